@@ -206,6 +206,36 @@ class RequestAnswered(PurgatoryError):
         )
 
 
+class InvalidResponse(PurgatoryError):
+    """A response is no bytes; its connection is closed. The reason is ``invalid_argument``."""
+
+    def __init__(self, response: object) -> None:
+        super().__init__(
+            Reason.INVALID_ARGUMENT,
+            f"the response is of type {type(response).__name__}; it must be bytes that can be read",
+        )
+
+
+class ResponseTooLarge(PurgatoryError):
+    """A response is too large, its connection is closed; the reason is ``too_large``."""
+
+    def __init__(self, bytes_: int, largest_bytes: int) -> None:
+        super().__init__(
+            Reason.TOO_LARGE,
+            f"the response has {bytes_} bytes; the largest has {largest_bytes}",
+        )
+
+
+class ServerFailed(RuntimeError):
+    """A thread of a server has ended by an error, which is the cause; the server is stopped."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(
+            f"a thread of the server has ended by {type(error).__name__}; the server takes no more "
+            "connections. Make a new one"
+        )
+
+
 def refuse_copy(whole: object) -> NoReturn:
     """A copy would share what it counts with the original, and neither count would be right.
 

@@ -11,11 +11,17 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
-from purgatory_impl.errors import BufferReleased, RequestAnswered
+from purgatory_impl.errors import (
+    BufferReleased,
+    InvalidResponse,
+    RequestAnswered,
+    ResponseTooLarge,
+)
+from purgatory_impl.network.faults import report
 from purgatory_impl.network.memory_line import MemoryLine
-from purgatory_impl.network.reasons import Mute
+from purgatory_impl.network.reasons import CloseReason, Mute
 from purgatory_impl.network.transports import Transport
 
 MEMORY: Final = 1
@@ -27,23 +33,35 @@ _BITS: Final = {Mute.MEMORY: MEMORY, Mute.ORDER: ORDER, Mute.THROTTLE: THROTTLE}
 NO_SIZE: Final = -1
 """The size of a receive whose four bytes of size have not come."""
 
+_LARGEST_RESPONSE: Final = 2**31 - 1
+"""In bytes: what four bytes of size, signed, can say."""
+
+Response: TypeAlias = bytes | bytearray | memoryview
+"""The body of a response."""
+
 
 class Owner(Protocol):
     """The network thread of a channel: it is told of everything, and acts in its next poll."""
 
-    def post(self, letter: Callable[[], None]) -> None:
-        """Call this in the next poll, and wake the thread for it; from any thread."""
+    def post(self, channel: Channel, letter: Callable[[], None]) -> None:
+        """Call this in the next poll, and wake the thread for it; from any thread.
+
+        A letter that raises closes the channel.
+        """
 
     def granted(self, channel: Channel, buffer: memoryview) -> None:
         """The channel's request has its memory."""
 
-    def responded(self, channel: Channel, response: bytes | None) -> None:
-        """The response of the channel's last request is this; None is a request without one."""
+    def respond(self, channel: Channel, response: bytes | None) -> None:
+        """Send the response of the channel's last request in the next poll; from any thread.
+
+        None is a request without a response.
+        """
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """Throttling begins or ends."""
 
-    def closed(self, channel: Channel) -> None:
+    def closed(self, channel: Channel, reason: CloseReason) -> None:
         """The server wants no more of it."""
 
 
@@ -69,6 +87,7 @@ class Channel:
         "is_responding",
         "number",
         "outgoing",
+        "owed",
         "owner",
         "peer",
         "reasons",
@@ -96,6 +115,7 @@ class Channel:
         self.filled = 0
         self.received = 0
         self.outgoing: deque[memoryview] = deque()
+        self.owed = 0
         self.is_responding = False
 
     @property
@@ -110,7 +130,7 @@ class Channel:
 
     def grant(self, buffer: memoryview) -> None:
         """The memory that the channel has waited for; called by whichever thread releases."""
-        self.owner.post(partial(self.owner.granted, self, buffer))
+        self.owner.post(self, partial(self.owner.granted, self, buffer))
 
     def throttle(self) -> None:
         """Read nothing until ``unthrottle``; from any thread.
@@ -118,15 +138,19 @@ class Channel:
         A throttled channel whose request is being handled is read again after the response and the
         end of throttling, whichever is later.
         """
-        self.owner.post(partial(self.owner.throttled, self, is_throttled=True))
+        self.owner.post(self, partial(self.owner.throttled, self, is_throttled=True))
 
     def unthrottle(self) -> None:
         """The end of throttling; from any thread."""
-        self.owner.post(partial(self.owner.throttled, self, is_throttled=False))
+        self.owner.post(self, partial(self.owner.throttled, self, is_throttled=False))
 
-    def close(self) -> None:
-        """Close the connection in the next poll; from any thread. Bytes not written are lost."""
-        self.owner.post(partial(self.owner.closed, self))
+    def close(self, reason: CloseReason = CloseReason.BY_US) -> None:
+        """Close the connection in the next poll; from any thread. Bytes not written are lost.
+
+        Args:
+            reason: What the closing is counted as.
+        """
+        self.owner.post(self, partial(self.owner.closed, self, reason))
 
 
 class Request:
@@ -177,23 +201,59 @@ class Request:
             self._line.release(self.payload)
         self._is_released = True
 
-    def respond(self, response: bytes | None) -> None:
+    def respond(self, response: Response | None) -> None:
         """Send a response, and read the channel's next request once it is written to its end.
 
-        Where the connection has closed it goes nowhere. From any thread, once for each request.
+        Where the connection has closed it goes nowhere. From any thread, once for each request; at
+        ``unread_response_bytes`` it waits until network threads have tried what was given to them
+        before, and never for a peer.
+
+        What is no response is logged and closes the connection, whose client would otherwise wait
+        for ever, and no other.
 
         Args:
             response: The response without its size, which is put in front; None for a request
-                that gets no response.
+                that gets no response. Anything but ``bytes`` is copied, and may be changed after.
 
         Raises:
             RequestAnswered: there was a response.
+            InvalidResponse: it is not made of bytes, or is a view that was released.
+            ResponseTooLarge: its size is above 2147483647 bytes.
+
+        Rules: MUTING-CLOSE.
         """
         if self._is_answered:
             raise RequestAnswered
         self._is_answered = True
-        owner = self.channel.owner
-        owner.post(partial(owner.responded, self.channel, response))
+        channel = self.channel
+        try:
+            channel.owner.respond(channel, None if response is None else _bytes_of(response))
+        except BaseException as error:
+            channel.close(CloseReason.BAD_RESPONSE)
+            report("a response cannot be sent; its connection is closed", error)
+            raise
+
+
+def _bytes_of(response: Response) -> bytes:
+    """Return the bytes of a response, which nobody changes any more.
+
+    Raises:
+        InvalidResponse: it has none, or has them no longer.
+        ResponseTooLarge: there are too many.
+    """
+    if type(response) is bytes:
+        if len(response) > _LARGEST_RESPONSE:
+            raise ResponseTooLarge(len(response), _LARGEST_RESPONSE)
+        return response
+    # The length that a class of the user's gives may be anything; that of a view is true.
+    try:
+        view = memoryview(response)
+    except (TypeError, ValueError, BufferError):
+        raise InvalidResponse(response) from None
+    with view:
+        if view.nbytes > _LARGEST_RESPONSE:
+            raise ResponseTooLarge(view.nbytes, _LARGEST_RESPONSE)
+        return view.tobytes()
 
 
 def _peer_of(connection: socket.socket) -> object:

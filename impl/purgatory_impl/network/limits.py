@@ -1,4 +1,4 @@
-"""Bounds of incoming requests: bytes, sizes, times, number."""
+"""Bounds of requests and responses: bytes, sizes, times, number."""
 
 from dataclasses import dataclass
 
@@ -20,6 +20,10 @@ class NetworkLimits:
         receive_limit_ms: Within which time a request must be complete once it has its memory, ms;
             0 is any. Otherwise a client that sends a byte from time to time keeps the memory.
         queued_requests: How many requests may wait for a handler.
+        unread_response_bytes: The bytes of all responses that sockets have not taken whole; 0 and
+            less is no bound. A response that would exceed it has other connections closed, with the
+            reason ``unread``: those whose peers have taken nothing for the longest time. A response
+            that is larger than the bound is sent if it is the only one.
 
     Raises:
         InvalidConfiguration: a bound is impossible, or ``limit_bytes`` is below the largest
@@ -33,6 +37,7 @@ class NetworkLimits:
     idle_limit_ms: int = 600_000
     receive_limit_ms: int = 0
     queued_requests: int = 500
+    unread_response_bytes: int = 100 * 1024 * 1024
 
     def __post_init__(self) -> None:
         """Check each bound, and the two sizes together.

@@ -9,6 +9,12 @@ Before every read every reason to read nothing is asked for, whoever says that t
 socket, or TLS, which has taken some from the socket already. What must not be read is left where it
 is, and looked at again when its last reason ends.
 
+An error that one channel meets closes that channel: it is logged and counted, and the others go on.
+Two kinds leave ``poll``: an error of the clock or of the sockets' readiness, which concerns all
+channels, and an exception that asks the program to end, such as ``KeyboardInterrupt``. That one
+closes its channel too, and leaves ``poll`` after the others have had their turn. What was received
+is not lost then: the next poll returns it, or ``close`` releases it.
+
 Interest in a socket is changed late: a channel whose request is being handled stays in the set of
 sockets that are looked at, and leaves it only if its next request comes before the response.
 """
@@ -27,6 +33,7 @@ from typing import Final
 
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.network.channel import MEMORY, NO_SIZE, ORDER, THROTTLE, Channel, Request
+from purgatory_impl.network.faults import report
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
 from purgatory_impl.network.readiness import (
@@ -40,12 +47,11 @@ from purgatory_impl.network.readiness import (
 )
 from purgatory_impl.network.reasons import CloseReason
 from purgatory_impl.network.transports import PlainTransport, TlsTransport
+from purgatory_impl.network.unread_responses import LARGE_BYTES, UnreadResponses
 
 _SIZE_BYTES: Final = 4
 _SIZE: Final = struct.Struct(">i")
 _NOTHING: Final = memoryview(b"")
-_JOINED_BYTES: Final = 64 * 1024
-"""Up to here a response is copied behind its size, which is cheaper than a second write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,12 @@ class Polled:
 
 
 class NetworkThread:
-    """Channels of one thread; ``poll`` and ``close`` are called by that thread alone."""
+    """Channels of one thread; ``poll`` and ``close`` are called by that thread alone.
+
+    Attributes:
+        closed_counts: How many channels were closed, by reason.
+        unread: The responses that peers do not read.
+    """
 
     def __init__(
         self,
@@ -79,6 +90,7 @@ class NetworkThread:
         *,
         clock: Clock | None = None,
         readiness: Readiness | None = None,
+        unread: UnreadResponses | None = None,
     ) -> None:
         """A thread without channels.
 
@@ -87,6 +99,8 @@ class NetworkThread:
             limits: The largest request, and how long a connection may be idle or slow.
             clock: For those two; a ``MonotonicClock`` when absent.
             readiness: How sockets are looked at; the system's best when absent.
+            unread: Where responses are counted that peers do not read; several network threads may
+                share one. When absent the thread has its own.
         """
         self._line = line
         self._most = limits.max_request_bytes
@@ -94,12 +108,17 @@ class NetworkThread:
         self._receive_limit_ms = limits.receive_limit_ms
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._readiness = system_readiness() if readiness is None else readiness
-        self._letters: deque[Callable[[], None]] = deque()
+        self.unread = UnreadResponses(limits.unread_response_bytes) if unread is None else unread
+        self._letters: deque[tuple[Channel, Callable[[], None]]] = deque()
         self._waker, self._bell = socket.socketpair()
         self._waker.setblocking(False)
         self._bell.setblocking(False)
         self._readiness.watch(self._bell, READ)
         self._is_woken = False
+        self._is_ended = False
+        # What asks the program to end, and was met at a channel.
+        self._ending: BaseException | None = None
+        self.closed_counts = dict.fromkeys(CloseReason, 0)
         self._polling_thread = threading.get_ident()
         self._channels: dict[int, Channel] = {}
         self._numbers = count(1)
@@ -119,11 +138,18 @@ class NetworkThread:
         Args:
             connection: A connected stream socket, which belongs to the channel from now on.
             tls: The server's side of TLS, if the connection is to be encrypted.
+
+        Raises:
+            ssl.SSLError: the TLS is not that of a server; the connection is closed.
         """
-        connection.setblocking(False)
-        transport = PlainTransport(connection) if tls is None else TlsTransport(connection, tls)
-        channel = Channel(self, next(self._numbers), connection, transport)
-        self.post(partial(self._opens, channel))
+        try:
+            connection.setblocking(False)
+            transport = PlainTransport(connection) if tls is None else TlsTransport(connection, tls)
+            channel = Channel(self, next(self._numbers), connection, transport)
+            self.post(channel, partial(self._opens, channel))
+        except BaseException:
+            connection.close()
+            raise
         return channel
 
     def poll(self, timeout_ms: int = 0, *, is_reading: bool = True) -> Polled:
@@ -133,32 +159,51 @@ class NetworkThread:
             timeout_ms: How long to wait where nothing is ready, ms.
             is_reading: Whether requests are read; without, only the rest is done, and responses
                 are written.
+
+        Raises:
+            Exception: what the clock raised, or looking at the sockets.
+            BaseException: what asks the program to end; the channel that met it is closed.
+
+        Rules: MUTING-CLOSE.
         """
         self._polling_thread = threading.get_ident()
-        self._polled = Polled()
         self._is_reading = is_reading
         if is_reading and self._passed:
             self._look_at_passed()
         self._take_letters()
-        if self._polled.closed or (is_reading and self._eager):
+        if self._polled.closed or self._ending or (is_reading and self._eager):
             timeout_ms = 0
         for descriptor, events in self._readiness.wait(self._within_limits(timeout_ms)):
             present = self._channels.get(descriptor)
             if present is not None:
-                self._attend(present, events)
+                try:
+                    self._attend(present, events)
+                except BaseException as error:
+                    self._fails(present, error)
             elif descriptor == self._bell.fileno():
                 self._be_woken()
         if is_reading and self._eager:
-            eager, self._eager = self._eager, {}
-            for channel in eager:
-                self._read(channel)
+            for channel in list(self._eager):
+                self._eager.pop(channel, None)
+                try:
+                    self._read(channel)
+                except BaseException as error:
+                    self._fails(channel, error)
         self._expire()
-        return self._polled
+        self._raise_ending()
+        polled, self._polled = self._polled, Polled()
+        return polled
 
-    def post(self, letter: Callable[[], None]) -> None:
-        """Call this in the next poll, and wake the thread for it; from any thread."""
-        self._letters.append(letter)
-        if self._polling_thread != threading.get_ident():
+    def post(self, channel: Channel, letter: Callable[[], None]) -> None:
+        """Call this in the next poll, and wake the thread for it; from any thread.
+
+        A letter that raises closes the channel. After ``close`` it is called at once, and finds its
+        channel closed.
+        """
+        self._letters.append((channel, letter))
+        if self._is_ended:
+            self._take_letters()
+        elif self._polling_thread != threading.get_ident():
             self.wake()
 
     def wake(self) -> None:
@@ -172,15 +217,36 @@ class NetworkThread:
                 self._waker.send(b"\0")
 
     def close(self) -> None:
-        """Close all channels, and give back all memory but that of requests being handled."""
-        self._polled = Polled()
+        """Close all channels, and give back all memory but that of requests being handled.
+
+        Raises:
+            Exception: looking at the sockets could not be ended; all channels are closed.
+            BaseException: what asks the program to end, and was met at a channel.
+        """
         self._take_letters()
         for channel in list(self._channels.values()):
             self._close(channel, CloseReason.BY_US)
+        # From here on whoever posts a letter takes it as well.
+        self._is_ended = True
         self._take_letters()
-        self._readiness.close()
-        self._waker.close()
-        self._bell.close()
+        # Requests of a poll that was interrupted, which nobody has got.
+        received, self._polled = self._polled.received, Polled()
+        for request in received:
+            try:
+                request.release()
+            except BaseException as error:
+                self._tell("the memory of a request is lost", error)
+        try:
+            self._readiness.close()
+        finally:
+            self._waker.close()
+            self._bell.close()
+        self._raise_ending()
+
+    @property
+    def connections(self) -> int:
+        """How many channels are open; from any thread."""
+        return len(self._channels)
 
     @property
     def channels(self) -> tuple[Channel, ...]:
@@ -197,18 +263,49 @@ class NetworkThread:
         self._unmute(channel, MEMORY)
         self._eager[channel] = None
 
-    def responded(self, channel: Channel, response: bytes | None) -> None:
+    def respond(self, channel: Channel, response: bytes | None) -> None:
+        """Send the response of the channel's last request in the next poll; from any thread."""
+        announced_bytes = 0
+        if response is not None and len(response) > LARGE_BYTES:
+            announced_bytes = len(response)
+            is_waiting = self._polling_thread != threading.get_ident()
+            self.unread.announce(announced_bytes, is_waiting=is_waiting)
+        try:
+            self.post(channel, partial(self._responded, channel, response, announced_bytes))
+        except BaseException:
+            self.unread.tried(channel, announced_bytes, 0)
+            raise
+
+    def _responded(self, channel: Channel, response: bytes | None, announced_bytes: int) -> None:
         """A letter: the response of the channel's last request."""
-        if channel.is_closed:
-            return
+        try:
+            if not channel.is_closed:
+                self._begin(channel, response)
+        finally:
+            if channel.outgoing and response is not None:
+                channel.owed = _SIZE_BYTES + len(response)
+            if channel.owed or announced_bytes:
+                self._make_room(self.unread.tried(channel, announced_bytes, channel.owed))
+
+    def _begin(self, channel: Channel, response: bytes | None) -> None:
+        """Write what the socket takes of a response."""
         if response is not None:
             size = _SIZE.pack(len(response))
-            if len(response) <= _JOINED_BYTES:
+            # A copy of a small one behind its size is cheaper than a second write.
+            if len(response) <= LARGE_BYTES:
                 channel.outgoing.append(memoryview(size + response))
             else:
                 channel.outgoing.extend((memoryview(size), memoryview(response)))
         channel.is_responding = True
         self._write(channel)
+
+    def _make_room(self, stuck: list[Channel]) -> None:
+        """Close channels whose peers do not read, those of other threads by a letter."""
+        for channel in stuck:
+            if channel.owner is self:
+                self._close(channel, CloseReason.UNREAD)
+            else:
+                channel.close(CloseReason.UNREAD)
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """A letter: throttling begins or ends."""
@@ -219,14 +316,42 @@ class NetworkThread:
         else:
             self._unmute(channel, THROTTLE)
 
-    def closed(self, channel: Channel) -> None:
+    def closed(self, channel: Channel, reason: CloseReason) -> None:
         """A letter: the server wants no more of it."""
-        self._close(channel, CloseReason.BY_US)
+        if reason is CloseReason.UNREAD and not channel.owed:
+            return  # the peer has read the response meanwhile
+        self._close(channel, reason)
 
     def _take_letters(self) -> None:
         letters = self._letters
         while letters:
-            letters.popleft()()
+            try:
+                channel, letter = letters.popleft()
+            except IndexError:  # after the end of the thread others take letters as well
+                return
+            try:
+                letter()
+            except BaseException as error:
+                self._fails(channel, error)
+
+    def _fails(self, channel: Channel, error: BaseException) -> None:
+        """Close the one channel that has met an error, and let the others go on.
+
+        Rules: MUTING-CLOSE.
+        """
+        self._close(channel, CloseReason.FAILED)
+        self._tell("a connection has met an error and is closed", error)
+
+    def _tell(self, problem: str, error: BaseException) -> None:
+        """Log an error, and keep it for the end of the poll if it asks the program to end."""
+        report(problem, error)
+        if self._ending is None and not isinstance(error, Exception):
+            self._ending = error
+
+    def _raise_ending(self) -> None:
+        ending, self._ending = self._ending, None
+        if ending is not None:
+            raise ending
 
     def _be_woken(self) -> None:
         with suppress(BlockingIOError):
@@ -235,6 +360,9 @@ class NetworkThread:
         self._take_letters()
 
     def _opens(self, channel: Channel) -> None:
+        if self._is_ended:
+            self._close(channel, CloseReason.BY_US)
+            return
         channel.interest = READ | END
         self._channels[channel.descriptor] = channel
         self._active[channel] = self._clock.now_ms()
@@ -341,11 +469,16 @@ class NetworkThread:
         channel.size = size
         if not size:
             return _NOTHING
-        channel.buffer = self._line.ask(channel, size)
-        if channel.buffer is None:
-            channel.reasons |= MEMORY
-            if not channel.interest & END:  # the end was seen before, and is not told again
-                self._give_up(channel)
+        channel.reasons |= MEMORY  # already while it asks: a pool that raises leaves it in the line
+        try:
+            channel.buffer = self._line.ask(channel, size)
+        except OSError as error:  # the pool's, and not the connection's
+            self._fails(channel, error)
+            return None
+        if channel.buffer is not None:
+            channel.reasons &= ~MEMORY
+        elif not channel.interest & END:  # the end was seen before, and is not told again
+            self._give_up(channel)
         return channel.buffer
 
     def _receives(self, channel: Channel, buffer: memoryview) -> None:
@@ -404,6 +537,8 @@ class NetworkThread:
                     if taken:
                         outgoing[0] = view[taken:]
                         self._is_active(channel)
+                        if channel.owed:
+                            self.unread.progress(channel)
                     break
                 outgoing.popleft()
         except ssl.SSLError:
@@ -417,7 +552,13 @@ class NetworkThread:
             self._look_for(channel, channel.interest ^ WRITE)
         if is_done and channel.is_responding:
             channel.is_responding = False
+            self._owes_nothing(channel)
             self._unmute(channel, ORDER)
+
+    def _owes_nothing(self, channel: Channel) -> None:
+        if channel.owed:
+            channel.owed = 0
+            self.unread.remove(channel)
 
     def _close(self, channel: Channel, reason: CloseReason) -> None:
         """Close a connection; the memory of what it was receiving goes back at once.
@@ -427,18 +568,36 @@ class NetworkThread:
         if channel.is_closed:
             return
         channel.is_closed = True
-        if self._channels.pop(channel.descriptor, None) is not None:
-            self._readiness.forget(channel.connection)
-        channel.transport.close()
-        channel.outgoing.clear()
+        self.closed_counts[reason] += 1
+        self._polled.closed.append(ClosedChannel(channel, reason))
         for among in (self._eager, self._passed, self._active, self._holders):
             among.pop(channel, None)
-        if channel.reasons & MEMORY:
-            self._line.leave(channel)  # or the grant is on its way, and goes back when it arrives
-        elif channel.buffer is not None:
-            buffer, channel.buffer = channel.buffer, None
-            self._line.release(buffer)
-        self._polled.closed.append(ClosedChannel(channel, reason))
+        channel.outgoing.clear()
+        self._owes_nothing(channel)
+        # Another channel may have the descriptor if somebody has closed the socket behind our back.
+        is_watched = self._channels.get(channel.descriptor) is channel
+        if is_watched:
+            del self._channels[channel.descriptor]
+        try:
+            self._ends_connection(channel, is_watched=is_watched)
+        except BaseException as error:
+            self._tell("an error was met at the end of a connection", error)
+
+    def _ends_connection(self, channel: Channel, *, is_watched: bool) -> None:
+        """Let the socket and the memory of a channel go: each, also if another one fails."""
+        try:
+            if is_watched:
+                self._readiness.forget(channel.connection)
+        finally:
+            try:
+                channel.transport.close()
+            finally:
+                channel.connection.close()
+                if channel.reasons & MEMORY:
+                    self._line.leave(channel)  # or the grant is on its way, and goes back
+                elif channel.buffer is not None:
+                    buffer, channel.buffer = channel.buffer, None
+                    self._line.release(buffer)
 
     def _look_for(self, channel: Channel, interest: int) -> None:
         if interest != channel.interest:
@@ -447,12 +606,16 @@ class NetworkThread:
 
     def _look_at_passed(self) -> None:
         """Reading begins again: sockets are looked at that were ready without it."""
-        passed, self._passed = self._passed, {}
-        for channel in passed:
-            if not channel.reasons:
+        for channel in list(self._passed):
+            self._passed.pop(channel, None)
+            if channel.reasons or channel.is_closed:
+                continue
+            try:
                 self._look_for(channel, channel.interest | READ)
-                if channel.transport.is_buffering:
-                    self._eager[channel] = None
+            except BaseException as error:
+                self._fails(channel, error)
+            if channel.transport.is_buffering:
+                self._eager[channel] = None
 
     def _is_active(self, channel: Channel) -> None:
         """A sign of life."""

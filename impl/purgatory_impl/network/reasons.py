@@ -42,3 +42,15 @@ class CloseReason(enum.Enum):
 
     BY_US = "by_us"
     """The server has closed it."""
+
+    UNREAD = "unread"
+    """Responses that nobody read had exceeded their limit, and this peer was the longest idle."""
+
+    BAD_RESPONSE = "bad_response"
+    """Its request was answered with something that is no response, or too large."""
+
+    HANDLER_FAILED = "handler_failed"
+    """The handler of its request has raised, or the memory of the request could not go back."""
+
+    FAILED = "failed"
+    """The server met an error at this connection alone: of a pool, a clock, TLS, memory."""

@@ -2,11 +2,17 @@
 
 Two bounds hold. The pool bounds the bytes of requests, and channels that find nothing there wait.
 The queue bounds their number: while it is full, network threads read no further request, but go on
-writing responses, taking connections and noticing ends.
+writing responses, taking connections and noticing ends. A third bounds responses: those that peers
+do not read.
+
+What goes wrong at one connection closes that one: a handler that raises, whatever it raises, a
+response that is none, memory that cannot be given back. It is logged, and counted in ``closed``. An
+error that ends a thread of the server stops the server: it takes no more connections, answers what
+it has received, closes, and ``wait`` and ``stop`` raise ``ServerFailed``.
 """
 
+import errno
 import itertools
-import logging
 import queue
 import socket
 import ssl
@@ -14,21 +20,29 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
 from purgatory_impl.clocks import Clock, MonotonicClock
-from purgatory_impl.errors import InvalidConfiguration, InvalidRelease
+from purgatory_impl.errors import InvalidConfiguration, ServerFailed
 from purgatory_impl.network.channel import Request
+from purgatory_impl.network.faults import report
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
 from purgatory_impl.network.network_thread import NetworkThread
-from purgatory_impl.network.reasons import Mute
+from purgatory_impl.network.reasons import CloseReason, Mute
+from purgatory_impl.network.unread_responses import UnreadResponses
 
-_LOGGER: Final = logging.getLogger("purgatory")
 _POLL_MS: Final = 300
 _BACKLOG: Final = 1024
 _ACCEPT_PAUSE_S: Final = 0.1
+_DRAIN_MS: Final = 1000
+_LOOKS_AGAIN_S: Final = 0.1
+_NO_LISTENER: Final = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}
+"""Errors of ``accept`` that do not pass: what it is called on listens no more."""
+
 
 Handler = Callable[[Request], None]
 """Handles a request: reads the payload, and responds now or later, from any thread."""
@@ -38,7 +52,7 @@ class Server:
     """Requests of four bytes of size and a body, from sockets to a handler.
 
     The memory of a request goes back when the handler returns, or when it calls ``release`` before.
-    A handler that raises is logged, and its connection is closed.
+    A handler that raises is logged, and its connection is closed, also for ``SystemExit``.
 
     Attributes:
         address: Where the server listens: host and port.
@@ -70,7 +84,7 @@ class Server:
 
         Raises:
             InvalidConfiguration: a number of threads is below 1.
-            OSError: the address cannot be listened on.
+            OSError: the address cannot be listened on, or no descriptors are left.
         """
         if min(network_threads, handler_threads) < 1:
             raise InvalidConfiguration("a server has at least one network and one handler thread")
@@ -83,26 +97,51 @@ class Server:
         host, port = self._listener.getsockname()[:2]
         self.address: tuple[str, int] = (host, port)
         self._requests: queue.Queue[Request | None] = queue.Queue(limits.queued_requests)
-        self._threads = [
-            NetworkThread(self.line, limits, clock=clock) for _ in range(network_threads)
-        ]
+        self._unread = UnreadResponses(limits.unread_response_bytes)
+        self._threads: list[NetworkThread] = []
+        try:
+            for _ in range(network_threads):
+                self._threads.append(
+                    NetworkThread(self.line, limits, clock=clock, unread=self._unread)
+                )
+        except BaseException:
+            self._listener.close()
+            for thread in self._threads:
+                thread.close()
+            raise
         self._is_full = False
+        self._untaken = 0
+        self._failure: BaseException | None = None
         self._stopping = threading.Event()
         self._ends_s = 0.0
-        self._acceptor = threading.Thread(target=self._accept, name="acceptor")
+        self._acceptor = self._thread("acceptor", self._accept)
         self._readers = [
-            threading.Thread(target=self._network, args=(thread,), name=f"network-{number}")
+            self._thread(f"network-{number}", partial(self._network, thread))
             for number, thread in enumerate(self._threads)
         ]
         self._handlers = [
-            threading.Thread(target=self._handle, name=f"handler-{number}")
-            for number in range(handler_threads)
+            self._thread(f"handler-{number}", self._handle) for number in range(handler_threads)
         ]
 
     @property
     def connections(self) -> int:
         """How many are open."""
-        return sum(len(thread.channels) for thread in self._threads)
+        return sum(thread.connections for thread in self._threads)
+
+    @property
+    def closed(self) -> dict[CloseReason, int]:
+        """The number of connections that were closed so far, by reason, zeros among them."""
+        counts = {
+            reason: sum(thread.closed_counts[reason] for thread in self._threads)
+            for reason in CloseReason
+        }
+        counts[CloseReason.FAILED] += self._untaken
+        return counts
+
+    @property
+    def unread_response_bytes(self) -> int:
+        """The bytes of responses that sockets have not taken whole."""
+        return self._unread.bytes_
 
     @property
     def queued(self) -> int:
@@ -110,35 +149,58 @@ class Server:
         return self._requests.qsize()
 
     def start(self) -> Self:
-        """Take connections."""
-        for thread in (*self._handlers, *self._readers, self._acceptor):
-            thread.start()
+        """Take connections, once.
+
+        Raises:
+            RuntimeError: the server was started before, or the system gives no more threads; then
+                it is stopped.
+        """
+        if self._acceptor.ident is not None:
+            raise RuntimeError("this server was started before; make a new one")
+        try:
+            for thread in (*self._handlers, *self._readers, self._acceptor):
+                thread.start()
+        except BaseException:
+            with suppress(ServerFailed):
+                self.stop(0)
+            raise
         return self
 
-    def stop(self, drain_ms: int = 1000) -> None:
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until the server stops, and return whether it does.
+
+        Args:
+            timeout_s: How long to wait at most, s; None is as long as it runs.
+
+        Raises:
+            ServerFailed: one of its threads has ended by an error, which is the cause.
+        """
+        is_stopping = self._stopping.wait(timeout_s)
+        self._raise_failure()
+        return is_stopping
+
+    def stop(self, drain_ms: int = _DRAIN_MS) -> None:
         """Take no more connections and requests, answer what was received, and close.
+
+        Waits for handlers that are at work. May be called again, and by a handler, whose own thread
+        is not waited for.
 
         Args:
             drain_ms: How long responses are waited for, ms; then connections are closed.
+
+        Raises:
+            ServerFailed: one of its threads has ended by an error, which is the cause. All is
+                closed and released all the same.
         """
-        if self._stopping.is_set():
-            return
-        self._ends_s = time.monotonic() + drain_ms / 1000
-        self._stopping.set()
-        try:
-            self._listener.shutdown(socket.SHUT_RDWR)  # ends ``accept`` on Linux
-        except OSError:
-            socket.create_connection(self.address).close()
-        self._acceptor.join()
+        self._begin_to_stop(drain_ms)
+        _join(self._acceptor)
         self._listener.close()
-        for thread in self._threads:
-            thread.wake()
-        for reader in self._readers:
-            reader.join()
-        for _ in self._handlers:
-            self._requests.put(None)
-        for handler in self._handlers:
-            handler.join()
+        for reader, thread in zip(self._readers, self._threads, strict=True):
+            _join(reader)
+            if reader.ident is None:
+                thread.close()
+        self._end_handlers()
+        self._raise_failure()
 
     def __enter__(self) -> Self:
         """Start."""
@@ -153,21 +215,69 @@ class Server:
         """Stop."""
         self.stop()
 
+    def _thread(self, name: str, part: Callable[[], None]) -> threading.Thread:
+        return threading.Thread(target=self._run, args=(part,), name=name)
+
+    def _begin_to_stop(self, drain_ms: int) -> None:
+        if self._stopping.is_set():
+            return
+        self._ends_s = time.monotonic() + drain_ms / 1000
+        self._stopping.set()
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)  # ends ``accept`` on Linux
+        except OSError:
+            with suppress(OSError):  # the acceptor has closed the listener itself
+                socket.create_connection(self.address).close()
+        for thread in self._threads:
+            thread.wake()
+
+    def _run(self, part: Callable[[], None]) -> None:
+        """Run a thread of the server; where it ends by an error the server stops and says so.
+
+        To go on with fewer threads, or with a new one, would hide the error, and leave connections
+        that nobody reads.
+        """
+        try:
+            part()
+        except BaseException as error:
+            self._failure = self._failure or error
+            self._begin_to_stop(_DRAIN_MS)
+            report("a thread of the server has ended; the server takes no connection", error)
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise ServerFailed(self._failure) from self._failure
+
     def _accept(self) -> None:
         threads = itertools.cycle(self._threads)
-        while not self._stopping.is_set():
-            try:
-                connection, _ = self._listener.accept()
-            except OSError as error:
-                if not self._stopping.is_set():
-                    _LOGGER.warning("no connection can be taken: %s", error)
-                    time.sleep(_ACCEPT_PAUSE_S)
-                continue
-            if self._stopping.is_set():
-                connection.close()
-                return
+        try:
+            while not self._stopping.is_set():
+                try:
+                    connection, _ = self._listener.accept()
+                except (OSError, MemoryError) as error:
+                    if self._stopping.is_set():
+                        return
+                    if isinstance(error, OSError) and error.errno in _NO_LISTENER:
+                        raise
+                    report("no connection can be taken", error)
+                    self._stopping.wait(_ACCEPT_PAUSE_S)
+                    continue
+                if self._stopping.is_set():
+                    connection.close()
+                    return
+                self._take(connection, next(threads))
+        finally:
+            self._listener.close()
+
+    def _take(self, connection: socket.socket, thread: NetworkThread) -> None:
+        """Give a connection to a network thread; an error closes it, and no other."""
+        with suppress(OSError):  # the peer has gone already, which the network thread finds
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            next(threads).add(connection, self._tls)
+        try:
+            thread.add(connection, self._tls)
+        except Exception as error:
+            self._untaken += 1
+            report("a connection cannot be taken and is closed", error)
 
     def _network(self, thread: NetworkThread) -> None:
         pending: deque[Request] = deque()
@@ -176,12 +286,10 @@ class Server:
                 is_reading = not (pending or self._stopping.is_set())
                 pending += thread.poll(_POLL_MS, is_reading=is_reading).received
                 self._hand_on(pending)
-        except Exception:
-            _LOGGER.exception("a network thread has failed; its connections are closed")
         finally:
-            thread.close()
             for request in pending:
-                request.release()
+                _release(request)
+            thread.close()
 
     def _is_drained(self, thread: NetworkThread, pending: deque[Request]) -> bool:
         """Whether all requests of a thread have their responses, or the time is over."""
@@ -210,14 +318,44 @@ class Server:
                 self._is_full = False
                 for thread in self._threads:
                     thread.wake()
+            channel = request.channel
             try:
                 self._handler(request)
-            except Exception:
-                _LOGGER.exception("a handler has failed; the connection is closed")
-                request.channel.close()
-            try:
-                if not request.is_released:
-                    request.release()
-            except InvalidRelease:
-                _LOGGER.exception("the memory of a request is lost; the connection is closed")
-                request.channel.close()
+            except BaseException as error:  # a thread that serves others does not exit for one
+                channel.close(CloseReason.HANDLER_FAILED)
+                report("a handler has failed; the connection is closed", error)
+            finally:
+                _release(request)
+        with suppress(queue.Full):  # the next one ends by this, or by another that is there
+            self._requests.put_nowait(None)
+
+    def _end_handlers(self) -> None:
+        """End handler threads behind the last request, and release what none of them has taken."""
+        others = [each for each in self._handlers if each is not threading.current_thread()]
+        while any(each.is_alive() for each in others):
+            with suppress(queue.Full):
+                self._requests.put(None, timeout=_LOOKS_AGAIN_S)
+                break
+        for each in others:
+            _join(each)
+        if len(others) == len(self._handlers):
+            while not self._requests.empty():
+                request = self._requests.get_nowait()
+                if request is not None:
+                    _release(request)
+
+
+def _join(thread: threading.Thread) -> None:
+    """Wait for a thread that was started, and is not the one that waits."""
+    if thread.ident is not None and thread is not threading.current_thread():
+        thread.join()
+
+
+def _release(request: Request) -> None:
+    """Release a request that its handler has not released; an error closes its connection."""
+    try:
+        if not request.is_released:
+            request.release()
+    except BaseException as error:
+        request.channel.close(CloseReason.HANDLER_FAILED)
+        report("the memory of a request is lost; the connection is closed", error)

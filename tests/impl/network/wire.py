@@ -158,11 +158,16 @@ class Bench:
 
 @contextmanager
 def bench(
-    limit: int = -1, largest: int = 100, *, tls: bool = False, idle_ms: int = 0, receive_ms: int = 0
+    limit: int = -1,
+    largest: int = 100,
+    *,
+    tls: bool = False,
+    idle_ms: int = 0,
+    receive_ms: int = 0,
+    limits: NetworkLimits | None = None,
 ) -> Iterator[Bench]:
     """A bench that must leave no memory out once its requests are released."""
-    limits = NetworkLimits(limit, largest, idle_ms, receive_ms)
-    made = Bench(limits, tls)
+    made = Bench(limits or NetworkLimits(limit, largest, idle_ms, receive_ms), tls)
     try:
         yield made
         made.thread.close()
