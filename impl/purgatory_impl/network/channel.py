@@ -65,6 +65,7 @@ class Channel:
         "header",
         "interest",
         "is_closed",
+        "is_lengthy",
         "is_ready",
         "is_responding",
         "number",
@@ -75,6 +76,7 @@ class Channel:
         "received",
         "size",
         "transport",
+        "turn",
     )
 
     def __init__(
@@ -97,6 +99,8 @@ class Channel:
         self.received = 0
         self.outgoing: deque[memoryview] = deque()
         self.is_responding = False
+        self.is_lengthy = False  # a turn was not enough for the present request, or its response
+        self.turn = 0  # the poll of the present turn
 
     @property
     def mutes(self) -> frozenset[Mute]:
