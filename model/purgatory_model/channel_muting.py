@@ -40,6 +40,7 @@ from purgatory_spec.operations import (
     HangUp,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     Release,
     Respond,
@@ -333,6 +334,8 @@ class ChannelMutingModel:
                 if request not in state.handled:
                     return (self._unknown(state),)
                 return self._polled(_Place(state, release=request))
+            case PollBeside(channel):
+                return self._polled_beside(state, channel)
             case Connect(channel):
                 return (self._connect(state, channel),)
             case Release(request):
@@ -518,6 +521,31 @@ class ChannelMutingModel:
         return tuple(
             self._way(before, after, why | self._why_of_end(before, after), received=names)
             for (names, after), why in ends.items()
+        )
+
+    def _polled_beside(
+        self, state: ChannelMutingState, name: str
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """A poll beside a client that sends without end, which its server may turn out.
+
+        What it sends is a sign of life, and no byte of a request: the poll goes as any other.
+
+        Rules: MUTING-TURNS.
+        """
+        channel = state.channels.get(name)
+        if channel is None:
+            return (self._unknown(state),)
+        if not (channel.is_open and channel.peer is Peer.THERE):
+            return self._polled(_Place(state))
+        sends = replace(channel, active_ms=state.now_ms, is_buffered=False, is_forgotten=False)
+        after = state.with_channel(name, sends)
+        stays = self._polled(_Place(after))
+        if not channel.may_be_read:
+            return stays
+        leaves = self._polled(_Place(self.closed(after, name)))
+        return tuple(
+            replace(way, rules=_with_effect(way.rules, "MUTING-TURNS")) if way.groups else way
+            for way in (*stays, *leaves)
         )
 
     def _moves(self, place: _Place) -> Iterator[tuple[_Move, _Place]]:
@@ -923,6 +951,11 @@ def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingSta
         if not after.handled and not any(each.is_open for each in after.channels.values()):
             why.add("MUTING-IDLE-RETURNS")
     return after, frozenset(why)
+
+
+def _with_effect(rules: Mapping[str, tuple[str, ...]], rule: str) -> Mapping[str, tuple[str, ...]]:
+    """The rules of an expectation with one more that its effect puts to the test."""
+    return {**rules, "effect": tuple(sorted({*rules.get("effect", ()), rule}))}
 
 
 def _received(request: str) -> Event:

@@ -332,6 +332,17 @@ class PollWhile(msgspec.Struct, frozen=True, tag_field="op", tag="poll_while"):
     request: str
 
 
+class PollBeside(msgspec.Struct, frozen=True, tag_field="op", tag="poll_beside"):
+    """The server polls, and a client sends without end what brings no byte of a request.
+
+    Under TLS these are records without data: the server's socket is never empty. As ``poll``, until
+    a poll finds nothing else to do. A server that has taken 10,000 such records is asked no more:
+    what it has received by then is the outcome.
+    """
+
+    channel: str
+
+
 class Respond(msgspec.Struct, frozen=True, tag_field="op", tag="respond"):
     """The response of the channel's last request is written to its end; nothing is read."""
 
@@ -380,6 +391,7 @@ ChannelMutingOperation: TypeAlias = (
     | Send
     | Poll
     | PollWhile
+    | PollBeside
     | Release
     | Respond
     | Throttle

@@ -537,6 +537,8 @@ class ChannelMutingFeature(StrEnum):
     """Instances whose pool is not strict."""
     POLL_WHILE = "poll_while"
     """The operation ``poll_while``."""
+    POLL_BESIDE = "poll_beside"
+    """The operation ``poll_beside``, on instances with TLS."""
     RESPOND_FIRST = "respond_first"
     """``respond`` before the request's memory is released."""
     THROTTLE = "throttle"

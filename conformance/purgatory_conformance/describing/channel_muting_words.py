@@ -12,6 +12,7 @@ from purgatory_spec.operations import (
     HangUp,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     Release,
     Respond,
@@ -43,6 +44,8 @@ def describe_channel_muting_operation(operation: Operation) -> str:
             return "poll"
         case PollWhile(request):
             return f"poll, and {request} is released while it waits"
+        case PollBeside(channel):
+            return f"poll, and {channel} sends records without data and without end"
         case Release(request):
             return f"release {request}"
         case Respond(channel):
@@ -75,7 +78,7 @@ def _announced(size_bytes: int, sent_bytes: int) -> str:
 
 def describe_channel_muting_outcome(operation: Operation, outcome: Outcome) -> str:
     """What came of an operation, its observables aside, for example ``c1#1 received``."""
-    polled = isinstance(operation, Poll | PollWhile)
+    polled = isinstance(operation, Poll | PollWhile | PollBeside)
     return describe_events(outcome, silence="nothing received" if polled else "done")
 
 

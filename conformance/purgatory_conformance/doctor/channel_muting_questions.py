@@ -14,6 +14,7 @@ from purgatory_spec.operations import (
     HangUp,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     Release,
     Respond,
@@ -79,6 +80,8 @@ class ChannelMutingQuestions:
         """All that is asked; each part begins with an instance of its own."""
         for server in _servers(self._profile):
             yield self._first_steps_on(server)
+        if ChannelMutingFeature.POLL_BESIDE in self._profile.features:
+            yield self._beside
         for feature, asked in _HANDLED.items():
             if feature in self._profile.features:
                 yield self._asked_of_a_request(asked)
@@ -87,6 +90,15 @@ class ChannelMutingQuestions:
         self, configuration: ChannelMutingConfiguration
     ) -> Callable[[], Iterator[Finding]]:
         return lambda: self._receives_and_refuses(configuration)
+
+    def _beside(self) -> Iterator[Finding]:
+        """A request is received beside a client that sends without end."""
+        if not (yield from self._ask.new(_servers(self._profile)[-1])):  # with TLS
+            return
+        for name in ("a", "b"):
+            yield from self._ask.do(Connect(name))
+        yield from self._ask.do(Announce("b", 5, 9))
+        yield from self._ask.do(PollBeside("a"), "it sends without end", _received("b#1"))
 
     def _asked_of_a_request(
         self, asked: tuple[tuple[Operation, str], ...]

@@ -182,6 +182,7 @@ _CHANNEL_MUTING_FEATURES: Mapping[StrEnum, str] = {
     ChannelMutingFeature.STRICT: "servers whose pool is strict",
     ChannelMutingFeature.NON_STRICT: "servers whose pool is not strict",
     ChannelMutingFeature.POLL_WHILE: "memory is released while a poll waits for its sockets",
+    ChannelMutingFeature.POLL_BESIDE: "a client sends records without data and without end",
     ChannelMutingFeature.RESPOND_FIRST: "a request is answered before its memory is released",
     ChannelMutingFeature.THROTTLE: "channels are throttled",
     ChannelMutingFeature.CLOSE: "the server closes connections",

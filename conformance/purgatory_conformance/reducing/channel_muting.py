@@ -17,6 +17,7 @@ from purgatory_spec.operations import (
     HangUp,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     Release,
     Send,
@@ -174,6 +175,8 @@ def _plainer(
             yield from ((Send(channel, sent),) for sent in smaller(sent_bytes) if sent > 0)
         case PollWhile(request):
             yield (Release(request), Poll())
+        case PollBeside():
+            yield (Poll(),)
         case HangUp(channel, ending) if ending is not Ending.CLOSE:
             yield (HangUp(channel),)
         case Construct(limit_bytes, most_bytes):
@@ -189,7 +192,7 @@ def _magnitude(operation: Operation) -> int:
             return sent_bytes + (size_bytes if size_bytes >= 0 else _NOT_PLAIN - size_bytes)
         case Send(_, sent_bytes):
             return sent_bytes
-        case PollWhile():
+        case PollWhile() | PollBeside():
             return 2
         case HangUp(_, ending):
             return 0 if ending is Ending.CLOSE else 1

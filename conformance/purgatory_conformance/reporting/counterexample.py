@@ -19,6 +19,7 @@ from purgatory_spec.operations import (
     Elapse,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     RunOne,
     Satisfy,
@@ -39,7 +40,12 @@ _ACTORS: Mapping[Component, Mapping[type[Operation], str]] = {
         CancelForKey: "completer",
     },
     Component.MEMORY_POOL: {},
-    Component.CHANNEL_MUTING: {Poll: "thread", PollWhile: "thread", Elapse: "clock"},
+    Component.CHANNEL_MUTING: {
+        Poll: "thread",
+        PollWhile: "thread",
+        PollBeside: "thread",
+        Elapse: "clock",
+    },
 }
 """Who does an operation; everything else is done by the caller."""
 

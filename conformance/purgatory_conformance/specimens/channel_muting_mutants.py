@@ -108,6 +108,7 @@ _MUTANTS = (
     _mutant(muting.ConnectionsStopWhileWaiting, "MUTING-OTHERS-GO-ON"),
     _mutant(muting.ResponsesStopWhileWaiting, "MUTING-OTHERS-GO-ON"),
     _mutant(muting.HoldersStopWhileWaiting, "MUTING-OTHERS-GO-ON", "MUTING-GRANTED-FINISHES"),
+    _mutant(muting.ReadsUntilNothingComes, "MUTING-TURNS", "MUTING-WAIT"),
     _mutant(asking.HandshakeNeedsMemory, "MUTING-HANDSHAKE"),
     _mutant(ending.EndKeepsMemory, "MUTING-END-MID-REQUEST"),
     _mutant(ending.EndReturnsWhatCame, "MUTING-END-MID-REQUEST"),

@@ -83,6 +83,7 @@ class Channel:
         "header",
         "interest",
         "is_closed",
+        "is_lengthy",
         "is_ready",
         "is_responding",
         "number",
@@ -94,6 +95,7 @@ class Channel:
         "received",
         "size",
         "transport",
+        "turn",
     )
 
     def __init__(
@@ -117,6 +119,8 @@ class Channel:
         self.outgoing: deque[memoryview] = deque()
         self.owed = 0
         self.is_responding = False
+        self.is_lengthy = False  # a turn was not enough for the present request, or its response
+        self.turn = 0  # the poll of the present turn
 
     @property
     def mutes(self) -> frozenset[Mute]:

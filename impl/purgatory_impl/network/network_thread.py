@@ -5,6 +5,11 @@ granted, responses. It waits until a socket is ready, somebody posts, or the tim
 and writes what is ready, at most one request of each channel. It closes what has been idle or slow
 for too long.
 
+Nobody who sends or takes without end keeps the others: in one poll a channel has one turn of its
+transport. A channel that has used up a turn before its request was whole, or its response written,
+is *lengthy* until then. Lengthy channels stand in a line, and each poll serves the first of them
+alone, so that ten that never stop cost the others no more than one.
+
 Before every read every reason to read nothing is asked for, whoever says that there are bytes: the
 socket, or TLS, which has taken some from the socket already. What must not be read is left where it
 is, and looked at again when its last reason ends.
@@ -46,7 +51,7 @@ from purgatory_impl.network.readiness import (
     unread_bytes,
 )
 from purgatory_impl.network.reasons import CloseReason
-from purgatory_impl.network.transports import PlainTransport, TlsTransport
+from purgatory_impl.network.transports import PlainTransport, TlsTransport, TooManyRecords
 from purgatory_impl.network.unread_responses import LARGE_BYTES, UnreadResponses
 
 _SIZE_BYTES: Final = 4
@@ -123,9 +128,12 @@ class NetworkThread:
         self._channels: dict[int, Channel] = {}
         self._numbers = count(1)
         self._polled = Polled()
+        self._turn = 0  # the number of the poll
         self._is_reading = True
         # To be read in the next poll whatever the socket says.
         self._eager: dict[Channel, None] = {}
+        # Lengthy channels that are ready: the first is served in the next poll.
+        self._lengthy: dict[Channel, None] = {}
         # Ready sockets that a poll without reading has left out.
         self._passed: dict[Channel, None] = {}
         # By the last sign of life, and by the time of the grant.
@@ -167,10 +175,14 @@ class NetworkThread:
         Rules: MUTING-CLOSE.
         """
         self._polling_thread = threading.get_ident()
+        self._turn += 1
         self._is_reading = is_reading
         if is_reading and self._passed:
             self._look_at_passed()
         self._take_letters()
+        if self._lengthy:
+            timeout_ms = 0
+            self._serve_lengthy()
         if self._polled.closed or self._ending or (is_reading and self._eager):
             timeout_ms = 0
         for descriptor, events in self._readiness.wait(self._within_limits(timeout_ms)):
@@ -185,6 +197,8 @@ class NetworkThread:
         if is_reading and self._eager:
             for channel in list(self._eager):
                 self._eager.pop(channel, None)
+                if channel.reasons or channel.is_closed:
+                    continue
                 try:
                     self._read(channel)
                 except BaseException as error:
@@ -369,30 +383,68 @@ class NetworkThread:
         self._readiness.watch(channel.connection, channel.interest)
 
     def _attend(self, channel: Channel, events: int) -> None:
-        """Do what a socket is ready for."""
+        """Do what a socket is ready for; what is to be read is read when all were looked at.
+
+        Rules: MUTING-TURNS.
+        """
         if not channel.is_ready and not self._is_handshake_done(channel):
             return
         if events & BROKEN and (channel.reasons or not self._is_reading):
             self._close(channel, CloseReason.PEER_RESET)
             return
         if events & WRITE:
-            self._write(channel)
+            if channel.is_lengthy and channel.outgoing:
+                self._lengthy[channel] = None
+            else:
+                self._write(channel)
         if events & END:
             self._ends(channel)
         if channel.is_closed or not events & (READ | BROKEN):
             return
+        if channel.is_lengthy and not channel.reasons:
+            self._lengthy[channel] = None
+        else:
+            self._is_readable(channel)
+
+    def _is_readable(self, channel: Channel) -> None:
+        """A channel is to be read in this poll, unless there is a reason against it."""
         if channel.reasons:
             self._look_for(channel, channel.interest & ~READ)
         elif not self._is_reading:
             self._look_for(channel, channel.interest & ~READ)
             self._passed[channel] = None
         else:
-            self._read(channel)
+            self._eager[channel] = None
+
+    def _serve_lengthy(self) -> None:
+        """Give a turn to the lengthy channel that has waited longest for one.
+
+        Rules: MUTING-TURNS.
+        """
+        channel = next(iter(self._lengthy))
+        del self._lengthy[channel]
+        try:
+            if channel.outgoing:
+                self._write(channel)
+            else:
+                self._is_readable(channel)
+        except BaseException as error:
+            self._fails(channel, error)
+
+    def _begin_turn(self, channel: Channel) -> None:
+        """Renew the turn of a channel that has done nothing in this poll yet."""
+        if channel.turn != self._turn:
+            channel.turn = self._turn
+            channel.transport.renew()
 
     def _is_handshake_done(self, channel: Channel) -> bool:
         transport = channel.transport
+        self._begin_turn(channel)
         try:
             channel.is_ready = transport.handshake()
+        except TooManyRecords:
+            self._close(channel, CloseReason.NO_DATA)
+            return False
         except ssl.SSLError:
             self._close(channel, CloseReason.TLS_FAILED)
             return False
@@ -405,56 +457,66 @@ class NetworkThread:
         return channel.is_ready and not channel.is_closed
 
     def _read(self, channel: Channel) -> None:
-        """Go on with the channel's request, if there is no reason against it.
+        """Go on with the request of a channel that may be read, for a turn.
 
-        Rules: MUTING-READ-AFTER-GRANT, MUTING-GRANTED-FINISHES, MUTING-ORDER.
+        Rules: MUTING-GRANTED-FINISHES, MUTING-TURNS.
         """
-        if channel.reasons or channel.is_closed:
-            return
         transport = channel.transport
+        self._begin_turn(channel)
         try:
-            buffer = channel.buffer
-            if buffer is None:
-                header = transport.read(_SIZE_BYTES - len(channel.header))
-                if header is None:
-                    return
-                if not header:
-                    self._close(channel, CloseReason.PEER_ENDED)
-                    return
-                self._is_active(channel)
-                if channel.header:
-                    header = channel.header + header
-                if len(header) < _SIZE_BYTES:
-                    channel.header = header
-                    return
-                buffer = self._memory_for(channel, header)
-                if buffer is None:
-                    return
-            filled = channel.filled
-            if filled < channel.size:
-                taken = transport.read_into(buffer[filled:] if filled else buffer)
-                if taken is None:
-                    self._holds(channel)
-                    return
-                if not taken:
-                    self._close(channel, CloseReason.PEER_ENDED)
-                    return
-                filled += taken
-                channel.filled = filled
-            if filled == channel.size:
-                self._receives(channel, buffer)
-            else:
-                self._is_active(channel)
-                self._holds(channel)
-                if transport.is_buffering:
-                    self._eager[channel] = None
+            self._receive(channel)
+        except TooManyRecords:
+            self._close(channel, CloseReason.NO_DATA)
         except ssl.SSLError:
             self._close(channel, CloseReason.TLS_FAILED)
         except OSError:
             self._close(channel, CloseReason.PEER_RESET)
+        if channel.is_closed:
+            return
+        if transport.is_writing:
+            self._write(channel)
+        if transport.is_spent and not channel.reasons and not channel.is_closed:
+            channel.is_lengthy = True
+            self._lengthy[channel] = None
+
+    def _receive(self, channel: Channel) -> None:
+        """Read the size of a request, ask for its memory, and read its bytes.
+
+        Rules: MUTING-READ-AFTER-GRANT, MUTING-ORDER.
+        """
+        transport, buffer = channel.transport, channel.buffer
+        if buffer is None:
+            header = transport.read(_SIZE_BYTES - len(channel.header))
+            if header is None:
+                return
+            if not header:
+                self._close(channel, CloseReason.PEER_ENDED)
+                return
+            self._is_active(channel)
+            if channel.header:
+                header = channel.header + header
+            if len(header) < _SIZE_BYTES:
+                channel.header = header
+                return
+            buffer = self._memory_for(channel, header)
+            if buffer is None:
+                return
+        filled = channel.filled
+        if filled < channel.size:
+            taken = transport.read_into(buffer[filled:] if filled else buffer)
+            if taken is None:
+                self._holds(channel)
+                return
+            if not taken:
+                self._close(channel, CloseReason.PEER_ENDED)
+                return
+            filled += taken
+            channel.filled = filled
+        if filled == channel.size:
+            self._receives(channel, buffer)
         else:
-            if transport.is_writing:
-                self._write(channel)
+            self._is_active(channel)
+            self._holds(channel)
 
     def _memory_for(self, channel: Channel, header: bytes) -> memoryview | None:
         """The memory of a request whose size has come; None where the channel waits or closes.
@@ -491,6 +553,7 @@ class NetworkThread:
         channel.buffer = None
         channel.size = NO_SIZE
         channel.filled = 0
+        channel.is_lengthy = False
         channel.reasons |= ORDER
         if self._holders:
             self._holders.pop(channel, None)
@@ -526,8 +589,12 @@ class NetworkThread:
             self._close(channel, CloseReason.PEER_ENDED)
 
     def _write(self, channel: Channel) -> None:
-        """Write as much as the socket takes; a response that is written un-mutes its channel."""
+        """Write what the socket takes in a turn; a response that is written un-mutes its channel.
+
+        Rules: MUTING-TURNS.
+        """
         transport, outgoing = channel.transport, channel.outgoing
+        self._begin_turn(channel)
         try:
             transport.flush()
             while outgoing:
@@ -547,12 +614,17 @@ class NetworkThread:
         except OSError:
             self._close(channel, CloseReason.PEER_RESET)
             return
+        if outgoing and transport.is_spent:
+            channel.is_lengthy = True
+            self._lengthy[channel] = None
+            return
         is_done = not outgoing and not transport.is_writing
         if is_done != (not channel.interest & WRITE):
             self._look_for(channel, channel.interest ^ WRITE)
         if is_done and channel.is_responding:
             channel.is_responding = False
             self._owes_nothing(channel)
+            channel.is_lengthy = False
             self._unmute(channel, ORDER)
 
     def _owes_nothing(self, channel: Channel) -> None:
@@ -570,7 +642,7 @@ class NetworkThread:
         channel.is_closed = True
         self.closed_counts[reason] += 1
         self._polled.closed.append(ClosedChannel(channel, reason))
-        for among in (self._eager, self._passed, self._active, self._holders):
+        for among in (self._eager, self._lengthy, self._passed, self._active, self._holders):
             among.pop(channel, None)
         channel.outgoing.clear()
         self._owes_nothing(channel)

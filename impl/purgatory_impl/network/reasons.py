@@ -34,6 +34,10 @@ class CloseReason(enum.Enum):
     TLS_FAILED = "tls_failed"
     """The handshake has failed, or a record was wrong."""
 
+    NO_DATA = "no_data"
+    """The peer has sent more than 32 records of TLS in a row without data, or a handshake of more
+    than 128."""
+
     IDLE = "idle"
     """Nothing was received, written or handled for the idle limit."""
 

@@ -3,7 +3,16 @@
 A transport never blocks and never reads ahead, so that what it was not asked for stays in the
 socket: there the peer's own flow control holds it. TLS is the exception by necessity, since a
 record can only be decrypted whole. At most one record of a channel, 16 KiB and some bytes, lies
-outside of any bound.
+outside of any bound; while the hands are shaken it is one message of the peer, which OpenSSL bounds
+at 128 KiB.
+
+A transport works in *turns*. A turn has a fixed number of bytes, or of records under TLS, whether
+they carry data or not; then the transport is *spent*, and leaves what there may be to its next
+turn. So a peer that sends without end gets as much as one that sends much.
+
+TLS answers some records by itself, an update of keys for example. Such an answer is handed to the
+socket before another record is taken, and while the socket does not take it none is. So what is
+owed to a peer that does not read is at most what one record asks for.
 """
 
 import socket
@@ -20,6 +29,22 @@ _LARGEST_RECORD_BYTES: Final = 2**14 + 2**11
 _CHUNK_BYTES: Final = 16 * 1024
 """How much is encrypted at a time: a record."""
 
+TURN_RECORDS: Final = 16
+"""How many records of TLS are read and written in a turn."""
+
+TURN_BYTES: Final = TURN_RECORDS * _CHUNK_BYTES
+"""How many bytes are read and written in a turn without TLS, as many as 16 records have."""
+
+RECORDS_WITHOUT_DATA: Final = 32
+"""How many records in a row may bring no data once the handshake is over."""
+
+RECORDS_OF_HANDSHAKE: Final = 128
+"""How many records a handshake may have: chains of certificates come in pieces of 512 bytes."""
+
+
+class TooManyRecords(Exception):
+    """A peer sends records that bring no data, or a handshake in more records than any needs."""
+
 
 class Transport(Protocol):
     """The bytes of one connection."""
@@ -32,22 +57,36 @@ class Transport(Protocol):
     def is_writing(self) -> bool:
         """Whether bytes wait that the socket has not taken, a handshake's among them."""
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the turn is used up, so that there may be more to read or to write."""
+
+    def renew(self) -> None:
+        """Begin a turn."""
+
     def handshake(self) -> bool:
-        """Go on with the handshake as far as possible; whether it is complete.
+        """Go on with the handshake as far as the turn allows; whether it is complete.
 
         Raises:
+            TooManyRecords: it has more than ``RECORDS_OF_HANDSHAKE``.
             ssl.SSLError: it has failed.
             OSError: the connection has broken.
         """
 
     def read(self, most: int) -> bytes | None:
-        """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+        """Up to ``most`` bytes; none at the peer's end; None where there are none at present.
+
+        Raises:
+            TooManyRecords: more than ``RECORDS_WITHOUT_DATA`` in a row have brought none.
+            ssl.SSLError: a record was wrong.
+            OSError: the connection has broken.
+        """
 
     def read_into(self, view: memoryview) -> int | None:
         """The same into a buffer: how many bytes it was."""
 
     def write(self, view: memoryview) -> int:
-        """Write as much as is taken at present; how much that was."""
+        """Write as much as is taken at present and in this turn; how much that was."""
 
     def flush(self) -> None:
         """Hand over to the socket what it has not taken before."""
@@ -59,13 +98,23 @@ class Transport(Protocol):
 class PlainTransport:
     """The socket itself."""
 
-    __slots__ = ("_socket",)
+    __slots__ = ("_left", "_socket")
 
     is_buffering = False
     is_writing = False
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
+        self._left = TURN_BYTES
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the bytes of the turn are used up."""
+        return self._left <= 0
+
+    def renew(self) -> None:
+        """Begin a turn of ``TURN_BYTES``."""
+        self._left = TURN_BYTES
 
     def handshake(self) -> bool:
         """There is none."""
@@ -73,24 +122,36 @@ class PlainTransport:
 
     def read(self, most: int) -> bytes | None:
         """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+        if self._left <= 0:
+            return None
         try:
-            return self._socket.recv(most)
+            found = self._socket.recv(most)
         except BlockingIOError:
             return None
+        self._left -= len(found)
+        return found
 
     def read_into(self, view: memoryview) -> int | None:
         """The same into a buffer: how many bytes it was."""
+        if self._left <= 0:
+            return None
         try:
-            return self._socket.recv_into(view)
+            taken = self._socket.recv_into(view, min(len(view), self._left))
         except BlockingIOError:
             return None
+        self._left -= taken
+        return taken
 
     def write(self, view: memoryview) -> int:
-        """Write as much as the socket takes."""
+        """Write as much as the socket takes and the turn has."""
+        if self._left <= 0:
+            return 0
         try:
-            return self._socket.send(view)
+            taken = self._socket.send(view if len(view) <= self._left else view[: self._left])
         except BlockingIOError:
             return 0
+        self._left -= taken
+        return taken
 
     def flush(self) -> None:
         """Nothing is kept back."""
@@ -101,13 +162,20 @@ class PlainTransport:
 
 
 class TlsTransport:
-    """TLS over the socket, record by record."""
+    """TLS over the socket, record by record.
+
+    The context refuses renegotiation from now on: TLS 1.2 would let the peer ask for a handshake, a
+    millisecond of work, as often as it likes, and stop the writing of responses with half of one.
+    """
 
     __slots__ = (
+        "_barren",
         "_decrypt_into",
         "_head",
         "_incoming",
+        "_left",
         "_missing",
+        "_most_barren",
         "_outgoing",
         "_socket",
         "_tls",
@@ -116,6 +184,7 @@ class TlsTransport:
 
     def __init__(self, connection: socket.socket, context: ssl.SSLContext) -> None:
         self._socket = connection
+        context.options |= ssl.OP_NO_RENEGOTIATION
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
@@ -124,6 +193,18 @@ class TlsTransport:
         self._head = bytearray()  # of the record that is being taken
         self._missing = _HEADER_BYTES
         self._unsent = b""
+        self._left = TURN_RECORDS
+        self._barren = 0  # records that were taken since the last data
+        self._most_barren = RECORDS_OF_HANDSHAKE
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the records of the turn are used up."""
+        return self._left <= 0
+
+    def renew(self) -> None:
+        """Begin a turn of ``TURN_RECORDS``."""
+        self._left = TURN_RECORDS
 
     @property
     def is_buffering(self) -> bool:
@@ -136,16 +217,17 @@ class TlsTransport:
         return bool(self._unsent or self._outgoing.pending)
 
     def handshake(self) -> bool:
-        """Go on with the handshake as far as possible; whether it is complete."""
+        """Go on with the handshake as far as the turn allows; whether it is complete."""
         try:
             while True:
                 try:
                     self._tls.do_handshake()
                 except ssl.SSLWantReadError:
-                    self.flush()
                     if not self._take_record():
                         return False
                 else:
+                    self._barren = 0
+                    self._most_barren = RECORDS_WITHOUT_DATA
                     return True
         finally:
             self.flush()
@@ -154,12 +236,15 @@ class TlsTransport:
         """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
         while True:
             try:
-                return self._tls.read(most)
+                found = self._tls.read(most)
             except ssl.SSLWantReadError:
                 if not self._take_record():
                     return None
             except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
                 return b""  # with or without a good-bye: the sizes say what is whole
+            else:
+                self._barren = 0
+                return found
 
     def read_into(self, view: memoryview) -> int | None:
         """As many records as fit and have come: how many bytes it was."""
@@ -175,18 +260,17 @@ class TlsTransport:
             else:
                 if not taken:
                     return done
+                self._barren = 0
                 done += taken
         return done or None
 
     def write(self, view: memoryview) -> int:
-        """Encrypt and write, a record at a time, as long as the socket takes the records whole."""
+        """Encrypt and write, record by record, while the socket takes them whole, for a turn."""
         self.flush()
         done = 0
-        while done < len(view) and not self.is_writing:
-            try:
-                done += self._tls.write(view[done : done + _CHUNK_BYTES])
-            except ssl.SSLWantReadError:  # a handshake within the connection comes first
-                break
+        while done < len(view) and self._left > 0 and not self.is_writing:
+            self._left -= 1
+            done += self._tls.write(view[done : done + _CHUNK_BYTES])
             self.flush()
         return done
 
@@ -211,7 +295,16 @@ class TlsTransport:
         self._socket.close()
 
     def _take_record(self) -> bool:
-        """Take one record from the socket, or a part of the record; whether the record is whole."""
+        """Take one record from the socket, or a part of the record; whether the record is whole.
+
+        None is taken while an answer to an earlier one is owed, or when the turn is over.
+
+        Raises:
+            TooManyRecords: so many have brought no data that this one is not looked at.
+        """
+        self.flush()
+        if self._left <= 0 or self.is_writing:
+            return False
         while True:
             try:
                 taken = self._socket.recv(self._missing)
@@ -232,6 +325,10 @@ class TlsTransport:
             if not is_head or not self._missing:
                 self._head.clear()
                 self._missing = _HEADER_BYTES
+                self._left -= 1
+                self._barren += 1
+                if self._barren > self._most_barren:
+                    raise TooManyRecords
                 return True
 
 

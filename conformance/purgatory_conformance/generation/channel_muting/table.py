@@ -24,6 +24,7 @@ from purgatory_spec.operations import (
     HangUp,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     Release,
     Respond,
@@ -197,6 +198,18 @@ def _poll_while(world: ChannelMutingWorld, source: Source) -> Iterator[Operation
         yield from _wait(world, source)
     if world.handled:
         yield PollWhile(source.item(world.handled))
+
+
+def _beside(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+    """A client sends without end, and another sends a request."""
+    while len(world.idle) < 2 and len(world.channels()) < MOST_CHANNELS:
+        yield Connect(world.fresh_name())
+    if len(world.idle) >= 2:
+        endless = source.item(world.idle)
+        other = source.item([name for name in world.idle if name != endless])
+        size = source.integer(0, world.most)
+        yield Announce(other, size, SIZE_BYTES + size)
+        yield PollBeside(endless)
 
 
 def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
@@ -502,11 +515,22 @@ _TIMED_TABLE: tuple[ChannelMutingRow, ...] = (
 )
 """The rows for a server that has limits of time."""
 
-CHANNEL_MUTING_ROWS = {row.name: row for row in (*CHANNEL_MUTING_TABLE, *_TIMED_TABLE)}
+_TLS_TABLE: tuple[ChannelMutingRow, ...] = (
+    _row(
+        "a client sends without end",
+        3,
+        "MUTING-TURNS",
+        _beside,
+        ChannelMutingFeature.POLL_BESIDE,
+    ),
+)
+"""The rows for a server with TLS."""
+
+CHANNEL_MUTING_ROWS = {row.name: row for row in (*CHANNEL_MUTING_TABLE, *_TIMED_TABLE, *_TLS_TABLE)}
 """Every situation by its name."""
 
 _TIMED_RULES = frozenset({"MUTING-IDLE", "MUTING-NOT-IDLE", "MUTING-SLOW-SENDER"})
-_TLS_RULES = frozenset({"MUTING-HANDSHAKE", "MUTING-BUFFERED"})
+_TLS_RULES = frozenset({"MUTING-HANDSHAKE", "MUTING-BUFFERED", "MUTING-TURNS"})
 
 
 @dataclass(slots=True)
@@ -531,7 +555,11 @@ class ChannelMutingDraft:
         """The situations that a subject of this profile can be brought into."""
         configuration = self.configuration
         has_limits = configuration.idle_limit_ms or configuration.receive_limit_ms
-        table = (*CHANNEL_MUTING_TABLE, *(_TIMED_TABLE if has_limits else ()))
+        table = (
+            *CHANNEL_MUTING_TABLE,
+            *(_TIMED_TABLE if has_limits else ()),
+            *(_TLS_TABLE if configuration.tls else ()),
+        )
         return [row for row in table if row.is_offered(self.profile)]
 
     def offers(self, situation: str) -> bool:

@@ -25,6 +25,7 @@ from purgatory_spec.operations import (
     Ending,
     HangUp,
     Operation,
+    PollBeside,
     PollWhile,
     Release,
     ReleaseForm,
@@ -140,6 +141,9 @@ class ChannelMutingWorld:
                 return form is ReleaseForm.ITSELF and self._may_release(request)
             case PollWhile(request):
                 return self.has(ChannelMutingFeature.POLL_WHILE) and self._may_release(request)
+            case PollBeside(name):
+                can_flood = self.has(ChannelMutingFeature.POLL_BESIDE) and self.configuration.tls
+                return can_flood and name in self.idle
             case Respond(name):
                 return name in self.ordered and self._may_respond(name)
             case Throttle(name):

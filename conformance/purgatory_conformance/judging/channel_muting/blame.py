@@ -32,6 +32,7 @@ from purgatory_spec.operations import (
     Connect,
     Construct,
     Operation,
+    PollBeside,
     PollWhile,
     Release,
     Respond,
@@ -228,6 +229,8 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
+    if isinstance(step.operation, PollBeside) and step.channel(step.operation.channel).may_be_read:
+        return "MUTING-TURNS"
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
     if first is not None and first.size_bytes == 0:

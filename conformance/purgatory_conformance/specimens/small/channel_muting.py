@@ -9,6 +9,7 @@ single fault is a subclass with a single override.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from purgatory_conformance.subjects.in_process import InProcessSubject
@@ -24,6 +25,7 @@ from purgatory_spec.operations import (
     HangUp,
     Operation,
     Poll,
+    PollBeside,
     PollWhile,
     Release,
     Respond,
@@ -52,6 +54,17 @@ PROFILE = ChannelMutingProfile(
     observables=frozenset(ChannelMutingObservable),
 )
 """What the small server declares unless told otherwise: all that the suite can ask for."""
+
+
+_TURN = 64
+"""How many records or writes are taken from a channel in a poll."""
+
+_SUPPLY = 10_000
+"""So many records of a client that sends without end are taken before the server is given up."""
+
+
+class GivenUp(Exception):
+    """The server has taken all records of a client that sends without end, and asks for more."""
 
 
 class Refusal(Exception):
@@ -95,6 +108,8 @@ class Channel:
     is_ordered: bool = False
     is_throttled: bool = False
     is_open: bool = True
+    supply: int | None = None
+    """How many more records without data may be taken, while the client sends without end."""
     handled: "Request | None" = None
     """The request that was received last."""
     active_ms: int = 0
@@ -306,7 +321,7 @@ class SmallServer:
 
     def is_ready(self, channel: Channel) -> bool:
         """Whether there is something to be read, or an end, or memory to be asked for."""
-        in_socket = channel.wire or channel.ending
+        in_socket = channel.wire or channel.ending or channel.supply is not None
         must_ask = channel.must_ask and not self.asks_with_bytes
         return bool(in_socket or must_ask or self.has_buffered(channel))
 
@@ -381,8 +396,10 @@ class SmallServer:
         """Up to so many bytes, from TLS or the socket."""
         found = channel.taken[:most]
         channel.taken = channel.taken[most:]
-        while len(found) < most and channel.wire:
-            record = channel.wire.popleft()
+        for _ in self.records_of_a_turn():
+            record = self.next_record(channel) if len(found) < most else None
+            if record is None:
+                break
             wanted = most - len(found)
             found += record[:wanted]
             self.put_back(channel, record[wanted:])
@@ -390,6 +407,21 @@ class SmallServer:
             self.has_done_something = True
             self.is_active(channel)
         return found
+
+    def records_of_a_turn(self) -> Iterable[int]:
+        """Count the records that are taken from a channel before the others have their turn."""
+        return range(_TURN)
+
+    def next_record(self, channel: Channel) -> bytes | None:
+        """The next write that has come; None where nothing has."""
+        if channel.wire:
+            return channel.wire.popleft()
+        if channel.supply is None:
+            return None
+        if not channel.supply:
+            raise GivenUp
+        channel.supply -= 1
+        return b""
 
     def put_back(self, channel: Channel, rest: bytes) -> None:
         """The rest of a write that was not asked for: it stays in the socket, but not under TLS."""
@@ -531,12 +563,21 @@ class SmallServerInstance:
             case PollWhile(name):
                 request = self._no_longer_handled(name)
                 server.poll(lambda: server.release(request))
+            case PollBeside(name):
+                self._poll_beside(self._channel(name))
             case Construct(limit_bytes, max_request_bytes):
                 server.check_limits(limit_bytes, max_request_bytes)
             case Elapse(to_ms):
                 server.now_ms = to_ms
             case _:
                 self._handle(operation)
+
+    def _poll_beside(self, channel: Channel) -> None:
+        """Poll while a client sends records without data."""
+        channel.supply = _SUPPLY if channel.is_open and channel.ending is None else None
+        with suppress(GivenUp):
+            self._server.poll()
+        channel.supply = None
 
     def _handle(self, operation: Operation) -> None:
         """What a handler does, or the server by itself."""

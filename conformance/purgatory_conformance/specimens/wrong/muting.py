@@ -1,5 +1,8 @@
 """Servers that go wrong while a request is handled: order, release, response, throttling."""
 
+from collections.abc import Iterable
+from itertools import count
+
 from purgatory_conformance.specimens.small.channel_muting import (
     Channel,
     Request,
@@ -220,3 +223,11 @@ class HoldersStopWhileWaiting(SmallServer):
         """The thread stands still."""
         if not (channel.memory and self.line):
             super().attend(channel)
+
+
+class ReadsUntilNothingComes(SmallServer):
+    """A channel is read until nothing comes, whether what comes brings data or not."""
+
+    def records_of_a_turn(self) -> Iterable[int]:
+        """There is always a next one."""
+        return count()

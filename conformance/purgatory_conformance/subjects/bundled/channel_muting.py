@@ -68,7 +68,7 @@ PROFILE = ChannelMutingProfile(
     end_while_waiting=(
         EndWhileWaiting.AT_ONCE if hasattr(select, "epoll") else EndWhileWaiting.AFTER_RECOVERY
     ),
-    features=frozenset(ChannelMutingFeature),
+    features=frozenset(ChannelMutingFeature) - {ChannelMutingFeature.POLL_BESIDE},
     observables=frozenset(ChannelMutingObservable),
 )
 """What the bundled network declares: everything that the suite can ask for."""

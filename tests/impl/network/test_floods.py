@@ -1,0 +1,502 @@
+"""Peers that send without end: how much of them one poll takes, and when they are turned out."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import pytest
+import trustme
+
+from purgatory_bench.network.raw_records import (
+    ALERT,
+    CHANGE_CIPHER,
+    DATA,
+    HANDSHAKE,
+    RawClient,
+    client_hello,
+)
+from purgatory_impl.network import CloseReason, Request
+from purgatory_impl.network.transports import (
+    RECORDS_OF_HANDSHAKE,
+    RECORDS_WITHOUT_DATA,
+    TURN_BYTES,
+    TURN_RECORDS,
+    PlainTransport,
+    TlsTransport,
+)
+from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
+from tests.impl.threads import LONG_S
+
+TLS_1_2, TLS_1_3 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
+ALLOW_CLIENT_RENEGOTIATION = 1 << 8
+"""An option of OpenSSL 3 that Python has no name for; nothing in older releases."""
+ANSWER_BYTES = 27
+"""A record of TLS 1.3 with an update of keys: head, message, kind, tag."""
+
+
+def client_context(version: ssl.TLSVersion = TLS_1_3) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.maximum_version = version
+    return context
+
+
+def small_buffers(wire: socket.socket) -> None:
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+
+
+def connect(
+    network: Bench,
+    version: ssl.TLSVersion = TLS_1_3,
+    *,
+    context: ssl.SSLContext | None = None,
+    has_small_buffers: bool = False,
+) -> tuple[Client, RawClient]:
+    """A client that writes records itself, after its handshake."""
+    wire = socket.socket()
+    if has_small_buffers:
+        small_buffers(wire)
+    wire.settimeout(LONG_S)
+    wire.connect(network.listener.getsockname())
+    connection, _ = network.listener.accept()
+    if has_small_buffers:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    client = Client(network.thread.add(connection, context or tls_contexts()[0]), wire)
+    network.clients.append(client)
+    shaken: list[RawClient] = []
+    shaking = threading.Thread(
+        target=lambda: shaken.append(RawClient(wire, client_context(version)))
+    )
+    shaking.start()
+    while shaking.is_alive() or not client.channel.is_ready:
+        network.poll(10)
+    shaking.join()
+    return client, shaken[0]
+
+
+def slow_request(raw: RawClient, size: int) -> bytes:
+    """A request whose body comes in records of one byte."""
+    body = (raw.record(DATA, b"x") for _ in range(size))
+    return raw.record(DATA, frame(size)) + b"".join(body)
+
+
+def records_in(client: Client) -> int:
+    """How many records the server has begun to look at since the client's last data."""
+    return cast("TlsTransport", client.channel.transport)._barren
+
+
+# Turns
+
+
+def test_a_poll_reads_sixteen_records_of_a_channel_and_serves_the_others() -> None:
+    """Given a client whose request comes in a hundred records of one byte, and an honest client
+    When the thread polls
+    Then each poll takes sixteen records of the first, and the very first serves the other
+    """
+    with bench(1000, 100, tls=True) as network:
+        honest = network.connect()
+        client, raw = connect(network)
+        client.send(slow_request(raw, 95))
+        honest.request(b"ping")
+        (ping,) = network.poll()
+        assert bytes(ping.payload) == b"ping"
+        seen = [1 + client.channel.filled]
+        while not (found := network.poll()):
+            seen.append(1 + client.channel.filled)
+        assert seen == [TURN_RECORDS * turn for turn in range(1, 6)]
+        assert bytes(found[0].payload) == b"x" * 95
+        for request in (ping, *found):
+            network.complete(request)
+
+
+def test_of_those_who_send_without_end_a_poll_serves_one() -> None:
+    """Given three clients with many records, each of which has used up a turn
+    When the thread polls
+    Then each poll takes one turn of one of them, in their order
+    """
+    with bench(1000, 200, tls=True) as network:
+        floods = [connect(network) for _ in range(3)]
+        for client, raw in floods:
+            client.send(slow_request(raw, 196))
+        network.poll()
+        seen = []
+        for _ in range(9):
+            before = [client.channel.filled for client, _ in floods]
+            assert network.poll() == []
+            seen.append(
+                [
+                    client.channel.filled - old
+                    for (client, _), old in zip(floods, before, strict=True)
+                ]
+            )
+        assert sorted(seen[:3]) == [
+            [0, 0, TURN_RECORDS],
+            [0, TURN_RECORDS, 0],
+            [TURN_RECORDS, 0, 0],
+        ]
+        assert seen == seen[:3] * 3
+        requests: list[Request] = []
+        while len(requests) < 3:
+            requests += network.poll()
+        for request in requests:
+            network.complete(request)
+
+
+def test_who_was_lengthy_is_not_after_the_request() -> None:
+    with bench(1000, 100, tls=True) as network:
+        client, raw = connect(network)
+        client.send(slow_request(raw, 30))
+        network.poll()
+        assert client.channel.is_lengthy
+        while not (found := network.poll()):
+            pass
+        network.complete(found[0])
+        client.send(raw.record(DATA, frame(1) + b"y"))
+        network.complete(network.one())
+        assert not client.channel.is_lengthy
+
+
+class EndlessSocket:
+    """Has always more to read, and takes always more: the fastest peer there can be."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def recv(self, most: int) -> bytes:
+        self.calls.append(most)
+        return bytes(most)
+
+    def recv_into(self, view: memoryview, most: int) -> int:
+        self.calls.append(most)
+        return most
+
+    def send(self, view: memoryview) -> int:
+        self.calls.append(len(view))
+        return len(view)
+
+
+def test_a_plain_turn_is_so_many_bytes_read_and_written_together() -> None:
+    peer = EndlessSocket()
+    transport = PlainTransport(cast("socket.socket", peer))
+    view = memoryview(bytearray(4 * TURN_BYTES))
+    assert transport.read(4) == bytes(4)
+    assert transport.write(view[:100]) == 100
+    assert transport.read_into(view) == TURN_BYTES - 104
+    assert transport.is_spent
+    assert (transport.read(4), transport.read_into(view), transport.write(view)) == (None, None, 0)
+    assert peer.calls == [4, 100, TURN_BYTES - 104]
+    transport.renew()
+    assert transport.write(view) == TURN_BYTES
+    assert transport.is_spent
+
+
+@both
+def test_a_poll_writes_a_turn_of_a_long_response(*, tls: bool) -> None:
+    """Given a response of many turns, and a client that reads all the time
+    When the thread polls
+    Then no poll writes more than a turn, and all arrives
+    """
+    with bench(1000, 100, tls=tls) as network:
+        client = network.connect()
+        client.request(b"a")
+        response = bytes(range(256)) * 2**13
+        network.complete(network.one(), response)
+        arrived: list[bytes] = []
+        reading = threading.Thread(target=lambda: arrived.append(client.response()))
+        reading.start()
+        left = len(response)
+        while left:
+            network.poll(10)
+            now = sum(map(len, client.channel.outgoing))
+            assert left - now <= TURN_BYTES
+            left = now
+        while reading.is_alive():
+            network.poll(10)
+        reading.join()
+        assert arrived == [response]
+        client.request(b"b")
+        network.complete(network.one())
+
+
+# Records without data
+
+
+Flood = Callable[[RawClient], bytes]
+
+
+def update(raw: RawClient) -> bytes:
+    return raw.key_update(is_requested=False)
+
+
+def requested_update(raw: RawClient) -> bytes:
+    return raw.key_update(is_requested=True)
+
+
+def empty(raw: RawClient) -> bytes:
+    return raw.record(DATA, b"")
+
+
+def renegotiation(raw: RawClient) -> bytes:
+    return raw.record(HANDSHAKE, client_hello())
+
+
+def warning(raw: RawClient) -> bytes:
+    return raw.record(ALERT, b"\1\x5a")
+
+
+def change_of_ciphers(raw: RawClient) -> bytes:
+    return b"\x14\3\3\0\1\1"
+
+
+COUNTED = [
+    (update, TLS_1_3),
+    (requested_update, TLS_1_3),
+    (empty, TLS_1_3),
+    (empty, TLS_1_2),
+    (renegotiation, TLS_1_2),
+]
+"""What TLS itself would take for ever, or longer than we do."""
+counted = pytest.mark.parametrize(
+    ("flood", "version"), COUNTED, ids=[f"{each.__name__}-{v.name}" for each, v in COUNTED]
+)
+
+
+@counted
+def test_records_without_data_are_taken_up_to_a_number(
+    flood: Flood, version: ssl.TLSVersion
+) -> None:
+    """Given a client that sends so many records without data as are allowed, then a request
+    When the thread polls
+    Then the request is received
+    """
+    with bench(1000, 100, tls=True) as network:
+        client, raw = connect(network, version)
+        client.send(b"".join(flood(raw) for _ in range(RECORDS_WITHOUT_DATA - 1)))
+        client.send(raw.record(DATA, frame(4) + b"data"))
+        while not (found := network.poll()):
+            assert not client.channel.is_closed
+        network.complete(found[0])
+
+
+@counted
+def test_who_sends_more_records_without_data_is_turned_out(
+    flood: Flood, version: ssl.TLSVersion
+) -> None:
+    """Given a client that sends records without data, and an honest client
+    When the thread polls
+    Then each poll takes a turn of them, the others are served by the first poll, and the first
+    record beyond the limit closes the connection with its reason
+    """
+    with bench(1000, 100, tls=True) as network:
+        honest = network.connect()
+        client, raw = connect(network, version)
+        client.send(b"".join(flood(raw) for _ in range(10 * RECORDS_WITHOUT_DATA)))
+        honest.request(b"ping")
+        seen = []
+        found = network.poll()
+        seen.append(records_in(client))
+        assert [bytes(request.payload) for request in found] == [b"ping"]
+        while not network.closed:
+            network.poll()
+            seen.append(records_in(client))
+        assert network.closed == {client.channel.number: CloseReason.NO_DATA}
+        assert seen == [TURN_RECORDS, 2 * TURN_RECORDS, RECORDS_WITHOUT_DATA + 1]
+        network.complete(found[0], b"pong")
+        network.poll()
+        assert honest.response() == b"pong"
+
+
+REFUSED = [
+    (warning, TLS_1_3),
+    (warning, TLS_1_2),
+    (change_of_ciphers, TLS_1_3),
+    (change_of_ciphers, TLS_1_2),
+    (renegotiation, TLS_1_3),
+]
+
+
+@pytest.mark.parametrize(
+    ("flood", "version"), REFUSED, ids=[f"{each.__name__}-{v.name}" for each, v in REFUSED]
+)
+def test_what_tls_refuses_is_closed_in_the_first_poll(
+    flood: Flood, version: ssl.TLSVersion
+) -> None:
+    with bench(1000, 100, tls=True) as network:
+        client, raw = connect(network, version)
+        client.send(b"".join(flood(raw) for _ in range(10 * RECORDS_WITHOUT_DATA)))
+        network.poll()
+        assert network.closed == {client.channel.number: CloseReason.TLS_FAILED}
+
+
+def test_renegotiation_is_refused_where_the_context_allows_it() -> None:
+    """Given a context that lets clients ask for renegotiation
+    When a client asks within its request
+    Then no handshake begins, and the request is received and answered
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ALLOW_CLIENT_RENEGOTIATION
+    trustme.CA().issue_cert("localhost").configure_cert(context)
+    with bench(1000, 100, tls=True) as network:
+        client, raw = connect(network, TLS_1_2, context=context)
+        parts = (frame(4) + b"da", None, b"ta")
+        client.send(
+            b"".join(renegotiation(raw) if p is None else raw.record(DATA, p) for p in parts)
+        )
+        request = network.one()
+        network.complete(request, b"answer")
+        network.poll()
+        assert client.channel.mutes == frozenset()
+        assert not client.channel.outgoing
+        assert not network.closed
+
+
+# What is owed
+
+
+def test_nothing_is_read_while_an_answer_is_owed() -> None:
+    """Given a client that asks for updates of keys, each before a byte of data, and reads nothing
+    When its socket takes no more answers
+    Then one answer is owed, and nothing more is read until the client reads
+    """
+    with bench(30_000, 20_000, tls=True) as network:
+        client, raw = connect(network, has_small_buffers=True)
+        data = b"".join(
+            raw.key_update(is_requested=True) + raw.record(DATA, bytes([byte]))
+            for byte in frame(20_000) + b"x" * 20_000
+        )
+        sending = threading.Thread(target=raw.wire.sendall, args=(data,))
+        sending.start()
+        transport = cast("TlsTransport", client.channel.transport)
+        still = 0
+        filled = -1
+        while still < 100:  # polls in which nothing has been read
+            network.poll(1)
+            owed = len(transport._unsent) + transport._outgoing.pending
+            assert owed <= ANSWER_BYTES
+            still = still + 1 if transport.is_writing and client.channel.filled == filled else 0
+            filled = client.channel.filled
+        assert filled < 20_000
+        reading = threading.Thread(target=drain, args=(raw.wire,))
+        reading.start()
+        while not (found := network.poll(10)):
+            pass
+        network.complete(found[0])
+        sending.join()
+        client.channel.close()
+        network.poll()
+        reading.join()
+
+
+def drain(wire: socket.socket) -> None:
+    """Read until the server's end."""
+    try:
+        while wire.recv(4096):
+            pass
+    except ConnectionResetError:
+        pass
+
+
+# Handshakes
+
+
+def hello() -> bytes:
+    """The message with which Python begins a handshake, without the head of its record."""
+    outgoing = ssl.MemoryBIO()
+    session = client_context().wrap_bio(ssl.MemoryBIO(), outgoing)
+    with pytest.raises(ssl.SSLWantReadError):
+        session.do_handshake()
+    return outgoing.read()[5:]
+
+
+def pieces(message: bytes, size: int) -> Iterator[bytes]:
+    for begin in range(0, len(message), size):
+        part = message[begin : begin + size]
+        yield b"\x16\3\1" + len(part).to_bytes(2, "big") + part
+
+
+def beginner(network: Bench) -> Client:
+    """A client that is connected, and has said nothing."""
+    wire = socket.create_connection(network.listener.getsockname())
+    wire.settimeout(LONG_S)
+    client = Client(network.thread.add(network.listener.accept()[0], tls_contexts()[0]), wire)
+    network.clients.append(client)
+    network.poll()
+    return client
+
+
+def test_a_handshake_may_come_in_many_records() -> None:
+    message = hello()
+    size = -(-len(message) // (RECORDS_OF_HANDSHAKE - 2))
+    with bench(1000, 100, tls=True) as network:
+        client = beginner(network)
+        client.send(b"".join(pieces(message, size)))
+        for _ in range(RECORDS_OF_HANDSHAKE):
+            network.poll()
+        assert not network.closed
+        assert client.wire.recv(1) == b"\x16"  # the server's part of the handshake
+
+
+def test_a_handshake_in_too_many_records_is_turned_out_turn_by_turn() -> None:
+    with bench(1000, 100, tls=True) as network:
+        honest = network.connect()
+        client = beginner(network)
+        client.send(b"".join(pieces(hello(), 1)))
+        honest.request(b"ping")
+        network.complete(network.one())
+        polls = 1
+        while not network.closed:
+            network.poll()
+            polls += 1
+        assert network.closed == {client.channel.number: CloseReason.NO_DATA}
+        assert polls == RECORDS_OF_HANDSHAKE // TURN_RECORDS + 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param(b"\x16\3\1\0\0", id="handshake"),
+        pytest.param(bytes([CHANGE_CIPHER]) + b"\3\3\0\1\1", id="change-cipher"),
+        pytest.param(bytes([ALERT]) + b"\3\3\0\2\1\x5a", id="warning"),
+        pytest.param(b"\x80\x2e\1\3\1", id="version-2"),
+    ],
+)
+def test_other_records_before_a_handshake_end_it(record: bytes) -> None:
+    with bench(1000, 100, tls=True) as network:
+        client = beginner(network)
+        client.send(record * 10 * RECORDS_OF_HANDSHAKE)
+        polls = 0
+        while not network.closed:
+            network.poll()
+            polls += 1
+        assert network.closed[client.channel.number] in (
+            CloseReason.NO_DATA,
+            CloseReason.TLS_FAILED,
+        )
+        assert polls <= RECORDS_OF_HANDSHAKE // TURN_RECORDS + 1
+
+
+def test_a_message_of_a_handshake_is_bounded() -> None:
+    """Given a client that announces a first message of more than 128 KiB and a few bytes
+    When the head of the message has come
+    Then the handshake has failed
+    """
+    with bench(1000, 100, tls=True) as network:
+        client = beginner(network)
+        client.send(b"\x16\3\1\0\4\1" + (2**17 + 400).to_bytes(3, "big"))
+        network.poll()
+        assert network.closed == {client.channel.number: CloseReason.TLS_FAILED}
+
+
+def test_a_record_that_dribbles_is_received_when_it_is_whole() -> None:
+    with bench(1000, 100, tls=True) as network:
+        client, raw = connect(network)
+        record = raw.record(DATA, frame(4) + b"data")
+        for place in range(len(record) - 1):
+            client.send(record[place : place + 1])
+            assert network.poll() == []
+        client.send(record[-1:])
+        network.complete(network.one())
