@@ -15,6 +15,14 @@ back in the response. A connection has one request at a time.
     record      bytes
 
 A request that cannot be read closes its connection: nobody knows what its sender would understand.
+Three things have bounds of the broker's, whatever a request asks for. A message has at most
+``MOST_ELEMENTS`` records, or positions: small ones take many times their bytes once they are read.
+So no more than five times its bytes and 2 MiB are taken while a message is read. A wait is no
+longer than ``MOST_WAIT_MS``, and a fetch reads no more than ``MOST_BYTES``: where a request asks
+for more it is treated as if it had asked for these.
+
+A client that sends no more, or has gone, does not wait: its request is answered at once with what
+there is, a fetch with fewer bytes, and a produce that not all followers have with a refusal.
 """
 
 from enum import IntEnum
@@ -25,6 +33,18 @@ from msgspec.msgpack import Decoder, Encoder
 
 CONSUMER: Final = -1
 """The replica id of a client that is no follower."""
+
+MOST_ELEMENTS: Final = 10_000
+"""Of records in a produce, of positions in a fetch, and of records in its answer, in all."""
+
+MOST_WAIT_MS: Final = 300_000
+"""The longest wait, ms: who left without a trace, by a broken network, holds a connection so long.
+
+Kafka's brokers wait as long as a request says.
+"""
+
+MOST_BYTES: Final = 2**20
+"""Of records in the answer to a fetch; the first record may exceed it."""
 
 Count = Annotated[int, Meta(ge=0, lt=2**31)]
 """Of bytes or of milliseconds."""
@@ -47,6 +67,8 @@ class ErrorCode(IntEnum):
     """The records are in the leader's log, and not on all followers in time."""
     STOPPING = 5
     """As before, and the broker does not wait for the followers any more."""
+    CLIENT_ENDED = 6
+    """As before, since the client sends no more and has perhaps gone."""
 
 
 class Value(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -69,11 +91,14 @@ class TopicPartition(Value, frozen=True):
         return f"{self.topic}-{self.number}"
 
 
+Records = Annotated[tuple[bytes, ...], Meta(max_length=MOST_ELEMENTS)]
+
+
 class ProduceRequest(Message, frozen=True, tag=0):
     """Append records to a partition."""
 
     partition: TopicPartition
-    records: Annotated[tuple[bytes, ...], Meta(min_length=1)]
+    records: Annotated[Records, Meta(min_length=1)]
     acks: Acks
     timeout_ms: Count
 
@@ -84,12 +109,12 @@ class FetchRequest(Message, frozen=True, tag=1):
     Attributes:
         positions: The offsets to begin at.
         min_bytes: Enough, in all partitions together.
-        max_wait_ms: After this time less is enough.
-        max_bytes: The most to read; the first record may exceed it.
+        max_wait_ms: After this time, and after ``MOST_WAIT_MS``, less is enough.
+        max_bytes: The most to read, up to ``MOST_BYTES``; the first record may exceed it.
         replica_id: A follower's number, or ``CONSUMER``.
     """
 
-    positions: Annotated[dict[TopicPartition, int], Meta(min_length=1)]
+    positions: Annotated[dict[TopicPartition, int], Meta(min_length=1, max_length=MOST_ELEMENTS)]
     min_bytes: Count
     max_wait_ms: Count
     max_bytes: Count
@@ -106,13 +131,13 @@ class Read(Value, frozen=True):
     """Successive records of one partition, from the offset that was asked for."""
 
     high_watermark: int
-    records: tuple[bytes, ...]
+    records: Records
 
 
 class Fetched(Message, frozen=True, tag=1):
     """What was read."""
 
-    partitions: dict[TopicPartition, Read]
+    partitions: Annotated[dict[TopicPartition, Read], Meta(max_length=MOST_ELEMENTS)]
 
 
 class Refusal(Message, frozen=True, tag=2):

@@ -40,6 +40,9 @@ class Owner(Protocol):
     def responded(self, channel: Channel, response: bytes | None) -> None:
         """The response of the channel's last request is this; None is a request without one."""
 
+    def awaits_end(self, request: Request, callback: Callable[[], object]) -> None:
+        """Call this once if the peer of the request ends before the response."""
+
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """Throttling begins or ends."""
 
@@ -68,6 +71,7 @@ class Channel:
         "is_ready",
         "is_responding",
         "number",
+        "on_end",
         "outgoing",
         "owner",
         "peer",
@@ -97,6 +101,7 @@ class Channel:
         self.received = 0
         self.outgoing: deque[memoryview] = deque()
         self.is_responding = False
+        self.on_end: Callable[[], object] | None = None
 
     @property
     def mutes(self) -> frozenset[Mute]:
@@ -194,6 +199,26 @@ class Request:
         self._is_answered = True
         owner = self.channel.owner
         owner.post(partial(owner.responded, self.channel, response))
+
+    def on_end(self, callback: Callable[[], object]) -> None:
+        """Call a function once, if the peer ends or the connection closes before the response.
+
+        The request is still owed its response. A peer that has gone looks like one that sends no
+        more and still reads, until a response is written: the connection stays open until then. So
+        a handler that waits does best to respond now, with what there is.
+
+        The network thread calls the function, in the next poll if the end was seen before. The
+        function must be short and wait for nothing. If it raises, the connection is closed.
+        ``on_end`` may be called from any thread; a second function replaces the first.
+
+        Args:
+            callback: What is called. A response that another thread gives at the same moment may
+                come before it.
+
+        Rules: MUTING-HALF-CLOSE, MUTING-END-WHILE-HANDLED.
+        """
+        owner = self.channel.owner
+        owner.post(partial(owner.awaits_end, self, callback))
 
 
 def _peer_of(connection: socket.socket) -> object:

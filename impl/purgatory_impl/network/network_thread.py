@@ -13,6 +13,7 @@ Interest in a socket is changed late: a channel whose request is being handled s
 sockets that are looked at, and leaves it only if its next request comes before the response.
 """
 
+import logging
 import socket
 import ssl
 import struct
@@ -41,6 +42,7 @@ from purgatory_impl.network.readiness import (
 from purgatory_impl.network.reasons import CloseReason
 from purgatory_impl.network.transports import PlainTransport, TlsTransport
 
+_LOGGER: Final = logging.getLogger("purgatory")
 _SIZE_BYTES: Final = 4
 _SIZE: Final = struct.Struct(">i")
 _NOTHING: Final = memoryview(b"")
@@ -199,6 +201,7 @@ class NetworkThread:
 
     def responded(self, channel: Channel, response: bytes | None) -> None:
         """A letter: the response of the channel's last request."""
+        channel.on_end = None
         if channel.is_closed:
             return
         if response is not None:
@@ -209,6 +212,15 @@ class NetworkThread:
                 channel.outgoing.extend((memoryview(size), memoryview(response)))
         channel.is_responding = True
         self._write(channel)
+
+    def awaits_end(self, request: Request, callback: Callable[[], object]) -> None:
+        """Note who is to be told of the peer's end before the response; a letter."""
+        if request.is_answered:
+            return
+        channel = request.channel
+        channel.on_end = callback
+        if channel.is_closed or not channel.interest & END:  # it was seen before
+            self._tell_end(channel)
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """A letter: throttling begins or ends."""
@@ -381,6 +393,21 @@ class NetworkThread:
         """The peer will send nothing more."""
         self._look_for(channel, channel.interest & ~END)
         self._give_up(channel)
+        self._tell_end(channel)
+
+    def _tell_end(self, channel: Channel) -> None:
+        """Tell whoever waits with the response, once.
+
+        Rules: MUTING-HALF-CLOSE, MUTING-END-WHILE-HANDLED.
+        """
+        callback, channel.on_end = channel.on_end, None
+        if callback is None:
+            return
+        try:
+            callback()
+        except Exception:
+            _LOGGER.exception("a callback of a peer's end has failed; the connection is closed")
+            self._close(channel, CloseReason.BY_US)
 
     def _give_up(self, channel: Channel) -> None:
         """The peer has ended: close a channel that waits for a request that cannot be completed.
@@ -439,6 +466,7 @@ class NetworkThread:
             buffer, channel.buffer = channel.buffer, None
             self._line.release(buffer)
         self._polled.closed.append(ClosedChannel(channel, reason))
+        self._tell_end(channel)
 
     def _look_for(self, channel: Channel, interest: int) -> None:
         if interest != channel.interest:
