@@ -68,7 +68,7 @@ class DelayedRequest(DelayedOperation):
     def on_complete(self) -> None:
         """Answer, and let go of the connection."""
         self._answer(self._response())
-        # The lists of the purgatory keep the operation until a purge, and would keep the connection.
+        # The purgatory's lists keep the operation until a purge, and would keep the connection.
         del self._answer
 
     def _is_satisfied(self) -> bool:
