@@ -37,7 +37,7 @@ from broker.protocol import (
     TopicPartition,
     encode,
 )
-from purgatory_impl import DelayedOperation, Purgatory
+from purgatory_impl import DelayedOperation, InvalidConfiguration, Purgatory
 from purgatory_impl.network import NetworkLimits, Request, Server
 
 _LOGGER: Final = logging.getLogger("broker")
@@ -193,7 +193,8 @@ class Broker:
 
         Raises:
             OSError: the address cannot be listened on.
-            InvalidConfiguration: a number is impossible.
+            InvalidConfiguration: a number is impossible, or there are more than ``MOST_ELEMENTS``
+                partitions: a follower asks for all in one fetch.
         """
         self.follower_ids = frozenset(follower_ids)
         self.logs = {
@@ -201,6 +202,8 @@ class Broker:
             for topic, partitions in topics.items()
             for number in range(partitions)
         }
+        if len(self.logs) > MOST_ELEMENTS:
+            raise InvalidConfiguration(f"{len(self.logs)} partitions; there may be {MOST_ELEMENTS}")
         self._stopping = threading.Event()
         self.server = Server(
             self._handle, limits, address=address, tls=tls, handler_threads=handler_threads
