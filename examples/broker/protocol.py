@@ -15,11 +15,13 @@ back in the response. A connection has one request at a time.
     record      bytes
 
 A request that cannot be read closes its connection: nobody knows what its sender would understand.
-Three things have bounds of the broker's, whatever a request asks for. A message has at most
-``MOST_ELEMENTS`` records, or positions: small ones take many times their bytes once they are read.
-So no more than five times its bytes and 2 MiB are taken while a message is read. A wait is no
-longer than ``MOST_WAIT_MS``, and a fetch reads no more than ``MOST_BYTES``: where a request asks
-for more it is treated as if it had asked for these.
+Nor can a request of more than ``MOST_ELEMENTS`` records or positions: each takes up to 150 bytes
+once it is read, and two in the request. So to read a request takes at most five times its bytes and
+2 MiB. (Five times: one letter in a text may make all others four bytes wide.) An answer takes
+twenty times its bytes and 2 MiB.
+
+The broker shortens a wait to ``MOST_WAIT_MS``, and an answer to ``MOST_BYTES`` of records, where a
+request asks for more.
 
 A client that sends no more, or has gone, does not wait: its request is answered at once with what
 there is, a fetch with fewer bytes, and a produce that not all followers have with a refusal.
