@@ -15,10 +15,10 @@ back in the response. A connection has one request at a time.
     record      bytes
 
 A request that cannot be read closes its connection: nobody knows what its sender would understand.
-Nor can a request of more than ``MOST_ELEMENTS`` records or positions: each takes up to 150 bytes
-once it is read, and two in the request. So to read a request takes at most five times its bytes and
-2 MiB. (Five times: one letter in a text may make all others four bytes wide.) An answer takes
-twenty times its bytes and 2 MiB.
+Nor can a request of more than ``MOST_ELEMENTS`` records or positions, each of which takes up to 200
+bytes once it is read, and as little as two in the request. So to read a request takes its bytes and
+2 MiB at most, or five times its bytes where they are a topic's name: one letter may make all others
+four bytes wide. To read an answer takes twenty times its bytes and 2 MiB at most.
 
 The broker shortens a wait to ``MOST_WAIT_MS``, and an answer to ``MOST_BYTES`` of records, where a
 request asks for more.
