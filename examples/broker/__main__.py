@@ -93,6 +93,8 @@ def main(
                 )
             )
             url = stack.enter_context(serving_metrics(broker, (host, metrics_port)))
+        except InvalidConfiguration as error:
+            raise click.UsageError(str(error)) from None
         except OSError as error:
             raise click.ClickException(f"cannot listen on {host}: {error}") from None
         # The certificate is for the host as it was given.

@@ -6,8 +6,9 @@ appended, and when a follower fetches. Each time the event comes first, in the l
 check of the partition's key: a request that is watched in between sees the event at its second try.
 A follower's fetch is a request like any other, and waits in the same purgatory.
 
-To stop is an event, too, under all keys: what waits then is answered at once. A client that leaves
-does not end the wait of its request. The wait ends in time, and the response goes nowhere.
+To stop is an event, too, under all keys: what waits then is answered at once. So is the request of
+a client that leaves: whether it reads the response shows only when the response is written, and the
+connection of a client that has gone then closes.
 """
 
 import logging
@@ -19,6 +20,9 @@ from typing import Final, Self
 from broker.log import PartitionLog
 from broker.protocol import (
     CONSUMER,
+    MOST_BYTES,
+    MOST_ELEMENTS,
+    MOST_WAIT_MS,
     REQUESTS,
     Acks,
     ErrorCode,
@@ -33,7 +37,7 @@ from broker.protocol import (
     TopicPartition,
     encode,
 )
-from purgatory_impl import DelayedOperation, Purgatory
+from purgatory_impl import DelayedOperation, InvalidConfiguration, Purgatory
 from purgatory_impl.network import NetworkLimits, Request, Server
 
 _LOGGER: Final = logging.getLogger("broker")
@@ -42,7 +46,39 @@ Answer = Callable[[Response], None]
 """Sends the response of a request; called once, by any thread."""
 
 
-class DelayedProduce(DelayedOperation):
+class DelayedRequest(DelayedOperation):
+    """A request that waits, and is answered once, with what there is then."""
+
+    def __init__(self, delay_ms: int, answer: Answer, stopping: threading.Event) -> None:
+        """A request that waits for ``delay_ms``, or for the broker's longest time."""
+        super().__init__(min(delay_ms, MOST_WAIT_MS))
+        self._answer = answer
+        self._stopping = stopping
+        self._has_client_ended = False
+
+    def try_complete(self) -> bool:
+        """Complete where there is what the request waits for, or the broker stops."""
+        return (self._is_satisfied() or self._stopping.is_set()) and self.force_complete()
+
+    def client_ended(self) -> None:
+        """Complete at once: perhaps nobody waits for the answer any more."""
+        self._has_client_ended = True
+        self.force_complete()
+
+    def on_complete(self) -> None:
+        """Answer, and let go of the connection."""
+        self._answer(self._response())
+        # The purgatory's lists keep the operation until a purge, and would keep the connection.
+        del self._answer
+
+    def _is_satisfied(self) -> bool:
+        raise NotImplementedError
+
+    def _response(self) -> Response:
+        raise NotImplementedError
+
+
+class DelayedProduce(DelayedRequest):
     """Waits until every follower has the records of a produce."""
 
     def __init__(
@@ -54,36 +90,31 @@ class DelayedProduce(DelayedOperation):
         stopping: threading.Event,
     ) -> None:
         """A produce whose records are in the leader's log, from ``offset`` on."""
-        super().__init__(asked.timeout_ms)
-        self._asked = asked
+        super().__init__(asked.timeout_ms, answer, stopping)
+        self._correlation_id = asked.correlation_id
+        self._partition = asked.partition
         self._log = log
         self._offset = offset
         self._end = offset + len(asked.records)
-        self._answer = answer
-        self._stopping = stopping
 
-    def try_complete(self) -> bool:
-        """All followers have the records, or the broker stops."""
-        return (self._is_replicated() or self._stopping.is_set()) and self.force_complete()
+    def _is_satisfied(self) -> bool:
+        return self._log.high_watermark >= self._end
 
-    def on_complete(self) -> None:
+    def _response(self) -> Response:
         """Acknowledge, or say why not: the followers may have caught up in the last moment."""
-        correlation_id = self._asked.correlation_id
-        if self._is_replicated():
-            self._answer(Produced(correlation_id, self._offset))
-            return
+        if self._is_satisfied():
+            return Produced(self._correlation_id, self._offset)
         code, cause = ErrorCode.TIMED_OUT, f"after {self.delay_ms} ms"
         if self._stopping.is_set():
             code, cause = ErrorCode.STOPPING, "and the broker stops"
-        offsets = f"offsets {self._offset} to {self._end - 1} of {self._asked.partition}"
+        elif self._has_client_ended:
+            code, cause = ErrorCode.CLIENT_ENDED, "and the client sends no more"
+        offsets = f"offsets {self._offset} to {self._end - 1} of {self._partition}"
         problem = f"{offsets} are not on all followers {cause}"
-        self._answer(Refusal(correlation_id, code, problem))
-
-    def _is_replicated(self) -> bool:
-        return self._log.high_watermark >= self._end
+        return Refusal(self._correlation_id, code, problem)
 
 
-class DelayedFetch(DelayedOperation):
+class DelayedFetch(DelayedRequest):
     """Waits until there are enough bytes to read, in all positions of a fetch together."""
 
     def __init__(
@@ -94,36 +125,34 @@ class DelayedFetch(DelayedOperation):
         stopping: threading.Event,
     ) -> None:
         """A fetch of positions that exist."""
-        super().__init__(asked.max_wait_ms)
+        super().__init__(asked.max_wait_ms, answer, stopping)
         self._asked = asked
         self._logs = logs
-        self._answer = answer
-        self._stopping = stopping
+        self._most_bytes = min(asked.max_bytes, MOST_BYTES)
 
-    def try_complete(self) -> bool:
-        """There are enough bytes, or the broker stops."""
-        return (self._is_enough() or self._stopping.is_set()) and self.force_complete()
-
-    def on_complete(self) -> None:
-        """Answer with what there is: enough, or after the longest wait less."""
+    def _response(self) -> Response:
+        """Read what there is: enough, or after the longest wait less."""
         found: dict[TopicPartition, Read] = {}
-        left = self._asked.max_bytes
-        at_least_one = True
+        left_bytes, left_records = self._most_bytes, MOST_ELEMENTS
         for key, offset in self._asked.positions.items():
             log = self._logs[key]
-            records = log.read(offset, self._end_of(log), left, at_least_one=at_least_one)
+            end = min(self._end_of(log), offset + left_records)
+            is_first = left_records == MOST_ELEMENTS
+            records = log.read(offset, end, left_bytes, at_least_one=is_first)
             found[key] = Read(log.high_watermark, records)
-            left -= sum(map(len, records))
-            at_least_one = at_least_one and not records
-        self._answer(Fetched(self._asked.correlation_id, found))
+            left_bytes -= sum(map(len, records))
+            left_records -= len(records)
+        return Fetched(self._asked.correlation_id, found)
 
-    def _is_enough(self) -> bool:
-        found = 0
+    def _is_satisfied(self) -> bool:
+        bytes_ = records = 0
         for key, offset in self._asked.positions.items():
             log = self._logs[key]
-            found += log.bytes_between(offset, self._end_of(log))
+            end = self._end_of(log)
+            bytes_ += log.bytes_between(offset, end)
+            records += max(0, end - offset)
         # What the response may not hold is not waited for.
-        return found >= min(self._asked.min_bytes, self._asked.max_bytes)
+        return bytes_ >= min(self._asked.min_bytes, self._most_bytes) or records >= MOST_ELEMENTS
 
     def _end_of(self, log: PartitionLog) -> int:
         """Where the reader has to stop: consumers see what all followers have."""
@@ -164,7 +193,8 @@ class Broker:
 
         Raises:
             OSError: the address cannot be listened on.
-            InvalidConfiguration: a number is impossible.
+            InvalidConfiguration: a number is impossible, or there are more than ``MOST_ELEMENTS``
+                partitions: a follower asks for all in one fetch.
         """
         self.follower_ids = frozenset(follower_ids)
         self.logs = {
@@ -172,6 +202,8 @@ class Broker:
             for topic, partitions in topics.items()
             for number in range(partitions)
         }
+        if len(self.logs) > MOST_ELEMENTS:
+            raise InvalidConfiguration(f"{len(self.logs)} partitions; there may be {MOST_ELEMENTS}")
         self._stopping = threading.Event()
         self.server = Server(
             self._handle, limits, address=address, tls=tls, handler_threads=handler_threads
@@ -212,24 +244,32 @@ class Broker:
         try:
             match asked:
                 case ProduceRequest():
-                    self._produce(asked, answer)
+                    waiting = self._produce(asked, answer)
                 case FetchRequest():
-                    self._fetch(asked, answer)
+                    waiting = self._fetch(asked, answer)
         except RefusedRequest as refusal:
             answer(Refusal(asked.correlation_id, refusal.code, str(refusal)))
+        else:
+            if waiting is not None:
+                request.on_end(waiting.client_ended)
 
-    def _produce(self, asked: ProduceRequest, answer: Answer) -> None:
+    def _produce(self, asked: ProduceRequest, answer: Answer) -> DelayedRequest | None:
+        """Append; the produce if it waits."""
         key = asked.partition
         log = self._log_of(key)
         offset = log.append(asked.records)
+        waiting: DelayedRequest | None = None
         if asked.acks is Acks.ALL:
             produce = DelayedProduce(asked, log, offset, answer, self._stopping)
-            self.produces.try_complete_else_watch(produce, [key])
+            if not self.produces.try_complete_else_watch(produce, [key]):
+                waiting = produce
         else:
             answer(Produced(asked.correlation_id, offset))
         self.fetches.check_and_complete(key)
+        return waiting
 
-    def _fetch(self, asked: FetchRequest, answer: Answer) -> None:
+    def _fetch(self, asked: FetchRequest, answer: Answer) -> DelayedRequest | None:
+        """Read; the fetch if it waits."""
         for key, offset in asked.positions.items():
             end = self._log_of(key).end
             if not 0 <= offset <= end:
@@ -238,7 +278,7 @@ class Broker:
         if asked.replica_id != CONSUMER:
             self._follower_has(asked.replica_id, asked.positions)
         fetch = DelayedFetch(asked, self.logs, answer, self._stopping)
-        self.fetches.try_complete_else_watch(fetch, asked.positions)
+        return None if self.fetches.try_complete_else_watch(fetch, asked.positions) else fetch
 
     def _follower_has(self, follower_id: int, positions: Mapping[TopicPartition, int]) -> None:
         if follower_id not in self.follower_ids:

@@ -80,7 +80,7 @@ class Client:
 
         Args:
             partition: Where to.
-            records: At least one.
+            records: 1 to ``MOST_ELEMENTS``.
             acks: Whose logs must have the records before this returns.
             timeout_ms: How long that may take, ms.
         """
@@ -97,7 +97,10 @@ class Client:
         max_bytes: int = 2**20,
         replica_id: int = CONSUMER,
     ) -> dict[TopicPartition, Read]:
-        """Read records, by partition; the arguments are those of ``FetchRequest``."""
+        """Read records, by partition; the arguments are those of ``FetchRequest``.
+
+        An answer may have less than there is: ask again from where it ends.
+        """
         number = self._next_number()
         request = FetchRequest(number, positions, min_bytes, max_wait_ms, max_bytes, replica_id)
         return self._ask(request, Fetched, max_wait_ms).partitions

@@ -7,6 +7,7 @@ begins anew.
 """
 
 import threading
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +19,7 @@ class PartitionLog:
         self._lock = threading.Lock()
         self._records: list[bytes] = []
         # Bytes up to the end of each record, and 0 in front: sizes without adding up.
-        self._bytes_before = [0]
+        self._bytes_before = array("q", [0])
         self._positions = dict.fromkeys(follower_ids, 0)
         self._high_watermark = 0
 

@@ -15,6 +15,16 @@ back in the response. A connection has one request at a time.
     record      bytes
 
 A request that cannot be read closes its connection: nobody knows what its sender would understand.
+Nor can a request of more than ``MOST_ELEMENTS`` records or positions, each of which takes up to 200
+bytes once it is read, and as little as two in the request. So to read a request takes its bytes and
+2 MiB at most, or five times its bytes where they are a topic's name: one letter may make all others
+four bytes wide. To read an answer takes twenty times its bytes and 2 MiB at most.
+
+The broker shortens a wait to ``MOST_WAIT_MS``, and an answer to ``MOST_BYTES`` of records, where a
+request asks for more.
+
+A client that sends no more, or has gone, does not wait: its request is answered at once with what
+there is, a fetch with fewer bytes, and a produce that not all followers have with a refusal.
 """
 
 from enum import IntEnum
@@ -25,6 +35,18 @@ from msgspec.msgpack import Decoder, Encoder
 
 CONSUMER: Final = -1
 """The replica id of a client that is no follower."""
+
+MOST_ELEMENTS: Final = 10_000
+"""Of records in a produce, of positions in a fetch, and of records in its answer, in all."""
+
+MOST_WAIT_MS: Final = 300_000
+"""The longest wait, ms: who left without a trace, by a broken network, holds a connection so long.
+
+Kafka's brokers wait as long as a request says.
+"""
+
+MOST_BYTES: Final = 2**20
+"""Of records in the answer to a fetch; the first record may exceed it."""
 
 Count = Annotated[int, Meta(ge=0, lt=2**31)]
 """Of bytes or of milliseconds."""
@@ -47,6 +69,8 @@ class ErrorCode(IntEnum):
     """The records are in the leader's log, and not on all followers in time."""
     STOPPING = 5
     """As before, and the broker does not wait for the followers any more."""
+    CLIENT_ENDED = 6
+    """As before, since the client sends no more and has perhaps gone."""
 
 
 class Value(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -69,11 +93,14 @@ class TopicPartition(Value, frozen=True):
         return f"{self.topic}-{self.number}"
 
 
+Records = Annotated[tuple[bytes, ...], Meta(max_length=MOST_ELEMENTS)]
+
+
 class ProduceRequest(Message, frozen=True, tag=0):
     """Append records to a partition."""
 
     partition: TopicPartition
-    records: Annotated[tuple[bytes, ...], Meta(min_length=1)]
+    records: Annotated[Records, Meta(min_length=1)]
     acks: Acks
     timeout_ms: Count
 
@@ -84,12 +111,12 @@ class FetchRequest(Message, frozen=True, tag=1):
     Attributes:
         positions: The offsets to begin at.
         min_bytes: Enough, in all partitions together.
-        max_wait_ms: After this time less is enough.
-        max_bytes: The most to read; the first record may exceed it.
+        max_wait_ms: After this time, and after ``MOST_WAIT_MS``, less is enough.
+        max_bytes: The most to read, up to ``MOST_BYTES``; the first record may exceed it.
         replica_id: A follower's number, or ``CONSUMER``.
     """
 
-    positions: Annotated[dict[TopicPartition, int], Meta(min_length=1)]
+    positions: Annotated[dict[TopicPartition, int], Meta(min_length=1, max_length=MOST_ELEMENTS)]
     min_bytes: Count
     max_wait_ms: Count
     max_bytes: Count
@@ -106,13 +133,13 @@ class Read(Value, frozen=True):
     """Successive records of one partition, from the offset that was asked for."""
 
     high_watermark: int
-    records: tuple[bytes, ...]
+    records: Records
 
 
 class Fetched(Message, frozen=True, tag=1):
     """What was read."""
 
-    partitions: dict[TopicPartition, Read]
+    partitions: Annotated[dict[TopicPartition, Read], Meta(max_length=MOST_ELEMENTS)]
 
 
 class Refusal(Message, frozen=True, tag=2):

@@ -58,6 +58,9 @@ class Owner(Protocol):
         None is a request without a response.
         """
 
+    def awaits_end(self, request: Request, callback: Callable[[], object]) -> None:
+        """Call this once if the peer of the request ends before the response."""
+
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """Throttling begins or ends."""
 
@@ -87,6 +90,7 @@ class Channel:
         "is_ready",
         "is_responding",
         "number",
+        "on_end",
         "outgoing",
         "owed",
         "owner",
@@ -121,6 +125,7 @@ class Channel:
         self.is_responding = False
         self.is_lengthy = False  # a turn was not enough for the present request, or its response
         self.turn = 0  # the poll of the present turn
+        self.on_end: Callable[[], object] | None = None
 
     @property
     def mutes(self) -> frozenset[Mute]:
@@ -236,6 +241,26 @@ class Request:
             channel.close(CloseReason.BAD_RESPONSE)
             report("a response cannot be sent; its connection is closed", error)
             raise
+
+    def on_end(self, callback: Callable[[], object]) -> None:
+        """Call a function once, if the peer ends or the connection closes before the response.
+
+        The request is still owed its response. A peer that has gone looks like one that sends no
+        more and still reads, until a response is written: the connection stays open until then. So
+        a handler that waits does best to respond now, with what there is.
+
+        The network thread calls the function, in the next poll if the end was seen before. The
+        function must be short and wait for nothing. If it raises, the connection is closed.
+        ``on_end`` may be called from any thread; a second function replaces the first.
+
+        Args:
+            callback: What is called. A response that another thread gives at the same moment may
+                come before it.
+
+        Rules: MUTING-HALF-CLOSE, MUTING-END-WHILE-HANDLED.
+        """
+        owner = self.channel.owner
+        owner.post(self.channel, partial(owner.awaits_end, self, callback))
 
 
 def _bytes_of(response: Response) -> bytes:

@@ -292,6 +292,7 @@ class NetworkThread:
 
     def _responded(self, channel: Channel, response: bytes | None, announced_bytes: int) -> None:
         """A letter: the response of the channel's last request."""
+        channel.on_end = None
         try:
             if not channel.is_closed:
                 self._begin(channel, response)
@@ -320,6 +321,15 @@ class NetworkThread:
                 self._close(channel, CloseReason.UNREAD)
             else:
                 channel.close(CloseReason.UNREAD)
+
+    def awaits_end(self, request: Request, callback: Callable[[], object]) -> None:
+        """Note who is to be told of the peer's end before the response; a letter."""
+        if request.is_answered:
+            return
+        channel = request.channel
+        channel.on_end = callback
+        if channel.is_closed or not channel.interest & END:  # it was seen before
+            self._tell_end(channel)
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """A letter: throttling begins or ends."""
@@ -577,6 +587,20 @@ class NetworkThread:
         """The peer will send nothing more."""
         self._look_for(channel, channel.interest & ~END)
         self._give_up(channel)
+        self._tell_end(channel)
+
+    def _tell_end(self, channel: Channel) -> None:
+        """Tell whoever waits with the response, once.
+
+        Rules: MUTING-HALF-CLOSE, MUTING-END-WHILE-HANDLED.
+        """
+        callback, channel.on_end = channel.on_end, None
+        if callback is None:
+            return
+        try:
+            callback()
+        except BaseException as error:
+            self._fails(channel, error)
 
     def _give_up(self, channel: Channel) -> None:
         """The peer has ended: close a channel that waits for a request that cannot be completed.
@@ -654,6 +678,7 @@ class NetworkThread:
             self._ends_connection(channel, is_watched=is_watched)
         except BaseException as error:
             self._tell("an error was met at the end of a connection", error)
+        self._tell_end(channel)
 
     def _ends_connection(self, channel: Channel, *, is_watched: bool) -> None:
         """Let the socket and the memory of a channel go: each, also if another one fails."""

@@ -1,8 +1,9 @@
 """Which sockets are ready, and which peers have ended.
 
 Linux tells of a peer's end also where nothing is to be read from the socket: by ``epoll``, which
-``selectors`` does not let through. Elsewhere the end of a connection that is not read is noticed
-when it is read again.
+``selectors`` does not let through. Elsewhere a look at the socket tells of it, as long as the peer
+has sent nothing before its end that is unread, such as a next request. Behind unread bytes the end
+is noticed when these have been read.
 """
 
 import array
@@ -75,7 +76,10 @@ class EpollReadiness:
 
 
 class SelectorReadiness:
-    """Any system's selector: a socket that is not to be read is left out, its end unnoticed."""
+    """Any system's selector: a socket that is not to be read is left out, its end unnoticed.
+
+    So the end is looked for in each socket that has something to read, before it is left out.
+    """
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -91,9 +95,9 @@ class SelectorReadiness:
         if not events:
             self.forget(connection)
         elif descriptor in self._known:
-            self._selector.modify(descriptor, events)
+            self._selector.modify(descriptor, events, connection)
         else:
-            self._selector.register(descriptor, events)
+            self._selector.register(descriptor, events, connection)
             self._known.add(descriptor)
 
     def forget(self, connection: socket.socket) -> None:
@@ -105,7 +109,10 @@ class SelectorReadiness:
 
     def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
         """Descriptors with what was found."""
-        return [(key.fd, events) for key, events in self._selector.select(timeout_ms / 1000)]
+        return [
+            (key.fd, events | _end_in(key.data) if events & READ else events)
+            for key, events in self._selector.select(timeout_ms / 1000)
+        ]
 
     def close(self) -> None:
         """Forget everything."""
@@ -129,9 +136,19 @@ if sys.platform != "win32":
 
 else:
 
-    def unread_bytes(connection: socket.socket) -> int:
-        """How many bytes lie in a socket; asked where END was seen, which this system has not."""
-        raise NotImplementedError
+    def unread_bytes(_connection: socket.socket) -> int:
+        """Return 0: it is asked after END, which is seen here behind the last byte alone."""
+        return 0
+
+
+def _end_in(connection: socket.socket) -> int:
+    """Return END where the next thing to read is the peer's end, BROKEN for a failure, or 0."""
+    try:
+        return 0 if connection.recv(1, socket.MSG_PEEK) else END
+    except BlockingIOError:
+        return 0
+    except OSError:
+        return BROKEN
 
 
 def _mask(interest: int) -> int:

@@ -12,14 +12,14 @@ from broker.broker import Broker
 from broker.client import Client
 from broker.follower import Follower
 from broker.metrics import registry_of
-from broker.protocol import TopicPartition
+from broker.protocol import MOST_WAIT_MS, TopicPartition
 from purgatory_impl.network import NetworkLimits
 from tests.impl.network.wire import tls_contexts
 
 ORDERS = TopicPartition("orders", 0)
 OTHERS = TopicPartition("orders", 1)
-LONG_MS = 600_000
-"""A wait that only a failure takes to its end."""
+LONG_MS = MOST_WAIT_MS
+"""A wait that only a failure takes to its end: five minutes."""
 
 LIMITS = NetworkLimits(limit_bytes=10_000, max_request_bytes=5_000)
 

@@ -1,5 +1,6 @@
 """The broker over loopback: what waits, what lets it go on, and that nothing is left."""
 
+import gc
 import socket
 import struct
 from collections.abc import Iterator
@@ -9,8 +10,12 @@ from contextlib import ExitStack
 import pytest
 from msgspec.msgpack import encode as pack
 
+from broker.broker import Broker
+from broker.client import Client
 from broker.protocol import (
     CONSUMER,
+    MOST_ELEMENTS,
+    MOST_WAIT_MS,
     RESPONSES,
     Acks,
     ErrorCode,
@@ -19,14 +24,16 @@ from broker.protocol import (
     Produced,
     ProduceRequest,
     Read,
+    Refusal,
     RefusedRequest,
     Request,
+    Response,
     TopicPartition,
     encode,
 )
 from purgatory_bench.network.counting import CountedPool
-from purgatory_impl import SimpleMemoryPool
-from purgatory_impl.network import NetworkLimits
+from purgatory_impl import InvalidConfiguration, SimpleMemoryPool
+from purgatory_impl.network import Channel, NetworkLimits
 from purgatory_impl.network import Request as Received
 from tests.examples.broker.running import (
     LIMITS,
@@ -200,8 +207,7 @@ def test_many_clients_are_served_within_a_small_byte_bound(
         assert eventually(lambda: waiting(broker)["produce"] == count)
         follower = stack.enter_context(following(broker, tls=tls))
         for number, client in enumerate(clients):
-            (size,) = struct.unpack(">i", client._receive(4))
-            produced = RESPONSES.decode(client._receive(size))
+            produced = received(client)
             assert isinstance(produced, Produced)
             assert produced.correlation_id == number
             copy = follower.logs[ORDERS]
@@ -248,6 +254,22 @@ def test_the_memory_is_back_before_the_response(monkeypatch: pytest.MonkeyPatch)
     assert released == [True] * 3
 
 
+CLIENTS = 128
+ABORTIVE = struct.pack("ii", 1, 0)
+LONG_PRODUCE = ProduceRequest(1, ORDERS, (b"a",), Acks.ALL, LONG_MS)
+LONG_POLL = FetchRequest(1, {ORDERS: 0, OTHERS: 0}, 1, LONG_MS, 100, CONSUMER)
+
+
+def send(client: Client, request: Request) -> None:
+    body = encode(request)
+    client._wire.sendall(frame(len(body)) + body)
+
+
+def received(client: Client) -> Response:
+    (size,) = struct.unpack(">i", client._receive(4))
+    return RESPONSES.decode(client._receive(size))
+
+
 KEY = ["orders", 0]
 PRODUCE = [0, 7, KEY, [b"a"], 1, 0]
 FETCH = [1, 7, {("orders", 0): 0}, 0, 0, 0, -1]
@@ -268,6 +290,8 @@ MALFORMED = {
     "before now": (pack([0, 7, KEY, [b"a"], 1, -1]), "Expected `int` >= 0"),
     "no position": (pack([1, 7, {}, 0, 0, 0, -1]), "length >= 1"),
     "too long": (pack([1, 7, {("orders", 0): 0}, 0, 2**31, 0, -1]), "Expected `int` <= 2147483647"),
+    "beyond 64 bits": (pack([1, 7, {("orders", 0): 0}, 0, 2**63, 0, -1]), "<= 2147483647"),
+    "a negative wait": (pack([1, 7, {("orders", 0): 0}, 0, -1, 0, -1]), "Expected `int` >= 0"),
 }
 
 
@@ -328,8 +352,8 @@ def test_what_cannot_be_done_is_refused_and_the_connection_goes_on() -> None:
 
 @pytest.mark.parametrize("reset", [False, True], ids=["end", "reset"])
 def test_a_client_that_leaves_while_it_waits_leaks_nothing(*, reset: bool) -> None:
-    """Given a produce and two fetches that wait, one of them for long
-    When their clients leave, by an end or a reset; and then a follower and records come
+    """Given a produce and two fetches that wait, one of them shortly
+    When their clients leave, by an end or a reset
     Then the purgatories are empty, the memory is back, and no connection is left
     """
     requests: list[Request] = [
@@ -348,8 +372,143 @@ def test_a_client_that_leaves_while_it_waits_leaks_nothing(*, reset: bool) -> No
             if reset:
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             wire.close()
-        with following(broker):
-            assert eventually(lambda: is_at_rest(broker) and broker.server.connections == 1)
+        assert eventually(lambda: is_at_rest(broker) and broker.server.connections == 0)
+
+
+@pytest.mark.parametrize("how", ["close", "reset"])
+@both
+def test_a_hundred_clients_that_leave_while_they_wait_are_gone_at_once(
+    how: str, *, tls: bool
+) -> None:
+    """Given 128 clients whose produces and long polls wait for long
+    When they leave, by an end or a reset
+    Then their connections close and nothing of them waits, and a new client is served
+    """
+    with running(tls=tls) as broker, ExitStack() as stack:
+        clients = [stack.enter_context(client_of(broker, tls=tls)) for _ in range(CLIENTS)]
+        for number, client in enumerate(clients):
+            send(client, LONG_POLL if number % 2 else LONG_PRODUCE)
+        assert eventually(lambda: waiting(broker) == {"produce": 64, "fetch": 64})
+        assert broker.server.connections == CLIENTS
+        for client in clients:
+            if how == "reset":
+                client._wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORTIVE)
+            client._wire.close()
+        assert eventually(lambda: broker.server.connections == 0 and is_at_rest(broker))
+        with client_of(broker, tls=tls) as newcomer:
+            assert newcomer.fetch({OTHERS: 0}, max_wait_ms=0) == {OTHERS: Read(0, ())}
+
+
+@both
+def test_clients_that_send_no_more_are_answered_at_once_with_what_there_is(*, tls: bool) -> None:
+    """Given a produce that waits for its follower, and a fetch of more than there is
+    When their clients send no more, and still read
+    Then each gets its answer, the produce a refusal, and then the end
+    """
+    with running(tls=tls) as broker, ExitStack() as stack:
+        producer, consumer = (stack.enter_context(client_of(broker, tls=tls)) for _ in range(2))
+        send(producer, LONG_PRODUCE)
+        assert eventually(lambda: waiting(broker)["produce"] == 1)
+        send(consumer, FetchRequest(2, {ORDERS: 0}, 100, LONG_MS, 100, 0))
+        assert eventually(lambda: waiting(broker)["fetch"] == 1)
+        for client in (consumer, producer):
+            socket.socket.shutdown(client._wire, socket.SHUT_WR)
+        assert received(consumer) == Fetched(2, {ORDERS: Read(0, (b"a",))})
+        problem = "offsets 0 to 0 of orders-0 are not on all followers and the client sends no more"
+        assert received(producer) == Refusal(1, ErrorCode.CLIENT_ENDED, problem)
+        assert eventually(lambda: broker.server.connections == 0)
+
+
+def test_a_client_that_leaves_behind_many_long_polls_waits_for_none_of_them() -> None:
+    """Given a client that has sent ten long polls without reading an answer
+    When it sends no more
+    Then all are answered, one after the other, and none waits
+    """
+    with running() as broker, client_of(broker) as client:
+        for _ in range(10):
+            send(client, LONG_POLL)
+        assert eventually(lambda: waiting(broker)["fetch"] == 1)
+        client._wire.shutdown(socket.SHUT_WR)
+        answers = [received(client) for _ in range(10)]
+        assert answers == [Fetched(1, {ORDERS: Read(0, ()), OTHERS: Read(0, ())})] * 10
+        assert client._wire.recv(1) == b""
+
+
+@pytest.mark.pure
+def test_nothing_of_clients_that_have_left_is_kept_until_a_purge() -> None:
+    """Given a broker that does not purge for long, and clients whose long polls wait
+    When the clients leave
+    Then the lists keep two stale entries of each, and through them no connection and no request;
+    each handler thread knows the last one that it has handled
+    """
+    before = kept()
+    with Broker({"orders": 2}, LIMITS, handler_threads=1) as broker:
+        with ExitStack() as stack:
+            for _ in range(20):
+                send(stack.enter_context(client_of(broker)), LONG_POLL)
+            assert eventually(lambda: waiting(broker)["fetch"] == 20)
+            assert kept() >= before + 2 * 20
+        assert eventually(lambda: broker.server.connections == 0 and kept() <= before + 2)
+        assert broker.fetches.entries == 2 * 20
+
+
+def kept() -> int:
+    """How many connections and requests there are in this process."""
+    gc.collect()
+    return sum(isinstance(each, (Channel, Received)) for each in gc.get_objects())
+
+
+def test_no_request_waits_longer_than_the_broker_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given a broker that lets nothing wait longer than 20 ms
+    When a fetch and a produce may wait for 24 days
+    Then they are answered, and the refusal says after which time
+    """
+    monkeypatch.setattr("broker.broker.MOST_WAIT_MS", 20)
+    with running() as broker, client_of(broker) as client:
+        assert client.fetch({ORDERS: 0}, max_wait_ms=2**31 - 1) == {ORDERS: Read(0, ())}
+        with pytest.raises(RefusedRequest, match="after 20 ms"):
+            client.produce(ORDERS, [b"a"], timeout_ms=2**31 - 1)
+
+
+def test_the_longest_wait_is_five_minutes() -> None:
+    with running() as broker, client_of(broker) as client:
+        send(client, FetchRequest(1, {ORDERS: 0}, 1, 2**31 - 1, 1, CONSUMER))
+        assert eventually(lambda: waiting(broker)["fetch"] == 1)
+        (fetch,) = broker.fetches.cancel_for_key(ORDERS)
+        assert fetch.delay_ms == MOST_WAIT_MS == 300_000
+        assert fetch.force_complete()
+        assert received(client) == Fetched(1, {ORDERS: Read(0, ())})
+
+
+def test_an_answer_has_bounds_of_its_own() -> None:
+    """Given 1.5 MiB of records in one partition, and 20,000 records without bytes in the other
+    When a fetch asks for all, and waits for more than its answer may hold
+    Then it gets 1 MiB, or 10,000 records, at once
+    """
+    with (
+        running(NetworkLimits(10**7, 10**6), followers=0) as broker,
+        client_of(broker) as client,
+    ):
+        for _ in range(3):
+            client.produce(ORDERS, [bytes(2**18)] * 2)
+        for _ in range(2):
+            client.produce(OTHERS, [b""] * MOST_ELEMENTS)
+        for wanted, records in (
+            ({ORDERS: 0}, {ORDERS: 4}),
+            ({OTHERS: 0}, {OTHERS: MOST_ELEMENTS}),
+            ({ORDERS: 4, OTHERS: 0}, {ORDERS: 2, OTHERS: MOST_ELEMENTS - 2}),
+        ):
+            fetched = client.fetch(
+                wanted, min_bytes=2**31 - 1, max_bytes=2**31 - 1, max_wait_ms=LONG_MS
+            )
+            assert {key: len(each.records) for key, each in fetched.items()} == records
+
+
+def test_a_broker_has_no_more_partitions_than_a_fetch_may_name() -> None:
+    with pytest.raises(InvalidConfiguration, match="10001 partitions"):
+        Broker({"orders": MOST_ELEMENTS + 1}, LIMITS)
 
 
 def test_stopping_answers_what_waits(helper: ThreadPoolExecutor) -> None:

@@ -1,11 +1,12 @@
 """The two commands, as somebody starts them: from the first line printed to the exit code."""
 
+import resource
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -14,7 +15,11 @@ import trustme
 from click.testing import CliRunner
 
 from broker.__main__ import main as start
+from broker.client import Client
 from broker.client import main as talk
+from broker.protocol import CONSUMER, FetchRequest, Read, encode
+from tests.examples.broker.running import LONG_MS, ORDERS, eventually
+from tests.impl.network.wire import frame
 
 PATIENCE_S = 300
 
@@ -99,6 +104,35 @@ def test_start_and_talk_by_tls(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody limits a process here")
+def test_a_broker_without_descriptors_serves_a_new_client_once_others_have_left() -> None:
+    """Given a broker that may open 128 more files, and as many clients whose long polls wait
+    When they leave
+    Then a newcomer, who could not be served before, is served at once
+    """
+    poll = encode(FetchRequest(1, {ORDERS: 0}, 1, LONG_MS, 100, CONSUMER))
+    with started("--followers", "0") as (process, address, _), ExitStack() as stack:
+        host, port = address.split(":")
+        descriptors = Path(f"/proc/{process.pid}/fd")
+        most = max(int(each.name) for each in descriptors.iterdir()) + 1 + 128
+        _, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (most, hard))
+        free = most - len(list(descriptors.iterdir()))
+        leaving = [
+            stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(free)
+        ]
+        for wire in leaving:
+            wire.sendall(frame(len(poll)) + poll)
+        assert eventually(lambda: len(list(descriptors.iterdir())) == most)
+        with Client((host, int(port))) as newcomer:
+            for wire in leaving:
+                wire.close()
+            assert newcomer.fetch({ORDERS: 0}, max_wait_ms=0) == {ORDERS: Read(0, ())}
+        process.terminate()
+        assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         for option in ("--port", "--metrics-port"):
@@ -120,6 +154,10 @@ def test_a_port_that_is_taken_is_told() -> None:
         (["--topic", "orders"], "'orders' is no NAME:PARTITIONS"),
         (["--topic", "orders:0"], "'orders:0' is no NAME:PARTITIONS"),
         (["--limit-bytes", "99", "--max-request-bytes", "100"], "Raise the limit"),
+        (
+            [f"--topic={name}:1000" for name in "abcdefghijk"],
+            "11000 partitions; there may be 10000",
+        ),
         (["--queued-requests", "0"], "0 is not in the range"),
         (["--tls-certificate", "broker.pem"], "go together"),
         (["--tls-certificate", "missing", "--tls-authority", "missing"], "No such file"),

@@ -1,8 +1,10 @@
 """How channels end, in time or of their own accord, and that nothing of them is left."""
 
 import gc
+import select
 import socket
 import struct
+import weakref
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,15 @@ import pytest
 from purgatory_impl import BufferReleased, InvalidConfiguration
 from purgatory_impl.errors import RequestAnswered
 from purgatory_impl.network import CloseReason, NetworkLimits
+from purgatory_impl.network.readiness import Readiness, SelectorReadiness, system_readiness
 from tests.impl.network.wire import Bench, bench, both, frame, tls_contexts, waits
+from tests.impl.threads import LONG_S
 
 DESCRIPTORS = Path("/proc/self/fd")
+LONG_MS = 1000 * int(LONG_S)
+
+everywhere = pytest.mark.parametrize("readiness", [type(system_readiness()), SelectorReadiness])
+"""The way of this system, and that of systems that have no better."""
 
 # Ends
 
@@ -167,6 +175,153 @@ def test_closing_the_thread_gives_back_what_is_not_handled(state: str) -> None:
         if state != "granted":
             held.release()
         held.respond(b"nobody")
+
+
+# Whoever waits with a response
+
+
+@both
+@everywhere
+@pytest.mark.parametrize("how", ["end", "half_close", "reset", "close", "thread"])
+def test_who_waits_with_a_response_is_told_once_of_the_end(
+    how: str, readiness: type[Readiness], *, tls: bool
+) -> None:
+    """Given a request that is being handled, and whose handler wants to know of its peer's end
+    When the peer ends, half or whole, or breaks the connection, or the server closes it
+    Then the handler is told once; a half-closed peer is answered, and each connection closes
+    """
+    with bench(tls=tls, readiness=readiness()) as network:
+        client = network.connect()
+        client.request(b"long poll")
+        request = network.one()
+        told: list[str] = []
+        request.on_end(lambda: told.append("end"))
+        network.poll()
+        assert told == []
+        match how:
+            case "close":
+                client.channel.close()
+                network.poll()
+            case "thread":
+                network.thread.close()
+            case _:
+                getattr(client, how)()
+                network.poll(LONG_MS)
+        assert told == ["end"]
+        network.complete(request, b"less")
+        if how == "half_close":
+            network.poll()
+            assert client.response() == b"less"
+        while not client.channel.is_closed:
+            network.poll(LONG_MS)
+        assert told == ["end"]
+
+
+@both
+@everywhere
+def test_an_end_that_was_seen_before_somebody_asks_is_told_in_the_next_poll(
+    readiness: type[Readiness], *, tls: bool
+) -> None:
+    with bench(tls=tls, readiness=readiness()) as network:
+        client = network.connect()
+        client.request(b"long poll")
+        request = network.one()
+        client.half_close()
+        network.poll(LONG_MS)
+        told: list[str] = []
+        request.on_end(lambda: told.append("end"))
+        assert told == []
+        network.poll()
+        assert told == ["end"]
+        network.complete(request)
+
+
+@pytest.mark.skipif(not hasattr(select, "epoll"), reason="ends behind bytes are not told here")
+@both
+def test_an_end_behind_a_next_request_is_told_for_both(*, tls: bool) -> None:
+    """Given a peer that has sent two requests, and then its end
+    When the handler of each wants to know of the end
+    Then it is told, though the second request is not read before the first is answered
+    """
+    with bench(tls=tls) as network:
+        client = network.connect()
+        client.request(b"one")
+        first = network.one()
+        client.request(b"two")
+        client.half_close()
+        told: list[int] = []
+        first.on_end(lambda: told.append(1))
+        while not told:
+            network.poll(LONG_MS)
+        network.complete(first, b"1")
+        second = network.one()
+        second.on_end(lambda: told.append(2))
+        network.poll()
+        assert told == [1, 2]
+        network.complete(second, b"2")
+        network.poll()
+        assert [client.response(), client.response()] == [b"1", b"2"]
+
+
+def test_a_good_bye_under_tls_is_no_obstacle() -> None:
+    with bench(tls=True) as network:
+        client = network.connect()
+        client.request(b"long poll")
+        request = network.one()
+        told: list[str] = []
+        request.on_end(lambda: told.append("end"))
+        client.good_bye()
+        while not told:
+            network.poll(LONG_MS)
+        network.complete(request)
+
+
+def test_nobody_is_told_of_an_end_after_the_response_and_nothing_is_kept() -> None:
+    """Given a handler that wants to know of the end, before or after its response
+    When the response is written, and the peer ends
+    Then it is not told, and the server does not keep what it would have called
+    """
+
+    class Handler:
+        def told(self) -> None:
+            raise AssertionError
+
+    with bench() as network:
+        for is_early in (True, False):
+            client = network.connect()
+            client.request(b"a")
+            request = network.one()
+            handler = Handler()
+            is_kept = weakref.ref(handler)
+            if is_early:
+                request.on_end(handler.told)
+            network.complete(request)
+            if not is_early:
+                request.on_end(handler.told)
+            network.poll()
+            del handler
+            gc.collect()
+            assert is_kept() is None
+            client.end()
+            while not client.channel.is_closed:
+                network.poll(LONG_MS)
+
+
+def test_a_failure_in_what_is_told_closes_that_connection_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with bench() as network:
+        client, other = network.connect(), network.connect()
+        client.request(b"a")
+        request = network.one()
+        request.on_end(lambda: 1 // 0)
+        client.half_close()
+        network.poll(LONG_MS)
+        assert network.closed == {1: CloseReason.FAILED}
+        assert "ZeroDivisionError" in caplog.text
+        network.complete(request)
+        other.request(b"fine")
+        network.complete(network.one())
 
 
 # Time

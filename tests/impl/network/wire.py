@@ -6,7 +6,7 @@ import ssl
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -23,6 +23,7 @@ from purgatory_impl.network import (
     NetworkThread,
     Request,
 )
+from purgatory_impl.network.readiness import Readiness
 from tests.impl.threads import LONG_S
 
 both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
@@ -73,6 +74,14 @@ class Client:
         """Send nothing more, and listen on."""
         socket.socket.shutdown(self.wire, socket.SHUT_WR)  # TLS would end both directions
 
+    def good_bye(self) -> None:
+        """Close in an orderly way, under TLS with its good-bye, whose answer is not waited for."""
+        if isinstance(self.wire, ssl.SSLSocket):
+            self.wire.setblocking(False)
+            with suppress(ssl.SSLWantReadError):
+                self.wire.unwrap()
+        self.wire.close()
+
     def reset(self) -> None:
         """Break the connection."""
         self.wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -103,6 +112,7 @@ class Bench:
 
     limits: NetworkLimits
     tls: bool = False
+    readiness: Readiness | None = None
     clock: VirtualClock = field(default_factory=VirtualClock)
     line: MemoryLine = field(init=False)
     thread: NetworkThread = field(init=False)
@@ -112,7 +122,9 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.line = MemoryLine(self.limits.memory_pool(), clock=self.clock)
-        self.thread = NetworkThread(self.line, self.limits, clock=self.clock)
+        self.thread = NetworkThread(
+            self.line, self.limits, clock=self.clock, readiness=self.readiness
+        )
         self.listener = socket.create_server(("127.0.0.1", 0))
 
     def connect(self) -> Client:
@@ -165,9 +177,10 @@ def bench(
     idle_ms: int = 0,
     receive_ms: int = 0,
     limits: NetworkLimits | None = None,
+    readiness: Readiness | None = None,
 ) -> Iterator[Bench]:
     """A bench that must leave no memory out once its requests are released."""
-    made = Bench(limits or NetworkLimits(limit, largest, idle_ms, receive_ms), tls)
+    made = Bench(limits or NetworkLimits(limit, largest, idle_ms, receive_ms), tls, readiness)
     try:
         yield made
         made.thread.close()
