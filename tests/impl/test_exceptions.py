@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import NoReturn
 
 import pytest
 
@@ -66,7 +67,7 @@ REQUESTS: dict[str, Callable[[], BaseException]] = {
 }
 
 
-def throw(make: Callable[[], BaseException]) -> None:
+def throw(make: Callable[[], BaseException]) -> NoReturn:
     raise make()
 
 
