@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, isasyncgenfunction, iscoroutinefunction
 from operator import index
 from types import FunctionType, MethodType
 from typing import Final, SupportsIndex, TypeAlias
@@ -62,7 +61,8 @@ def can_be_called(given: object) -> bool:
     return kind is _FUNCTION or kind is _METHOD or callable(given)
 
 
-_ASYNC: Final[i32] = CO_COROUTINE | CO_ASYNC_GENERATOR
+_ASYNC: Final[i32] = 0x80 | 0x200
+"""Of a function's code: it makes a coroutine or an asynchronous generator; see ``inspect``."""
 
 
 def see_callable(name: str, given: object) -> None:
@@ -96,16 +96,17 @@ def refuse_async(name: str, given: object) -> None:
 
 def _is_async(given: object) -> bool:
     function = given
-    if type(function) is _METHOD:
-        function = function.__func__
-    if type(function) is _FUNCTION:
-        # Functions and methods are told without a call.
-        flags: i32 = function.__code__.co_flags
-        return flags & _ASYNC != 0
     while isinstance(function, partial):
         function = function.func
-    forms = (function, type(function).__call__)
-    return any(iscoroutinefunction(form) or isasyncgenfunction(form) for form in forms)
+    if type(function) is not _FUNCTION and type(function) is not _METHOD:
+        # An object is called by way of its class; of a built-in function that is no function.
+        function = type(function).__call__
+    if type(function) is _METHOD:
+        function = function.__func__
+    if type(function) is not _FUNCTION:
+        return False
+    flags: i32 = function.__code__.co_flags
+    return flags & _ASYNC != 0
 
 
 def whole_ms(delay_ms: Delay) -> int:

@@ -31,6 +31,9 @@ from purgatory_impl.task_queue import TaskQueue
 _LOGGER: Final = logging.getLogger("purgatory")
 _ident: Final = threading.get_ident
 
+LONGEST_WAIT_MS: Final = int(threading.TIMEOUT_MAX) * 1000
+"""The longest time that a thread can be waited for, ms: centuries, or 49 days on Windows."""
+
 _LOOKS_AGAIN_S: Final = 0.001
 """How long whoever waits for an idle executor sleeps at a time, s."""
 
@@ -196,7 +199,7 @@ class ThreadExecutor(Executor):
         Returns:
             False where the time ran out.
         """
-        deadline_s = time.monotonic() + timeout_ms / 1000
+        deadline_s = time.monotonic() + min(timeout_ms, LONGEST_WAIT_MS) / 1000
         while not self._is_idle():
             left_s = deadline_s - time.monotonic()
             if left_s <= 0:
@@ -266,7 +269,7 @@ def join(thread: threading.Thread, timeout_ms: int) -> None:
     """Wait for a thread to end, unless it is the calling one; log where the time runs out."""
     if thread is threading.current_thread():
         return
-    thread.join(timeout_ms / 1000)
+    thread.join(min(timeout_ms, LONGEST_WAIT_MS) / 1000)
     if thread.is_alive():
         _LOGGER.warning("Thread %s has not ended after %d ms", thread.name, timeout_ms)
 

@@ -98,9 +98,9 @@ async def holds() -> bool:
 @pytest.mark.parametrize("name", ["condition", "on_complete", "on_expiration"])
 def test_a_coroutine_function_is_refused_when_it_is_given(name: str, given: Any) -> None:
     arguments: dict[str, Any] = {"condition": bool, "delay_ms": 10, name: given}
-    with pytest.raises(TypeError, match=f"{name} is .* makes a coroutine"):
+    with pytest.raises(TypeError, match=rf"{name} is .* makes a coroutine"):
         CallableOperation(**arguments)
-    with pytest.raises(TypeError, match="action is .* makes a coroutine"):
+    with pytest.raises(TypeError, match=r"action is .* makes a coroutine"):
         CallableTask(given)
 
 

@@ -294,3 +294,13 @@ def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture
     assert [record.message for record in logged.records] == [
         "purgatory: the executor is closed; 1 tasks will not run"
     ]
+
+
+@pytest.mark.parametrize("timeout_ms", [2**62, 2**64, 2**1100])
+def test_any_time_may_be_waited(timeout_ms: int) -> None:
+    """Given times beyond what the platform can wait, in 64 bits and beyond."""
+    executor = ThreadExecutor()
+    assert executor.wait_until_idle(timeout_ms)
+    with Timer() as timer:
+        timer.close(timeout_ms)
+    executor.close(timeout_ms)
