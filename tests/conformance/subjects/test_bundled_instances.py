@@ -4,6 +4,7 @@ That each step is translated rightly is judged by the suite itself, on ``bundled
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstanc
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
-from purgatory_impl import LARGEST_DELAY_MS
+from purgatory_impl import LARGEST_DELAY_MS, Task, executors
+from purgatory_impl import Executor as Executor_
 from purgatory_spec.operations import (
     Add,
     Advance,
@@ -50,6 +52,34 @@ def judged(subject: InProcessSubject, component: Component) -> Campaign:
     campaign = run_campaign(subject, component, seed=1, budget=BUDGET)
     subject.close()
     return campaign
+
+
+def run_but_for_other_classes(task: Task, executor: Executor_) -> None:
+    """What an executor must not do: take an ``Exception`` alone for a failure of the task."""
+    with suppress(Exception):
+        task.run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("component", "blamed"),
+    [
+        (Component.TIMER, "TIMER-THROWING-TASK"),
+        (Component.PURGATORY, "PURGATORY-EXPIRY-THROWS"),
+    ],
+)
+def test_an_executor_that_lets_other_classes_go_is_found(
+    component: Component, blamed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a stepped executor from which what is no ``Exception`` escapes.
+
+    When it is checked by scripts that throw both kinds in turn.
+    Then it is not conformant, and the rule is blamed that says so.
+    """
+    monkeypatch.setattr(executors, "_run", run_but_for_other_classes)
+    campaign = judged(bundled_subject(), component)
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert blamed in {cause.rule for cause in campaign.causes}
 
 
 @pytest.mark.slow
