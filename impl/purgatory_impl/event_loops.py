@@ -315,7 +315,8 @@ class AsyncioPurgatory(Generic[Key]):
         finally:
             operation._forget()
             self._waiting.discard(operation)
-            if not self._waiting:
+            # In a closed loop this coroutine was dropped, and nobody can be told.
+            if not self._waiting and not loop.is_closed():
                 self._idle.set()
 
     async def close(self, drain_ms: int = 0) -> None:
