@@ -26,6 +26,7 @@ COMPILED = {
         "compiler.py",
         "event_loops.py",
         "reasons.py",
+        "stacks.py",
     ),
     "benchmarks/purgatory_bench/baselines": ("__init__.py",),
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from operator import index
 from types import FunctionType, MethodType
 from typing import Final, SupportsIndex, TypeAlias
 
+from purgatory_impl.compiler import i32
 from purgatory_impl.errors import InvalidConfiguration, InvalidDelay
 
 Delay: TypeAlias = SupportsIndex | timedelta
@@ -57,6 +59,54 @@ def can_be_called(given: object) -> bool:
     """Whether something can be called; told of functions and methods without a call."""
     kind = type(given)
     return kind is _FUNCTION or kind is _METHOD or callable(given)
+
+
+_ASYNC: Final[i32] = 0x80 | 0x200
+"""Of a function's code: it makes a coroutine or an asynchronous generator; see ``inspect``."""
+
+
+def see_callable(name: str, given: object) -> None:
+    """Refuse what cannot be called, and what would make a coroutine, which nothing runs.
+
+    Args:
+        name: Of the parameter.
+        given: The callable.
+
+    Raises:
+        InvalidConfiguration: it cannot be called.
+        TypeError: it is defined by ``async def``.
+    """
+    if not can_be_called(given):
+        raise InvalidConfiguration(f"{name} is {given!r}, which cannot be called")
+    refuse_async(name, given)
+
+
+def refuse_async(name: str, given: object) -> None:
+    """Refuse a callable that is defined by ``async def``: nothing would run its coroutine.
+
+    Raises:
+        TypeError: it is one, or a method, a ``partial`` or an object with ``__call__`` of one.
+    """
+    if _is_async(given):
+        raise TypeError(
+            f"{name} is {given!r}, which makes a coroutine, and nothing runs that; give a function "
+            "that is not async, for instance one that hands the coroutine to its event loop"
+        )
+
+
+def _is_async(given: object) -> bool:
+    function = given
+    while isinstance(function, partial):
+        function = function.func
+    if type(function) is not _FUNCTION and type(function) is not _METHOD:
+        # An object is called by way of its class; of a built-in function that is no function.
+        function = type(function).__call__
+    if type(function) is _METHOD:
+        function = function.__func__
+    if type(function) is not _FUNCTION:
+        return False
+    flags: i32 = function.__code__.co_flags
+    return flags & _ASYNC != 0
 
 
 def whole_ms(delay_ms: Delay) -> int:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from types import CoroutineType
 from typing import final
 
-from purgatory_impl.arguments import Delay, can_be_called
+from purgatory_impl.arguments import Delay, see_callable
 from purgatory_impl.delayed_operation import ConditionalOperation
-from purgatory_impl.errors import InvalidConfiguration
 
 
 @final
@@ -50,14 +49,14 @@ class CallableOperation(ConditionalOperation):
             InvalidConfiguration: one of them cannot be called.
             InvalidDelay: the delay is no whole number of milliseconds.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
-            TypeError: the operation is in use already.
+            TypeError: one of them is a coroutine function, or the operation is in use already.
         """
         super().__init__(delay_ms)
-        _see_callable("condition", condition)
+        see_callable("condition", condition)
         if on_complete is not None:
-            _see_callable("on_complete", on_complete)
+            see_callable("on_complete", on_complete)
         if on_expiration is not None:
-            _see_callable("on_expiration", on_expiration)
+            see_callable("on_expiration", on_expiration)
         self._condition = condition
         self._on_complete = on_complete
         self._on_expiration = on_expiration
@@ -86,8 +85,3 @@ class CallableOperation(ConditionalOperation):
     def on_expiration(self) -> object:
         """Call the callable given as ``on_expiration``."""
         return None if self._on_expiration is None else self._on_expiration()
-
-
-def _see_callable(name: str, given: object) -> None:
-    if not can_be_called(given):
-        raise InvalidConfiguration(f"{name} is {given!r}, which cannot be called")

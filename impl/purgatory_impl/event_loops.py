@@ -22,15 +22,15 @@ those that the compiler makes are not closed.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable
-from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from types import CoroutineType, TracebackType
+from typing import Final, Generic, Self, TypeVar, final
 
-from purgatory_impl.arguments import Delay
-from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.arguments import Delay, see_callable
+from purgatory_impl.delayed_operation import DelayedOperation, abandon
 from purgatory_impl.errors import OperationOfAnotherPurgatory, PurgatoryClosed
 from purgatory_impl.executors import SteppedExecutor
+from purgatory_impl.failures import asks_to_leave, log_failure
 from purgatory_impl.purgatory import Purgatory
 from purgatory_impl.watchers import Key
 
@@ -40,13 +40,27 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 _TASKS_PER_TURN: Final = 64
 """After so many tasks an executor lets the loop do something else."""
 
-_LOGGER: Final = logging.getLogger("purgatory")
 
-
+@final
 class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
-    """An operation that a coroutine waits for, made of callables; watched once."""
+    """An operation that a coroutine waits for, made of callables; watched once.
+
+    What its callables raise, an exception of whatever class, goes to the awaiting task and ends the
+    operation. A ``KeyboardInterrupt`` or ``SystemExit`` in the main thread also goes to the caller.
+    Once the loop is closed nobody waits: then nothing is called, and the next try or the time-out
+    ends the operation.
+    """
 
     __slots__ = ("_answer", "_answered", "_failure", "_loop", "_otherwise", "_take", "_woken")
+
+    @classmethod
+    def __init_subclass__(cls) -> None:
+        """Refuse subclasses, of which an own ``on_complete`` would leave the task waiting.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("AwaitedOperation has no subclasses; give it other callables")
 
     def __init__(
         self,
@@ -62,17 +76,22 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
                 and is the answer. Runs in any thread that tries the operation, one at a time.
             delay_ms: The time-out, as of any ``DelayedOperation``.
             otherwise: Makes the answer where the time-out, or a force, completes the operation;
-                when absent, that answer is None. An exception from here goes to the awaiting task.
+                when absent, that answer is None.
 
         Raises:
+            InvalidConfiguration: one of them cannot be called.
             InvalidDelay: the delay is no whole number of milliseconds.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
+            TypeError: one of them is a coroutine function.
         """
         super().__init__(delay_ms)
+        see_callable("take", take)
+        if otherwise is not None:
+            see_callable("otherwise", otherwise)
         self._take = take
         self._otherwise = otherwise
         self._answer: Answer_co | None = None
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self._answered = False
         self._loop: asyncio.AbstractEventLoop | None = None
         # What the loop waits for now; made anew where a cancellation has used it up.
@@ -80,21 +99,40 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
 
     def try_complete(self) -> bool:
         """Take the answer and complete the operation, unless ``take`` returns None."""
-        answer = self._take()
-        if answer is None:
+        if self._is_left():
+            abandon(self)
             return False
-        self._answer = answer
+        # An answer is there where completing was refused, too deep in callbacks, after a take.
+        if self._answer is None:
+            try:
+                self._answer = _no_coroutine("take", self._take())
+            except BaseException as failure:
+                self._failure = failure
+                completed = self.force_complete()
+                if asks_to_leave(failure):
+                    raise
+                return completed
+            if self._answer is None:
+                return False
         return self.force_complete()
 
     def on_complete(self) -> None:
         """Keep the answer and tell the loop."""
-        if self._answer is None and self._failure is None and self._otherwise is not None:
-            try:
-                self._answer = self._otherwise()
-            except Exception as failure:
-                self._failure = failure
-        self._answered = True
-        self._tell_loop()
+        try:
+            owed = self._answer is None and self._failure is None
+            if owed and self._otherwise is not None and not self._is_left():
+                self._answer = _no_coroutine("otherwise", self._otherwise())
+        except BaseException as failure:
+            self._failure = failure
+            if asks_to_leave(failure):
+                raise
+        finally:
+            self._answered = True
+            self._tell_loop()
+
+    def _is_left(self) -> bool:
+        """Tell whether the loop was closed under the task, so that nobody waits."""
+        return self._loop is not None and self._loop.is_closed()
 
     def _left(self) -> None:
         """Let the task go on where nobody would complete the operation, or time it out."""
@@ -111,14 +149,17 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         try:
             self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:
-            _LOGGER.exception("The event loop is closed; nobody gets the answer of %r", self)
+            # Closed: nobody waits, and the task is let go of. A message may have been taken before.
+            self._woken = None
+            if self._answer is not None:
+                log_failure("The event loop was closed; nobody gets the answer of %r", self)
 
     def _wake(self) -> None:
         """Let the awaiting task go on; called in the thread of the loop."""
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
 
-    def _refuse(self, failure: Exception) -> None:
+    def _refuse(self, failure: BaseException) -> None:
         """Complete the operation with a failure, unless it has an answer."""
         self._failure = failure
         self.force_complete()
@@ -138,10 +179,14 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         self._woken = loop.create_future()
         return None if self._answered or self._abandoned else self._woken
 
-    def _outcome(self) -> Answer_co | None:
-        """Hand the outcome over: the operation may be in lists for long, and keeps nothing."""
-        answer, failure = self._answer, self._failure
+    def _forget(self) -> None:
+        """Keep nothing: the operation may be in lists for long after its task has gone on."""
         self._answer = self._failure = self._woken = None
+
+    def _outcome(self) -> Answer_co | None:
+        """Return the answer, or raise the failure."""
+        answer, failure = self._answer, self._failure
+        self._forget()
         if answer is None and failure is not None:
             try:
                 raise failure
@@ -149,6 +194,21 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
                 # The failure knows this frame, which would keep the failure alive.
                 del failure
         return answer
+
+
+def _no_coroutine(name: str, made: Answer) -> Answer:
+    """Return what a callable has made, unless it is a coroutine, which nobody would await.
+
+    Raises:
+        TypeError: it is one, and is closed here.
+    """
+    if isinstance(made, CoroutineType):
+        made.close()
+        raise TypeError(
+            f"{name} has made the coroutine {made.__qualname__}, and nothing runs it; {name} says "
+            "at once what the answer is"
+        )
+    return made
 
 
 class AsyncioPurgatory(Generic[Key]):
@@ -227,11 +287,16 @@ class AsyncioPurgatory(Generic[Key]):
             PurgatoryClosed: this or the purgatory is closed, or was closed while the operation
                 waited.
             WatchError: the purgatory refuses the operation or its keys.
-            TypeError: the operation was awaited before.
+            TypeError: the operation was awaited before, or it is no ``AwaitedOperation``.
             RuntimeError: this is the place of another event loop.
-            Exception: what the first tries, or ``otherwise``, have raised. The operation is
-                watched no longer.
+            BaseException: what ``take`` or ``otherwise`` has raised, in whatever thread that was.
+                A ``StopIteration``, which no coroutine can raise, is the cause of a RuntimeError.
         """
+        if not isinstance(operation, AwaitedOperation):
+            raise TypeError(
+                f"the operation is a {type(operation).__name__}; a coroutine waits for an "
+                "AwaitedOperation, which is made of callables"
+            )
         loop = self._running_loop()
         if self._closed:
             raise PurgatoryClosed
@@ -241,16 +306,18 @@ class AsyncioPurgatory(Generic[Key]):
         try:
             self._purgatory.try_complete_else_watch(operation, keys)
             await self._answered(operation, loop)
+            return operation._outcome()
         except OperationOfAnotherPurgatory:
             raise
         except BaseException:
             self._purgatory.abandon(operation)
             raise
         finally:
+            operation._forget()
             self._waiting.discard(operation)
-            if not self._waiting:
+            # In a closed loop this coroutine was dropped, and nobody can be told.
+            if not self._waiting and not loop.is_closed():
                 self._idle.set()
-        return operation._outcome()
 
     async def close(self, drain_ms: int = 0) -> None:
         """Watch nothing any more, and let nobody wait.
@@ -298,7 +365,7 @@ class AsyncioPurgatory(Generic[Key]):
             try:
                 await woken
             except asyncio.CancelledError as cancelled:
-                if self._purgatory.abandon(operation) or operation.is_abandoned:
+                if self._purgatory.abandon(operation) or not operation._answered:
                     raise
                 cancellation = cancelled.args
         if operation.is_abandoned:
@@ -333,9 +400,12 @@ class EventLoopExecutor(SteppedExecutor):
 
     A task that answers a future of the loop has to look first whether the future is done: it may
     have been cancelled in the same turn.
+
+    A ``KeyboardInterrupt`` or ``SystemExit`` of a task in the main thread ends the loop's run, as
+    that of any callback does; the tasks behind run when the loop goes on.
     """
 
-    __slots__ = ("_asked", "_loop")
+    __slots__ = ("_asked", "_loop", "_told")
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop | None = None, name: str = "purgatory"
@@ -352,11 +422,12 @@ class EventLoopExecutor(SteppedExecutor):
         super().__init__(name)
         self._loop = asyncio.get_running_loop() if loop is None else loop
         self._asked = False
+        self._told = False
 
     def wake(self) -> None:
         """Let the loop run what is queued; called in any thread.
 
-        Where the loop is closed, an error is logged and the tasks stay queued.
+        Where the loop is closed, that is logged once, and the tasks stay queued.
         """
         with self._lock:
             if self._asked or not len(self._waiting):
@@ -364,13 +435,15 @@ class EventLoopExecutor(SteppedExecutor):
             self._asked = True
         try:
             self._loop.call_soon_threadsafe(self._run_some)
-        except RuntimeError:
+        except BaseException as failure:
             with self._lock:
                 self._asked = False
                 lost = len(self._waiting)
-            _LOGGER.exception(
-                "%s: the event loop is closed; %d tasks will not run", self.name, lost
-            )
+            if not isinstance(failure, RuntimeError):
+                raise
+            if not self._told:
+                self._told = True
+                log_failure("%s: the event loop is closed; %d tasks will not run", self.name, lost)
 
     def _run_some(self) -> None:
         try:

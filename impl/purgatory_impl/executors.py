@@ -2,9 +2,14 @@
 
 The timer hands tasks over under its lock, in the order of expiry, and that only queues them.
 Afterwards, outside all locks, it calls ``wake``, and from there the executors differ. In every one
-of them tasks run one at a time, in the order of the queue, and a task that fails is logged (logger
-``purgatory``, with the executor's name) and harms no other. A ``KeyboardInterrupt`` or
-``SystemExit`` in the main thread is no failure of the task: it goes on to the caller.
+of them tasks run one at a time, in the order of the queue, and a task that raises, an exception of
+whatever class, is logged (logger ``purgatory``, with the executor's name) and harms no other.
+
+A ``KeyboardInterrupt`` or ``SystemExit`` in the main thread asks the program to end. It is not
+logged but goes on to the caller: of ``run_one`` at once, since the rest of the queue is the
+caller's; of an inline executor when the rest of the queue has run. A second request meanwhile goes
+on at once, so that Ctrl-C ends a queue that never becomes empty. What is left in the queue runs
+when the executor is woken next, which the next add or pass of a timer does.
 
 An executor may serve several timers. For an executor of your own subclass ``SteppedExecutor`` and
 let ``wake`` arrange that ``run_one`` is called until it returns False; ``event_loops`` has one for
@@ -19,11 +24,15 @@ from typing import Final
 
 from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.exclusion import SectionLock, pure, refused_after_fork
+from purgatory_impl.failures import asks_to_leave, log_failure, named_safely
 from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue
 
 _LOGGER: Final = logging.getLogger("purgatory")
 _ident: Final = threading.get_ident
+
+LONGEST_WAIT_MS: Final = int(threading.TIMEOUT_MAX) * 1000
+"""The longest time that a thread can be waited for, ms: centuries, or 49 days on Windows."""
 
 _LOOKS_AGAIN_S: Final = 0.001
 """How long whoever waits for an idle executor sleeps at a time, s."""
@@ -37,13 +46,15 @@ class Executor:
         name: Begins the lines that the executor logs, and the name of its thread.
     """
 
-    __slots__ = ("__weakref__", "_lock", "_token", "_waiting", "name")
+    __slots__ = ("__weakref__", "_lock", "_token", "_unwoken", "_waiting", "name")
 
     def __init__(self, name: str = "purgatory") -> None:
         self.name = name
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._token = refused_after_fork(self, self._lock)
         self._waiting = TaskQueue()
+        # Whether tasks were handed over that no wake has come for, or one that has failed.
+        self._unwoken = False
 
     def __repr__(self) -> str:
         """The class, the name, and how many tasks wait; read without the lock."""
@@ -64,6 +75,7 @@ class Executor:
         Rules: TIMER-EXECUTOR-ORDER.
         """
         with self._lock:
+            self._unwoken = True
             self._waiting.put(tasks)
 
 
@@ -78,6 +90,9 @@ class SteppedExecutor(Executor):
 
         Returns:
             False where the queue was empty.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: the task has raised it, in the main thread.
 
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK.
         """
@@ -108,11 +123,20 @@ class InlineExecutor(Executor):
     def wake(self) -> None:
         """Run all queued tasks, unless some thread, perhaps this one, is already doing so.
 
-        In the main thread a ``KeyboardInterrupt`` or ``SystemExit`` reaches the caller; the tasks
-        behind stay queued until the executor is woken again.
+        Raises:
+            KeyboardInterrupt, SystemExit: a task has raised it in the main thread, or an interrupt
+                has come between two tasks. The tasks behind have run, unless there was a second
+                one: then they are still queued.
 
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-ADVANCE-INSIDE.
         """
+        try:
+            self._run_queued()
+        except BaseException:
+            self._run_queued()
+            raise
+
+    def _run_queued(self) -> None:
         me = _ident()
         is_runner = False
         try:
@@ -175,7 +199,7 @@ class ThreadExecutor(Executor):
         Returns:
             False where the time ran out.
         """
-        deadline_s = time.monotonic() + timeout_ms / 1000
+        deadline_s = time.monotonic() + min(timeout_ms, LONGEST_WAIT_MS) / 1000
         while not self._is_idle():
             left_s = deadline_s - time.monotonic()
             if left_s <= 0:
@@ -214,9 +238,11 @@ class ThreadExecutor(Executor):
         if task is None and not self._wait_for_task():
             return False
         if task is not None:
-            _run(task, self)
-            with self._lock:
-                self._running = False
+            try:
+                _run(task, self)
+            finally:
+                with self._lock:
+                    self._running = False
         return True
 
     def _next_task(self) -> Task | None:
@@ -243,20 +269,19 @@ def join(thread: threading.Thread, timeout_ms: int) -> None:
     """Wait for a thread to end, unless it is the calling one; log where the time runs out."""
     if thread is threading.current_thread():
         return
-    thread.join(timeout_ms / 1000)
+    thread.join(min(timeout_ms, LONGEST_WAIT_MS) / 1000)
     if thread.is_alive():
         _LOGGER.warning("Thread %s has not ended after %d ms", thread.name, timeout_ms)
 
 
 def _run(task: Task, executor: Executor) -> None:
-    """Run a task and log its failure; only the main thread can be told to leave.
+    """Run a task and log its failure, unless it asks the program to end.
 
     Rules: TIMER-THROWING-TASK.
     """
     try:
         task.run()
     except BaseException as failure:
-        asks_to_leave = not isinstance(failure, Exception)
-        if asks_to_leave and threading.current_thread() is threading.main_thread():
+        if asks_to_leave(failure):
             raise
-        _LOGGER.exception("%s: the task %r failed", executor.name, task)
+        log_failure("%s: the task %s failed", executor.name, named_safely(task))

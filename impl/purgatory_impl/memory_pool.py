@@ -15,6 +15,7 @@ One lock guards the counts. Buffers are made outside of it. The lock is not re-e
 must not be used from a signal handler or a ``__del__``.
 """
 
+import sys
 import threading
 import weakref
 from operator import index
@@ -284,7 +285,14 @@ class SimpleMemoryPool:
 
 
 def new_buffer(bytes_: int) -> memoryview:
-    """Writable memory of this size, all zero."""
+    """Make writable memory of this size, all zero.
+
+    Raises:
+        MemoryError: there is none, or no machine could address so much.
+    """
+    if bytes_ > sys.maxsize:
+        # Python has another error for these sizes, which says nothing of memory.
+        raise MemoryError(f"no buffer has {bytes_} bytes")
     return memoryview(bytearray(bytes_))
 
 

@@ -5,12 +5,13 @@ locks are those of ``threading``, ``with`` takes them: see ``exclusion``.
 
 A callback may complete a further operation, whose callback completes another one. Each level takes
 some of the thread's stack, and compiled nobody but this module counts the levels: so a thread holds
-``MOST_NESTED`` own locks at most. A further lock is refused with a ``RecursionError`` before
-anything is changed, alike in both builds and whatever recursion limit the interpreter has.
+``MOST_NESTED`` own locks at most, and fewer where its stack is smaller than 256 KiB: one for each
+2,500 bytes. A further lock is refused with a ``RecursionError`` before anything is changed, alike
+in both builds and whatever recursion limit the interpreter has.
 
 Compiled, the locks of all threads together are counted first, which costs two additions. Beyond
-half of the bound each thread's further locks are counted by themselves. So a thread alone is
-refused at the bound, and beside others at half of the bound at the earliest, never later.
+``UNCOUNTED`` each thread's further locks are counted by themselves. So a thread alone is refused at
+its bound, and beside others so many locks before that at the earliest, never later.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Final, final
 from purgatory_impl.compiler import i32
 from purgatory_impl.exclusion import PARKING, THIN, taken_lock
 from purgatory_impl.guarded import GuardedTask
+from purgatory_impl.stacks import stack_bytes
 
 MOST_NESTED: Final = 100
 """How many own locks a thread may hold, one inside another; a stack of 256 KiB has room for them.
@@ -32,8 +34,15 @@ MOST_NESTED: Final = 100
 A check takes two for each operation that it completes, a try and the completion inside it.
 """
 
-_UNCOUNTED: Final = MOST_NESTED // 2 if THIN else 0
-_MOST_COUNTED: Final = MOST_NESTED - _UNCOUNTED
+BYTES_PER_LOCK: Final = 2500
+"""So much of a thread's stack counts for one own lock: twice what the compiled build needs."""
+
+UNCOUNTED: Final = 8 if THIN else 0
+"""So many locks of all threads together are not counted by thread."""
+
+_LEAST_COUNTED: Final = 12 - UNCOUNTED
+"""So many counted locks every thread may hold: the smallest stack, 32 KiB, has room for them."""
+
 _ident: Final = threading.get_ident
 
 
@@ -51,7 +60,7 @@ class Nesting:
 
     def __init__(self) -> None:
         self.held: i32 = 0
-        self.uncounted: i32 = _UNCOUNTED
+        self.uncounted: i32 = UNCOUNTED
         self.of_threads: dict[int, int] = {}
 
     def refuse_beyond_bound(self) -> None:
@@ -60,17 +69,22 @@ class Nesting:
         Raises:
             RecursionError: this thread holds as many as it may.
         """
-        if self.of_threads.get(_ident(), 0) >= _MOST_COUNTED:
+        counted = self.of_threads.get(_ident(), 0)
+        if counted < _LEAST_COUNTED:
+            return
+        most = _most_nested_here()
+        if counted + UNCOUNTED >= most:
             raise RecursionError(
-                f"tries and callbacks of operations are nested {MOST_NESTED} deep in this thread; "
-                "let callbacks only note what is to be completed, and complete that after them"
+                f"tries and callbacks of operations are nested {most} deep in this thread, for "
+                "which its stack has room; let callbacks only note what is to be completed, and "
+                "complete that after them"
             )
 
     def count_in(self) -> None:
         """Count a lock that this thread has taken, if many are held or its earlier locks count."""
         me = _ident()
         counted = self.of_threads.get(me, 0)
-        if counted or self.held > _UNCOUNTED:
+        if counted or self.held > UNCOUNTED:
             self.of_threads[me] = counted + 1
             self.uncounted = 0
 
@@ -83,17 +97,23 @@ class Nesting:
         elif counted:
             del self.of_threads[me]
             if not self.of_threads:
-                self.uncounted = _UNCOUNTED
+                self.uncounted = UNCOUNTED
 
 
 NESTING: Final = Nesting()
 """Of all operations."""
 
 
+def _most_nested_here() -> int:
+    """Return how many own locks this thread may hold."""
+    stack = stack_bytes()
+    return MOST_NESTED if stack is None else min(MOST_NESTED, stack // BYTES_PER_LOCK)
+
+
 def _forget_parent() -> None:
     """In a child that was forked: the locks of the parent's other threads are not counted."""
     NESTING.held = 0
-    NESTING.uncounted = _UNCOUNTED
+    NESTING.uncounted = UNCOUNTED
     NESTING.of_threads.clear()
 
 
@@ -143,11 +163,11 @@ def under_own_lock(lock: AbstractContextManager[bool], body: Callable[[], bool])
     level above sets right.
 
     Raises:
-        RecursionError: this thread holds ``MOST_NESTED`` own locks; the lock was not taken.
+        RecursionError: this thread holds as many own locks as it may; the lock was not taken.
     """
     me = _ident()
     nested = NESTING.of_threads.get(me, 0)
-    if nested >= _MOST_COUNTED:
+    if nested >= _LEAST_COUNTED:
         NESTING.refuse_beyond_bound()
     with lock:
         try:
@@ -168,7 +188,7 @@ def enter(operation: GuardedTask, me: int) -> None:
         me: ``this_thread()``.
 
     Raises:
-        RecursionError: this thread holds ``MOST_NESTED`` own locks; the lock was not taken.
+        RecursionError: this thread holds as many own locks as it may; the lock was not taken.
     """
     if NESTING.held >= NESTING.uncounted:
         NESTING.refuse_beyond_bound()

@@ -32,7 +32,6 @@ key's ``__hash__`` and ``__eq__`` must neither fail nor call the purgatory.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable
 from types import GenericAlias, TracebackType
@@ -62,6 +61,7 @@ from purgatory_impl.errors import (
     refuse_second_init,
 )
 from purgatory_impl.executors import join
+from purgatory_impl.failures import asks_to_leave, log_failure, named_safely
 from purgatory_impl.operation_locks import this_thread
 from purgatory_impl.task import COMPILED
 from purgatory_impl.timer import Timer
@@ -72,7 +72,6 @@ from purgatory_impl.watchers import Key, Shard
 Operation = TypeVar("Operation", bound=DelayedOperation, default=DelayedOperation)
 """Of operations that a purgatory is for, where it is for those of one class alone."""
 
-_LOGGER: Final = logging.getLogger("purgatory")
 _STRATEGIES: Final[dict[str, type[Accounting]]] = {
     "exact": ExactAccounting,
     "proposal": ProposalAccounting,
@@ -234,8 +233,9 @@ class Purgatory(Generic[Key, Operation]):
             How many operations this call has completed.
 
         Raises:
-            Exception: the first one that an operation has raised, once all have been tried; the
-                others are noted in it.
+            BaseException: the first one that an operation has raised, once all have been tried;
+                the others are noted in it. A ``KeyboardInterrupt`` or ``SystemExit`` in the main
+                thread comes before all others; a second one ends the call at once.
 
         Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS,
         PURGATORY-CHECK-UNKNOWN, PURGATORY-CHECK-THROWS, PURGATORY-NOT-LOST, PURGATORY-CHECK-INSIDE,
@@ -245,7 +245,8 @@ class Purgatory(Generic[Key, Operation]):
         if walk is None:
             return 0
         completed = 0
-        failures: list[Exception] = []
+        failures: list[BaseException] = []
+        leaving = False
         me = this_thread()
         while True:
             operation, dropped = walk.next_live()
@@ -255,8 +256,14 @@ class Purgatory(Generic[Key, Operation]):
                 break
             try:
                 completed += attempt(operation, me, walk)
-            except Exception as failure:
-                failures.append(failure)
+            except BaseException as failure:
+                if not asks_to_leave(failure):
+                    failures.append(failure)
+                elif leaving:
+                    raise
+                else:
+                    leaving = True
+                    failures.insert(0, failure)
         if failures:
             try:
                 raise _first_of(failures)
@@ -471,7 +478,7 @@ class Purgatory(Generic[Key, Operation]):
             # Closing has not met this operation, perhaps.
             self._drop_time_out(operation)
         if due and self._timer is not None:
-            self._timer._executor.wake()
+            self._timer._wake_executor()
 
     def _drop_time_out(self, operation: DelayedOperation) -> None:
         if take_time_out(operation):
@@ -500,14 +507,15 @@ class Purgatory(Generic[Key, Operation]):
                 )
                 if goes_on:
                     found_nothing = self._purge_if_due()
-            except Exception:
+            except BaseException:
                 # A key may fail, a finaliser of what was removed, or a user's clock.
-                _LOGGER.exception("%s: a purge failed", self.name)
+                log_failure("%s: a purge failed", self.name)
                 self._accounting.rest()
 
 
-def _first_of(failures: list[Exception]) -> Exception:
-    """The first failure, with a note of each further one."""
+def _first_of(failures: list[BaseException]) -> BaseException:
+    """Return the first failure, with a note of each further one."""
     for further in failures[1:]:
-        failures[0].add_note(f"another operation of the same walk raised {further!r}")
+        words = named_safely(further)
+        failures[0].add_note(f"another operation of the same walk raised {words}")
     return failures[0]

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from types import CoroutineType
 from typing import Final, NoReturn, SupportsIndex, final
 
+from purgatory_impl.arguments import refuse_async
 from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import NotATask, refuse_copy, refuse_second_init
 
@@ -155,10 +156,12 @@ class CallableTask(TimerTask):
 
         Raises:
             NotATask: it cannot be called.
+            TypeError: it is a coroutine function.
         """
         super().__init__()
         if not callable(action):
             raise NotATask(f"{action!r} is nothing that can be called")
+        refuse_async("action", action)
         self._action = action
 
     def __repr__(self) -> str:

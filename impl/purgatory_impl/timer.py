@@ -22,7 +22,6 @@ Ownership. A task belongs to the timer it was added to last. Adding it to a seco
 is pending in the first is an error and not a move, since two timers may have two clocks.
 """
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -42,6 +41,7 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.exclusion import SectionLock, freed_after_fork, pure, refused_after_fork
 from purgatory_impl.executors import Executor, ThreadExecutor, join
+from purgatory_impl.failures import log_failure
 from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.task import COMPILED, OneShotTask, Task, TaskOwner
 from purgatory_impl.wheel import Wheel
@@ -58,7 +58,6 @@ _PAUSE_SECONDS: Final = 1.0
 _STEPS_PER_HOLD: Final = 1024
 _OWNER_CHANGE: Final = SectionLock() if COMPILED else pure(threading.Lock())
 freed_after_fork(_OWNER_CHANGE)
-_LOGGER: Final = logging.getLogger("purgatory")
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -198,8 +197,8 @@ class Timer(TaskOwner):
             # Nobody else has it yet, so that it need not be adopted under a lock.
             armed._timer = self
             _, waits = self._add_quietly(armed, delay)
-        if not waits:
-            self._executor.wake()
+        if not waits or self._executor._unwoken:
+            self._wake_executor()
         return armed
 
     def cancel(self, task: Task) -> bool:
@@ -248,9 +247,9 @@ class Timer(TaskOwner):
                 if expired:
                     # Under the lock, so that two passes cannot overtake each other here.
                     self._executor.hand_over(expired)
-            if expired:
+            if expired or self._executor._unwoken:
                 # Not once at the end: a million tasks would have left the caches before they run.
-                self._executor.wake()
+                self._wake_executor()
             if more:
                 # Give way: without this the lock would be taken again before a waiter wakes up.
                 time.sleep(0)
@@ -378,6 +377,17 @@ class Timer(TaskOwner):
             raise
         return was_pending, waits
 
+    def _wake_executor(self) -> None:
+        """Wake the executor; where that is interrupted, the next add or pass does it again."""
+        executor = self._executor
+        try:
+            # Cleared first: what is handed over from now on has a wake of its own.
+            executor._unwoken = False
+            executor.wake()
+        except BaseException:
+            executor._unwoken = True
+            raise
+
     def _wake_reaper(self) -> None:
         with self._sleep:
             self._earlier.notify_all()
@@ -434,9 +444,9 @@ class Timer(TaskOwner):
                 goes_on = self._sleep_until_due()
                 if goes_on:
                     self.advance()
-            except Exception:
+            except BaseException:
                 # Tasks cannot get here, but a user's clock can, and the ``wake`` of an executor.
-                _LOGGER.exception("%s: a pass of the reaper failed", self.name)
+                log_failure("%s: a pass of the reaper failed", self.name)
                 with self._sleep:
                     if not self._closed:
                         self._earlier.wait(_PAUSE_SECONDS)

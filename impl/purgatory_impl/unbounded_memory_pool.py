@@ -23,6 +23,7 @@ class UnboundedMemoryPool:
 
         Raises:
             InvalidAllocation: the number is negative, or none.
+            MemoryError: the interpreter has no memory.
 
         Rules: POOL-UNBOUNDED-GRANTS, POOL-UNBOUNDED-NEGATIVE.
         """

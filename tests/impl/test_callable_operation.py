@@ -1,10 +1,11 @@
 """The operation that is made of callables: it does what a user's class would do."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from purgatory_impl import CallableOperation, DelayedOperation, InvalidConfiguration
+from purgatory_impl import CallableOperation, CallableTask, DelayedOperation, InvalidConfiguration
 
 from .purgatory_bench import Bench, Seen
 
@@ -84,18 +85,33 @@ def test_what_cannot_be_called_is_refused(name: str) -> None:
         CallableOperation(**arguments)
 
 
-def test_a_coroutine_function_is_no_condition() -> None:
-    """Given a condition that is a coroutine function, whose coroutine is true.
+class AsyncCall:
+    async def __call__(self) -> bool:
+        return True
+
+
+async def holds() -> bool:
+    return True
+
+
+@pytest.mark.parametrize("given", [holds, partial(holds), AsyncCall(), partial(AsyncCall())])
+@pytest.mark.parametrize("name", ["condition", "on_complete", "on_expiration"])
+def test_a_coroutine_function_is_refused_when_it_is_given(name: str, given: Any) -> None:
+    arguments: dict[str, Any] = {"condition": bool, "delay_ms": 10, name: given}
+    with pytest.raises(TypeError, match=rf"{name} is .* makes a coroutine"):
+        CallableOperation(**arguments)
+    with pytest.raises(TypeError, match=r"action is .* makes a coroutine"):
+        CallableTask(given)
+
+
+def test_a_condition_that_makes_a_coroutine_all_the_same_does_not_hold() -> None:
+    """Given a condition that only shows by its result that it makes a coroutine, which is true.
 
     When the operation is tried.
     Then that is an error, and the operation is not completed.
     """
-
-    async def holds() -> bool:
-        return True
-
     bench = Bench()
-    operation: DelayedOperation = CallableOperation(holds, 10)
+    operation: DelayedOperation = CallableOperation(lambda: holds(), 10)
     with pytest.raises(TypeError, match="holds, and nothing runs it"):
         bench.purgatory.try_complete_else_watch(operation, ["k"])
     assert not operation.is_completed

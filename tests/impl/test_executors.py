@@ -168,25 +168,6 @@ def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
     assert left == 0
 
 
-def test_an_interrupt_reaches_the_caller_and_the_rest_runs_later() -> None:
-    """Given an inline executor with a task that is interrupted from the keyboard.
-
-    When it runs, and the executor is woken again.
-    Then the caller sees the interrupt, and the task behind it runs the second time.
-    """
-    executor = InlineExecutor()
-    ran: list[str] = []
-
-    def interrupted() -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        hand_over(executor, interrupted, lambda: ran.append("behind"))
-    assert (executor.queued, ran) == (1, [])
-    executor.wake()
-    assert (executor.queued, ran) == (0, ["behind"])
-
-
 def test_inline_tasks_of_two_threads_do_not_overlap() -> None:
     """Given a thread in the middle of an inline task.
 
@@ -299,23 +280,6 @@ def test_closing_gives_up_when_the_time_is_over(logged: pytest.LogCaptureFixture
     executor.close(LONG_MS)
 
 
-def test_a_thread_survives_whatever_a_task_raises() -> None:
-    """Given a task that ends its thread with ``SystemExit``.
-
-    When it runs and another task follows.
-    Then the other runs.
-    """
-    executor = ThreadExecutor()
-    ran: list[str] = []
-
-    def leave() -> None:
-        raise SystemExit
-
-    hand_over(executor, leave, lambda: ran.append("a"))
-    executor.close(LONG_MS)
-    assert ran == ["a"]
-
-
 def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture) -> None:
     """Given an executor that was closed before the timer that uses it.
 
@@ -330,3 +294,13 @@ def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture
     assert [record.message for record in logged.records] == [
         "purgatory: the executor is closed; 1 tasks will not run"
     ]
+
+
+@pytest.mark.parametrize("timeout_ms", [2**62, 2**64, 2**1100])
+def test_any_time_may_be_waited(timeout_ms: int) -> None:
+    """Given times beyond what the platform can wait, in 64 bits and beyond."""
+    executor = ThreadExecutor()
+    assert executor.wait_until_idle(timeout_ms)
+    with Timer() as timer:
+        timer.close(timeout_ms)
+    executor.close(timeout_ms)

@@ -34,6 +34,26 @@ def granted(pool: MemoryPool, bytes_: int) -> memoryview:
     return buffer
 
 
+# Sizes beyond what a machine can address
+
+
+@pytest.mark.parametrize("bytes_", [2**62, 2**63 - 1, 2**63, 2**64, 2**200])
+def test_what_no_machine_has_is_no_memory_whatever_the_size(bytes_: int) -> None:
+    """Given pools that may lend buffers of a size that no machine has, in 64 bits and beyond.
+
+    When one is asked for.
+    Then that is the same error everywhere, and the pool is as it was.
+    """
+    pools: list[MemoryPool] = [*(kind(bytes_, bytes_) for kind in BOUNDED), UnboundedMemoryPool()]
+    for pool in pools:
+        before = pool.available_bytes
+        with pytest.raises(MemoryError):
+            pool.try_allocate(bytes_)
+        assert (pool.available_bytes, pool.used_bytes) == (before, 0)
+    with pytest.raises(InvalidAllocation):
+        SimpleMemoryPool(bytes_, bytes_).try_allocate(bytes_ + 1)
+
+
 # Admission
 
 

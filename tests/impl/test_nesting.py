@@ -10,9 +10,10 @@ import threading
 import pytest
 
 from purgatory_impl import DelayedOperation
-from purgatory_impl.operation_locks import MOST_NESTED, NESTING
+from purgatory_impl.operation_locks import BYTES_PER_LOCK, MOST_NESTED, NESTING
+from purgatory_impl.stacks import stack_bytes
 
-from .threads import LONG_S
+from .threads import LONG_S, in_threads
 
 SMALL_STACK_BYTES = 256 * 1024
 USUAL_STACK_BYTES = 8 * 1024 * 1024
@@ -148,11 +149,55 @@ def test_a_long_chain_on_a_small_stack_is_refused_at_the_bound(way: str) -> None
     assert f"{MOST_NESTED} deep" in words
 
 
-@pytest.mark.parametrize("stack_bytes", [SMALL_STACK_BYTES, USUAL_STACK_BYTES])
+@pytest.mark.parametrize("stack_kib", [32, 96, 128])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_stack_that_is_smaller_has_room_for_fewer(way: str, stack_kib: int) -> None:
+    """Given a thread with a stack too small for the bound, the smallest one included.
+
+    When a long chain of completions begins there.
+    Then a call is refused with a word of the stack, and the process goes on.
+    """
+    room = stack_kib * 1024 // BYTES_PER_LOCK
+    deepest, left, words = chain(way, 500, stack_kib * 1024, RAISED_LIMIT)
+    assert room // 2 <= deepest <= room < MOST_NESTED
+    assert left > 0 or way == "fan-out"
+    assert f"{room} deep in this thread, for which its stack has room" in words
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no thread is asked")
+def test_the_stack_is_the_threads_own_whatever_the_program_sets_later() -> None:
+    """Given a thread with a stack of 96 KiB, and a program that has gone back to the usual size.
+
+    When the thread asks, and the main thread does.
+    Then each is told of its own stack.
+    """
+    told: list[int | None] = []
+    reset = threading.Event()
+
+    def ask() -> None:
+        assert reset.wait(LONG_S)
+        told.append(stack_bytes())
+
+    before = threading.stack_size(96 * 1024)
+    try:
+        thread = threading.Thread(target=ask)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    reset.set()
+    thread.join(LONG_S)
+    in_threads(lambda: told.append(stack_bytes()))
+    small, usual = told
+    assert small is not None
+    assert usual is not None
+    assert 90 * 1024 <= small <= 96 * 1024 < usual
+
+
+@pytest.mark.parametrize("stack", [SMALL_STACK_BYTES, USUAL_STACK_BYTES])
 @pytest.mark.parametrize("way", ["force", "check"])
-def test_a_raised_recursion_limit_changes_nothing(way: str, stack_bytes: int) -> None:
+def test_a_raised_recursion_limit_changes_nothing(way: str, stack: int) -> None:
     """Given a chain of 12,000 operations, and a limit of a million."""
-    deepest, left, words = chain(way, 12_000, stack_bytes, RAISED_LIMIT)
+    deepest, left, words = chain(way, 12_000, stack, RAISED_LIMIT)
     assert MOST_NESTED // 2 <= deepest <= MOST_NESTED
     assert left == 12_000 - deepest
     assert f"{MOST_NESTED} deep" in words

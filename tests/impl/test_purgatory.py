@@ -172,27 +172,6 @@ def test_a_throwing_try_keeps_no_other_from_being_tried() -> None:
     check_law(bench.purgatory)
 
 
-def test_an_interrupt_ends_the_walk_at_once() -> None:
-    """Given two operations of which the first raises ``KeyboardInterrupt`` after it is completed.
-
-    When their key is checked.
-    Then the second is not tried, and the counts are right.
-    """
-
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    bench = Bench()
-    first = bench.watched("a", "k")
-    first.ready = True
-    first.during_complete = interrupt
-    bench.watched("b", "k").ready = True
-    with pytest.raises(KeyboardInterrupt):
-        bench.purgatory.check_and_complete("k")
-    assert bench.log == ["try a", "complete a"]
-    check_law(bench.purgatory)
-
-
 def test_a_walk_in_many_holds_of_the_lock_sees_every_entry() -> None:
     """Given a thousand operations under a key, all but every hundredth completed.
 

@@ -3,8 +3,11 @@
 That each step is translated rightly is judged by the suite itself, on ``bundled``.
 """
 
+from asyncio import CancelledError
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -12,25 +15,35 @@ import pytest
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.subjects.bundled import bundled_inline_subject, bundled_subject
+from purgatory_conformance.subjects.bundled import (
+    bundled_inline_subject,
+    bundled_subject,
+    purgatory,
+    timer,
+)
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
-from purgatory_conformance.subjects.bundled.timer import TimerInstance
+from purgatory_conformance.subjects.bundled.timer import ScriptFailure, TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
-from purgatory_impl import LARGEST_DELAY_MS
+from purgatory_impl import LARGEST_DELAY_MS, Task, executors
+from purgatory_impl import Executor as Executor_
 from purgatory_spec.operations import (
     Add,
     Advance,
     Announce,
     CancelInside,
+    Check,
     Connect,
     Operation,
     Poll,
     Release,
     Respond,
     RunOne,
+    Script,
     Throttle,
+    Throw,
     Wait,
+    Watch,
 )
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -50,6 +63,84 @@ def judged(subject: InProcessSubject, component: Component) -> Campaign:
     campaign = run_campaign(subject, component, seed=1, budget=BUDGET)
     subject.close()
     return campaign
+
+
+def run_but_for_other_classes(task: Task, executor: Executor_) -> None:
+    """What an executor must not do: take an ``Exception`` alone for a failure of the task."""
+    with suppress(Exception):
+        task.run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("component", "blamed"),
+    [
+        (Component.TIMER, "TIMER-THROWING-TASK"),
+        (Component.PURGATORY, "PURGATORY-EXPIRY-THROWS"),
+    ],
+)
+def test_an_executor_that_lets_other_classes_go_is_found(
+    component: Component, blamed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a stepped executor from which what is no ``Exception`` escapes.
+
+    When it is checked by scripts that throw both kinds in turn.
+    Then it is not conformant, and the rule is blamed that says so.
+    """
+    monkeypatch.setattr(executors, "_run", run_but_for_other_classes)
+    campaign = judged(bundled_subject(), component)
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert blamed in {cause.rule for cause in campaign.causes}
+
+
+CLASSES: list[type[BaseException]] = [
+    ValueError,
+    ScriptFailure,
+    CancelledError,
+    GeneratorExit,
+    StopIteration,
+    StopAsyncIteration,
+    RecursionError,
+    MemoryError,
+]
+
+
+@pytest.mark.parametrize("thrown", CLASSES)
+@pytest.mark.parametrize("stepped", [True, False])
+def test_the_model_expects_the_same_whatever_is_thrown(
+    thrown: type[BaseException], stepped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given tasks and operations of which the first throws, with a stepped or an inline executor.
+
+    When they expire together.
+    Then each step is what the model expects, for every class of exception.
+    """
+    for module in (timer, purgatory):
+        monkeypatch.setattr(module, "failures_in_turn", lambda: repeat(thrown()))
+    subject = bundled_subject() if stepped else bundled_inline_subject()
+    rest: list[Operation] = [RunOne()] * 3 if stepped else []
+    throws, late = (Throw(),), Script(on_expiration=(Throw(),))
+    cases: list[tuple[Configuration, list[Operation]]] = [
+        (
+            TimerConfiguration(),
+            [Add("a", 5, throws), Add("b", 5), Add("c", 6), Advance(6), *rest],
+        ),
+        (
+            PurgatoryConfiguration(),
+            [
+                Watch("a", ("k",), 5, Script(on_complete=throws)),
+                Watch("b", ("k",), 5, late),
+                Watch("c", ("k",), 6),
+                Advance(6),
+                *rest,
+                Check("k"),
+            ],
+        ),
+    ]
+    for configuration, operations in cases:
+        run = run_case(subject, "thrown", configuration, operations)
+        assert run.verdict is CaseVerdict.PASS, run.divergence
+    subject.close()
 
 
 @pytest.mark.slow

@@ -153,7 +153,7 @@ def test_a_refused_watch_leaves_nothing(purgatory: Purgatory[str]) -> None:
                 failing = AwaitedOperation(fail_at(number), LONG_MS)
                 with pytest.raises(LookupError):
                     await waiting.watch(failing, ["k"])
-                assert failing.is_abandoned
+                assert failing.is_completed
             foreign = Mailbox(purgatory).operation()
             with Purgatory[str]() as other:
                 other.try_complete_else_watch(foreign, ["k"])

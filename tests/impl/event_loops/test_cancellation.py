@@ -1,7 +1,6 @@
 """A task that is cancelled while it waits leaves nothing, and loses nothing."""
 
 import asyncio
-import gc
 from collections.abc import Callable
 
 import pytest
@@ -306,24 +305,3 @@ def test_a_coroutine_that_is_closed_leaves_nothing(purgatory: Purgatory[str]) ->
             assert (purgatory.pending, waiting.waiting, mailbox.put("m")) == (0, 0, 0)
 
     run(scenario)
-
-
-def test_an_answer_for_a_closed_loop_is_logged(
-    purgatory: Purgatory[str], logged: pytest.LogCaptureFixture
-) -> None:
-    """Given a coroutine that waits in a loop which is closed.
-
-    When its operation is completed.
-    Then whoever has completed it goes on, and an error names the operation.
-    """
-    mailbox = Mailbox(purgatory)
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(AsyncioPurgatory(purgatory).watch(mailbox.operation(), ["k"]))
-    loop.call_later(0, loop.stop)
-    loop.run_forever()
-    loop.set_exception_handler(lambda loop, context: None)
-    loop.close()
-    assert mailbox.put("m") == 1
-    assert "nobody gets the answer of <" in logged.text
-    del task
-    gc.collect()

@@ -11,7 +11,11 @@ from typing import Literal
 import msgspec
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.subjects.bundled.timer import ScriptFailure, in_two_forms
+from purgatory_conformance.subjects.bundled.timer import (
+    ScriptFailure,
+    failures_in_turn,
+    in_two_forms,
+)
 from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_impl import (
     DelayedOperation,
@@ -117,7 +121,7 @@ class _ScriptedOperation(DelayedOperation):
         if completes:
             return self.force_complete()
         if answer is Answer.THROW:
-            raise ScriptFailure
+            raise next(self._instance.failures)
         return False
 
     def on_complete(self) -> None:
@@ -132,7 +136,7 @@ class _ScriptedOperation(DelayedOperation):
     def _act(self, actions: tuple[CallbackAction, ...]) -> None:
         for action in actions:
             if isinstance(action, Throw):
-                raise ScriptFailure
+                raise next(self._instance.failures)
             if isinstance(action, Meanwhile):
                 self._instance.other_thread.call(partial(self._act_once, action.call))
             else:
@@ -174,6 +178,7 @@ class PurgatoryInstance:
         """Make a fresh purgatory, with a stepped executor or an inline one."""
         given = narrowed(configuration, PurgatoryConfiguration)
         self.events: list[Event] = []
+        self.failures = failures_in_turn()
         self.other_thread = OtherThread()
         self.callback_timer_size: int | None = None
         self.clock = VirtualClock(given.start_ms)

@@ -7,7 +7,7 @@ timer is shut down by the end of a ``with`` statement, and closed at the end of 
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -46,6 +46,7 @@ from purgatory_spec.profiles import (
     TimerConfiguration,
     TimerProfile,
 )
+from purgatory_spec.reasons import Reason
 
 PROFILE = TimerProfile(
     executor=Executor.STEPPED,
@@ -77,8 +78,19 @@ def in_two_forms(number: int) -> int | Whole:
     return Whole(number) if number % 2 else number
 
 
-class ScriptFailure(Exception):
+class ScriptFailure(BaseException):
     """The exception that a task throws because its script says so."""
+
+
+class OrdinaryScriptFailure(ScriptFailure, Exception):
+    """The same, as an ``Exception``: what harms nobody must not depend on the class."""
+
+
+def failures_in_turn() -> Iterator[ScriptFailure]:
+    """Yield what the scripts of one case throw: exceptions of the two kinds of Python, in turn."""
+    while True:
+        yield ScriptFailure()
+        yield OrdinaryScriptFailure()
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -174,6 +186,7 @@ class TimerInstance:
         # A task that the timer makes of a callable may be handed over before anybody knows it.
         self.armed_name = ""
         self._tasks: dict[str, _NamedTask] = {}
+        self._failures = failures_in_turn()
 
     def task(self, name: str) -> _NamedTask:
         """The task of this name."""
@@ -185,7 +198,7 @@ class TimerInstance:
         """One action of a running task."""
         match action:
             case Throw():
-                raise ScriptFailure
+                raise next(self._failures)
             case AddInside(name, delay_ms):
                 self.task(name).arm(delay_ms)
             case CancelInside(name):
@@ -203,6 +216,9 @@ class TimerInstance:
             result = self._perform(operation)
         except TimerError as error:
             rejected = error.reason
+        except ScriptFailure:
+            # Never of a right timer: the exception of a task has reached the caller.
+            rejected = Reason.THROWN
         return Outcome(result, rejected, tuple(self.events), self._observe())
 
     def close(self) -> None:
