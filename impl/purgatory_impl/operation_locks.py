@@ -8,9 +8,11 @@ some of the thread's stack, and compiled nobody but this module counts the level
 ``MOST_NESTED`` own locks at most. A further lock is refused with a ``RecursionError`` before
 anything is changed, alike in both builds and whatever recursion limit the interpreter has.
 
-Compiled, the locks of all threads together are counted first, which costs two additions. Beyond
-half of the bound each thread's further locks are counted by themselves. So a thread alone is
-refused at the bound, and beside others at half of the bound at the earliest, never later.
+Compiled, the locks of one thread are counted by a number, as long as no other thread holds any.
+While several threads hold locks, each has its number in a dictionary.
+
+A thread that holds an own lock waits for no other one: see ``left_operations``. So whoever waits
+for an own lock holds none, nobody waits for that thread, and no two threads wait for each other.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import Final, final
+from typing import Final, cast, final
 
 from purgatory_impl.compiler import i32
 from purgatory_impl.exclusion import PARKING, THIN, taken_lock
-from purgatory_impl.guarded import GuardedTask
+from purgatory_impl.guarded import GuardedTask, OperationLocks
+from purgatory_impl.left_operations import LEFT
 
 MOST_NESTED: Final = 100
 """How many own locks a thread may hold, one inside another; a stack of 256 KiB has room for them.
@@ -32,8 +35,9 @@ MOST_NESTED: Final = 100
 A check takes two for each operation that it completes, a try and the completion inside it.
 """
 
-_UNCOUNTED: Final = MOST_NESTED // 2 if THIN else 0
-_MOST_COUNTED: Final = MOST_NESTED - _UNCOUNTED
+HELD: Final = -1
+"""The own lock is held by another thread, and this one must not wait."""
+
 _ident: Final = threading.get_ident
 
 
@@ -43,47 +47,54 @@ class Nesting:
 
     Attributes:
         held: The locks of all threads together, where locks are thin.
-        uncounted: The largest ``held`` at which no thread's locks are counted; 0 while some are.
-        of_threads: The counted locks of each thread that has any.
+        alone: The thread whose locks these are; 0 while several threads hold some.
+        of_threads: The locks of each thread that has any, where it is not alone.
     """
 
-    __slots__ = ("held", "of_threads", "uncounted")
+    __slots__ = ("alone", "held", "of_threads")
 
     def __init__(self) -> None:
         self.held: i32 = 0
-        self.uncounted: i32 = _UNCOUNTED
+        self.alone = 0
         self.of_threads: dict[int, int] = {}
 
-    def refuse_beyond_bound(self) -> None:
+    def count_of(self, me: int) -> int:
+        """How many own locks a thread holds."""
+        if self.alone:
+            return self.held if self.alone == me else 0
+        return self.of_threads.get(me, 0)
+
+    def refuse_beyond_bound(self, me: int) -> None:
         """Another own lock is about to be taken.
 
         Raises:
             RecursionError: this thread holds as many as it may.
         """
-        if self.of_threads.get(_ident(), 0) >= _MOST_COUNTED:
+        if self.count_of(me) >= MOST_NESTED:
             raise RecursionError(
                 f"tries and callbacks of operations are nested {MOST_NESTED} deep in this thread; "
                 "let callbacks only note what is to be completed, and complete that after them"
             )
 
-    def count_in(self) -> None:
-        """Count a lock that this thread has taken, if many are held or its earlier locks count."""
-        me = _ident()
-        counted = self.of_threads.get(me, 0)
-        if counted or self.held > _UNCOUNTED:
-            self.of_threads[me] = counted + 1
-            self.uncounted = 0
+    def count_in(self, me: int) -> None:
+        """Count a thin lock that was taken by a thread that does not hold all the others."""
+        if self.held == 0:
+            self.alone = me
+        else:
+            if self.alone:
+                self.of_threads[self.alone] = self.held
+                self.alone = 0
+            self.of_threads[me] = self.of_threads.get(me, 0) + 1
+        self.held += 1
 
     def count_out(self) -> None:
-        """Count out a lock that this thread lets go of, if any lock of the thread is counted."""
+        """Count out a thin lock of this thread, which is not alone."""
         me = _ident()
         counted = self.of_threads.get(me, 0)
         if counted > 1:
             self.of_threads[me] = counted - 1
-        elif counted:
-            del self.of_threads[me]
-            if not self.of_threads:
-                self.uncounted = _UNCOUNTED
+        else:
+            self.of_threads.pop(me, None)
 
 
 NESTING: Final = Nesting()
@@ -93,8 +104,9 @@ NESTING: Final = Nesting()
 def _forget_parent() -> None:
     """In a child that was forked: the locks of the parent's other threads are not counted."""
     NESTING.held = 0
-    NESTING.uncounted = _UNCOUNTED
+    NESTING.alone = 0
     NESTING.of_threads.clear()
+    LEFT.forget()
 
 
 if hasattr(os, "register_at_fork"):
@@ -116,8 +128,11 @@ class OwnThinLock:
         self._operation = operation
 
     def __enter__(self) -> bool:
-        """Take it."""
-        enter(self._operation, this_thread())
+        """Take it; unlike a try, this waits wherever it is called."""
+        me = this_thread()
+        if not enter(self._operation, me):
+            _wait_for_own(self._operation, me)
+            NESTING.count_in(me)
         return True
 
     def __exit__(
@@ -136,60 +151,132 @@ def own_lock(operation: GuardedTask) -> AbstractContextManager[bool]:
     return OwnThinLock(operation) if locks is None else locks.own
 
 
-def under_own_lock(lock: AbstractContextManager[bool], body: Callable[[], bool]) -> bool:
+def under_own_lock(
+    operation: GuardedTask, locks: OperationLocks, body: Callable[[], int], waits: bool = True
+) -> int:
     """Do something under the own lock, where that is a lock of ``threading``.
 
     The count is set and not stepped, and outside all calls: what an exception leaves here, the
     level above sets right.
+
+    Args:
+        operation: Whose lock.
+        locks: Its locks.
+        body: What is to be done.
+        waits: Whether a thread that holds no own lock waits for this one.
+
+    Returns:
+        What the body returns; ``HELD`` where another thread has the lock and this one does not
+        wait.
 
     Raises:
         RecursionError: this thread holds ``MOST_NESTED`` own locks; the lock was not taken.
     """
     me = _ident()
     nested = NESTING.of_threads.get(me, 0)
-    if nested >= _MOST_COUNTED:
-        NESTING.refuse_beyond_bound()
-    with lock:
+    if nested >= MOST_NESTED:
+        NESTING.refuse_beyond_bound(me)
+    own = locks.own
+    # Who holds nothing does not hold this one, whatever an interrupted thread has left here.
+    outer = operation._holder if nested else 0
+    if outer != me and (nested or not waits):
+        return _under_free_lock(operation, own, body, me, nested)
+    with own:
         try:
+            operation._holder = me
             NESTING.of_threads[me] = nested + 1
             return body()
         finally:
+            operation._holder = outer
             if nested:
                 NESTING.of_threads[me] = nested
             else:
                 NESTING.of_threads.pop(me, None)
 
 
-def enter(operation: GuardedTask, me: int) -> None:
+def _under_free_lock(
+    operation: GuardedTask,
+    own: AbstractContextManager[bool],
+    body: Callable[[], int],
+    me: int,
+    nested: int,
+) -> int:
+    """Do something under the own lock, which this thread does not have, if nobody has it."""
+    lock = cast("threading.Lock", own)
+    try:
+        if not lock.acquire(False):
+            return HELD
+        # Once more, by the block that lets go of it: then the first time can be undone.
+        with own:
+            lock.release()
+            try:
+                operation._holder = me
+                NESTING.of_threads[me] = nested + 1
+                return body()
+            finally:
+                operation._holder = 0
+                if nested:
+                    NESTING.of_threads[me] = nested
+                else:
+                    NESTING.of_threads.pop(me, None)
+    except BaseException:
+        # Interrupted between the two, perhaps; where not, this thread does not have it any more.
+        with suppress(RuntimeError):
+            lock.release()
+        raise
+
+
+def holds(operation: GuardedTask, me: int) -> bool:
+    """Whether a thread has the own lock of an operation.
+
+    Args:
+        operation: Whose lock.
+        me: The identity of the calling thread.
+    """
+    return operation._holder == me and (operation._locks is not None or operation._depth > 0)
+
+
+def enter(operation: GuardedTask, me: int, waits: bool = True) -> bool:
     """Take the operation's own lock, which is reentrant.
 
     Args:
         operation: Whose lock.
         me: ``this_thread()``.
+        waits: Whether a thread that holds no own lock waits for this one.
+
+    Returns:
+        False where another thread has the lock and this one does not wait.
 
     Raises:
         RecursionError: this thread holds ``MOST_NESTED`` own locks; the lock was not taken.
     """
-    if NESTING.held >= NESTING.uncounted:
-        NESTING.refuse_beyond_bound()
+    if NESTING.alone == me:
+        if NESTING.held >= MOST_NESTED:
+            NESTING.refuse_beyond_bound(me)
+    elif NESTING.held:
+        NESTING.refuse_beyond_bound(me)
     if PARKING.watcher is not None and (operation._depth == 0 or operation._holder != me):
-        PARKING.watcher.before_own(operation)
+        PARKING.watcher.before_own(operation, waits and NESTING.count_of(me) == 0)
     if operation._depth == 0:
         operation._holder = me
         operation._depth = 1
     elif operation._holder == me:
         operation._depth += 1
+    elif not waits or NESTING.count_of(me):
+        return False
     else:
         _wait_for_own(operation, me)
-    NESTING.held += 1
-    if NESTING.held > NESTING.uncounted:
-        NESTING.count_in()
+    if NESTING.alone == me:
+        NESTING.held += 1
+    else:
+        NESTING.count_in(me)
+    return True
 
 
 def leave(operation: GuardedTask) -> None:
     """Let go of the operation's own lock as often as it was taken."""
     NESTING.held -= 1
-    if NESTING.uncounted == 0:
+    if NESTING.alone == 0:
         NESTING.count_out()
     operation._depth -= 1
     if PARKING.sleepers and operation._depth == 0:
