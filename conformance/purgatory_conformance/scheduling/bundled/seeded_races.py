@@ -260,22 +260,6 @@ def _begin_nothing(_left: LeftOperations, _operation: GuardedTask, _me: int) -> 
 
 SEEDED_RACES: Final = (
     SeededRace(
-        "waits-inside",
-        "a thread inside a try or a callback waits for another operation's own lock",
-        delayed_operation_module,
-        "under_own_lock",
-        _wait_for_own_lock,
-        "crossing-tries-check",
-    ),
-    SeededRace(
-        "left-and-forgotten",
-        "who has let go of an operation does not look at what others have left there",
-        LeftOperations,
-        "begin",
-        _begin_nothing,
-        "crossing-tries-check",
-    ),
-    SeededRace(
         "no-second-try",
         "an operation that was put into its lists is not tried again",
         Purgatory,
@@ -372,6 +356,22 @@ SEEDED_RACES: Final = (
         "_sleep_until_due",
         _sleep_without_second_look,
         "timer-own-threads",
+    ),
+    SeededRace(
+        "waits-inside",
+        "a thread inside a try or a callback waits for another operation's own lock",
+        delayed_operation_module,
+        "under_own_lock",
+        _wait_for_own_lock,
+        "crossing-tries-check",
+    ),
+    SeededRace(
+        "left-and-forgotten",
+        "who has let go of an operation does not look at what others have left there",
+        LeftOperations,
+        "begin",
+        _begin_nothing,
+        "crossing-tries-check",
     ),
 )
 """All of them."""
