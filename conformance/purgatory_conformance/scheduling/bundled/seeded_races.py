@@ -23,7 +23,7 @@ from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
 from purgatory_impl.delayed_operation import take_time_out
 from purgatory_impl.guarded import GuardedTask, OperationLocks
-from purgatory_impl.left_operations import LeftOperations
+from purgatory_impl.left_operations import LEFT, LeftOperations
 from purgatory_impl.walks import Walk
 from purgatory_impl.watchers import Shard
 
@@ -75,6 +75,8 @@ class SeededRace:
             yield
         finally:
             setattr(self.owner, self.method, original)
+            # A run that was broken off has forgotten nothing, and all purgatories share this.
+            LEFT.forget()
 
 
 def _watch_without_second_try(
