@@ -6,8 +6,9 @@ takes the other out, in one step, so that entries are never counted twice and ne
 
 Two locks, in this order. The operation's own lock is held while user code runs: tries exclude each
 other and the callback ``on_complete``. It is re-entrant, so these may call anything of the same
-operation. The lock of the word covers the word and what has to change together with it, the
-time-out; it is never held while user code runs, so that nobody waits there for a user's try.
+operation. A thread that holds the own lock of one operation waits for that of no other: see
+``left_operations``. The lock of the word covers the word and what has to change together with it,
+the time-out; it is never held while user code runs, so that nobody waits there for a user's try.
 
 What is not a user's to override is a function and no method: in the compiled build a method of a
 class that users subclass is looked up at each call.
@@ -115,10 +116,11 @@ class DelayedOperation(GuardedTask):
 
         Calls ``force_complete`` if the condition holds, and returns what that returns: True or
         False, or any value that is true or false. Runs under
-        the operation's own lock, and never once it is completed. It may call the purgatory; another
-        thread that is to try the operation meanwhile waits.
+        the operation's own lock, and never once it is completed. It may call the purgatory. Another
+        thread that is to try the operation meanwhile waits; inside a try or a callback of a further
+        operation it does not wait, and this call tries the operation once more.
 
-        Rules: PURGATORY-TRY-INSIDE, PURGATORY-MEANWHILE.
+        Rules: PURGATORY-TRY-INSIDE, PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
         """
         raise NotImplementedError("an operation must override try_complete")
 
@@ -157,6 +159,9 @@ class DelayedOperation(GuardedTask):
         Marks it completed, takes its time-out, then calls ``on_complete``. What that raises goes
         to the caller; the operation is completed all the same.
 
+        Inside a try or a callback of another operation this does not wait for a thread that is
+        trying the operation: that thread completes the operation after its try.
+
         Returns:
             Whether this call has completed the operation. Exactly one call ever does.
 
@@ -164,7 +169,8 @@ class DelayedOperation(GuardedTask):
             RecursionError: callbacks are nested ``MOST_NESTED`` deep; nothing was changed.
 
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
-        PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
+        PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE,
+        PURGATORY-NO-CIRCLE.
         """
         return _force(self, this_thread())
 
@@ -264,10 +270,10 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
         place: The place of the walk that tries the operation; None outside a walk.
 
     Returns:
-        1 where this call has completed the operation, and 2 more for each other operation that
-        this call was left to complete.
+        1 if this call has completed the operation; 2 more for each other operation that other
+        threads have left and this call has completed.
 
-    Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED, PURGATORY-NO-WAIT-INSIDE.
+    Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED, PURGATORY-NO-CIRCLE.
     """
     locks = operation._locks
     if locks is not None:
@@ -336,7 +342,7 @@ def _serve(operation: DelayedOperation) -> int:
             it before they could know.
 
     Returns:
-        1 where this has completed the operation, and 2 more for each other one that it has.
+        1 if this call has completed the operation; 2 more for each other completed operation.
 
     Raises:
         Exception: the first one that an operation has raised, after everything was done.

@@ -1,4 +1,4 @@
-"""What a thread inside a try or a callback leaves to others, because it must not wait there.
+"""Operations that a thread inside a try or a callback leaves to others, so as not to wait there.
 
 Two threads, each inside a try, that wait for each other's operation would wait for ever. So a
 thread that holds the own lock of any operation waits for no other own lock. What it was about to do
@@ -43,7 +43,7 @@ It is changed under the lock, and looked at without it: see above.
 
 @final
 class LeftOperations:
-    """The operations that can be served, and who serves them.
+    """The operations with asks that can be served, and the thread that serves them.
 
     Attributes:
         ready: Operations with asks, whose own lock somebody has let go of.

@@ -11,8 +11,9 @@ anything is changed, alike in both builds and whatever recursion limit the inter
 Compiled, the locks of one thread are counted by a number, as long as no other thread holds any.
 While several threads hold locks, each has its number in a dictionary.
 
-A thread that holds an own lock waits for no other one: see ``left_operations``. So whoever waits
-for an own lock holds none, nobody waits for that thread, and no two threads wait for each other.
+A try, a completion and a time-out wait for an own lock only in a thread that holds none: elsewhere
+they are left to the thread that has the lock, see ``left_operations``. No thread waits for one that
+holds no own lock, and so no threads wait for each other in a circle.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class OwnThinLock:
         self._operation = operation
 
     def __enter__(self) -> bool:
-        """Take it; unlike a try, this waits wherever it is called."""
+        """Take the lock, waiting for it inside tries and callbacks, too."""
         me = this_thread()
         if not enter(self._operation, me):
             _wait_for_own(self._operation, me)
@@ -146,7 +147,11 @@ class OwnThinLock:
 
 
 def own_lock(operation: GuardedTask) -> AbstractContextManager[bool]:
-    """The operation's own lock, for whoever has to exclude tries and ``on_complete``."""
+    """The operation's own lock, for whoever has to exclude tries and ``on_complete``.
+
+    It is waited for wherever the caller is, and nothing can be left to the caller: only for an
+    operation that belongs to no purgatory yet.
+    """
     locks = operation._locks
     return OwnThinLock(operation) if locks is None else locks.own
 

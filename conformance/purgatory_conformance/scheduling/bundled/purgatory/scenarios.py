@@ -184,8 +184,7 @@ def _crossing(
 ) -> Scenario:
     """Operations that call each other's: of each a thread checks the key, or lets it expire.
 
-    The operation ``a`` waits under the key ``a``. What it does in its try it does in three tries,
-    which is one more than two threads can make without another's help.
+    The operation ``a`` waits under the key ``a``. It acts in the first three tries after its watch.
     """
     on_complete = in_callback or {}
     names = sorted({*in_try, *on_complete})
