@@ -368,8 +368,10 @@ CompletionExcludesLook ==
 ReturnedMeansCompleted ==
   \A t \in Changers : (pc[t] = "end" /\ reached[t]) => completed
 
-\* A call that has begun returns.
 InTheCall(t) == pc[t] \notin {"change", "due", "repeat", "end"}
+
+\* A call that has begun returns.
+\* Rules: PURGATORY-NO-CIRCLE.
 EveryCallReturns == \A t \in Threads : InTheCall(t) ~> ~InTheCall(t)
 
 -----------------------------------------------------------------------------

@@ -6,8 +6,9 @@ takes the other out, in one step, so that entries are never counted twice and ne
 
 Two locks, in this order. The operation's own lock is held while user code runs: tries exclude each
 other and the callback ``on_complete``. It is re-entrant, so these may call anything of the same
-operation. The lock of the word covers the word and what has to change together with it, the
-time-out; it is never held while user code runs, so that nobody waits there for a user's try.
+operation. A thread that holds the own lock of one operation waits for that of no other: see
+``left_operations``. The lock of the word covers the word and what has to change together with it,
+the time-out; it is never held while user code runs, so that nobody waits there for a user's try.
 
 What is not a user's to override is a function and no method: in the compiled build a method of a
 class that users subclass is looked up at each call.
@@ -15,7 +16,10 @@ class that users subclass is looked up at each call.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from purgatory_impl.accounting import Accounting
 from purgatory_impl.arguments import Delay, whole_ms
@@ -27,9 +31,12 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.exclusion import THIN
 from purgatory_impl.guarded import GuardedTask, OperationLocks
+from purgatory_impl.left_operations import ABANDON, ASKS, EXPIRE, FORCE, LEFT, TRY
 from purgatory_impl.operation_locks import (
+    HELD,
     enter,
     enter_word,
+    holds,
     leave,
     leave_word,
     this_thread,
@@ -37,6 +44,8 @@ from purgatory_impl.operation_locks import (
 )
 from purgatory_impl.task import COMPILED
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
+
+_ident: Final = threading.get_ident
 
 
 class Place:
@@ -107,10 +116,11 @@ class DelayedOperation(GuardedTask):
 
         Calls ``force_complete`` if the condition holds, and returns what that returns: True or
         False, or any value that is true or false. Runs under
-        the operation's own lock, and never once it is completed. It may call the purgatory; another
-        thread that is to try the operation meanwhile waits.
+        the operation's own lock, and never once it is completed. It may call the purgatory. Another
+        thread that is to try the operation meanwhile waits; inside a try or a callback of a further
+        operation it does not wait, and this call tries the operation once more.
 
-        Rules: PURGATORY-TRY-INSIDE, PURGATORY-MEANWHILE.
+        Rules: PURGATORY-TRY-INSIDE, PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
         """
         raise NotImplementedError("an operation must override try_complete")
 
@@ -149,6 +159,9 @@ class DelayedOperation(GuardedTask):
         Marks it completed, takes its time-out, then calls ``on_complete``. What that raises goes
         to the caller; the operation is completed all the same.
 
+        Inside a try or a callback of another operation this does not wait for a thread that is
+        trying the operation: that thread completes the operation after its try.
+
         Returns:
             Whether this call has completed the operation. Exactly one call ever does.
 
@@ -156,7 +169,8 @@ class DelayedOperation(GuardedTask):
             RecursionError: callbacks are nested ``MOST_NESTED`` deep; nothing was changed.
 
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
-        PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
+        PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE,
+        PURGATORY-NO-CIRCLE.
         """
         return _force(self, this_thread())
 
@@ -244,23 +258,185 @@ def _belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
         raise OperationOfAnotherPurgatory
 
 
-def attempt(operation: DelayedOperation, me: int, place: Place | None = None) -> bool:
-    """Try to complete the operation; whether this try has done it.
+def attempt(operation: DelayedOperation, me: int, place: Place | None = None) -> int:
+    """Try to complete the operation, and do what others have left to this call meanwhile.
+
+    Inside a try or a callback of another operation, an operation that another thread is trying is
+    not waited for: it is left to that thread, which tries it again.
 
     Args:
         operation: What is tried.
         me: ``this_thread()``.
         place: The place of the walk that tries the operation; None outside a walk.
 
-    Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
+    Returns:
+        1 if this call has completed the operation; 2 more for each other operation that other
+        threads have left and this call has completed.
+
+    Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED, PURGATORY-NO-CIRCLE.
     """
-    if operation._locks is not None:
-        return under_own_lock(operation._locks.own, partial(_attempt, operation, me, place))
-    enter(operation, me)
+    locks = operation._locks
+    if locks is not None:
+        return _in_turn(operation, locks, TRY, partial(_attempt, operation, me, place))
+    if not enter(operation, me):
+        LEFT.note(operation, TRY)
+        return _serve(operation)
+    served = 0
+    done = False
     try:
-        return _attempt(operation, me, place)
+        done = _attempt(operation, me, place)
     finally:
         leave(operation)
+        if ASKS:
+            served = _serve(operation)
+    return done + served
+
+
+def _in_turn(
+    operation: DelayedOperation, locks: OperationLocks, ask: int, body: Callable[[], int]
+) -> int:
+    """Do something under the own lock, or leave it to the thread that has that; then serve.
+
+    Args:
+        operation: Whose lock.
+        locks: Its locks, of ``threading``.
+        ask: What is left, where the lock is not waited for.
+        body: What is done; returns 0 or 1.
+
+    Returns:
+        What the body returns, or 0 where that is left to others; and what was served, as for
+        ``attempt``.
+    """
+    served = 0
+    done = 0
+    try:
+        done = under_own_lock(operation, locks, body)
+        if done == HELD:
+            done = 0
+            _note(operation, ask)
+    finally:
+        if ASKS:
+            served = _serve(operation)
+    # Who abandons an operation, or lets it expire, claims no completion that others have left.
+    return done + (served if ask in (TRY, FORCE) else served & ~1)
+
+
+def _leave_to_others(operation: DelayedOperation, ask: int) -> bool:
+    """Leave something to the thread that has a thin own lock; it is not done by this call."""
+    _note(operation, ask)
+    _serve(operation)
+    return False
+
+
+def _note(operation: DelayedOperation, ask: int) -> None:
+    """Note an ask; of two time-outs that come to be due meanwhile, one decides."""
+    if not LEFT.note(operation, ask) and ask == EXPIRE:
+        _end_time_out(operation)
+
+
+def _serve(operation: DelayedOperation) -> int:
+    """Do what was left, if this thread has let go of the operation, and nobody else serves.
+
+    Args:
+        operation: What this thread has let go of, or has left to others: these may have let go of
+            it before they could know.
+
+    Returns:
+        1 if this call has completed the operation; 2 more for each other completed operation.
+
+    Raises:
+        Exception: the first one that an operation has raised, after everything was done.
+    """
+    me = _ident()
+    if holds(operation, me):
+        return 0
+    served = 0
+    failures: list[Exception] = []
+    following: GuardedTask | None = None
+    try:
+        if not LEFT.begin(operation, me):
+            return 0
+        while (following := LEFT.following()) is not None:
+            assert isinstance(following, DelayedOperation)
+            try:
+                if _answer_all(following, me):
+                    served += 1 if following is operation else 2
+            except Exception as failure:
+                failures.append(failure)
+                # What else was asked of it is left to be done.
+                LEFT.again(following)
+    except BaseException:
+        LEFT.stop(me, following)
+        raise
+    if failures:
+        try:
+            raise failures[0]
+        finally:
+            # A failure knows this frame: known here, too, it would keep operations alive.
+            failures.clear()
+    return served
+
+
+def _answer_all(operation: DelayedOperation, me: int) -> bool:
+    """Do what was asked of an operation, unless some thread has it: that looks here after.
+
+    Returns:
+        Whether a try or a force that was asked for has completed it.
+    """
+    completed = False
+    answered = 0
+    while not holds(operation, me):
+        locks = operation._locks
+        if locks is not None:
+            answered = under_own_lock(operation, locks, partial(_answer, operation), False)
+        elif enter(operation, me, False):
+            try:
+                answered = _answer(operation)
+            finally:
+                leave(operation)
+        else:
+            answered = HELD
+        if answered in (HELD, _NOTHING):
+            break
+        completed = completed or answered == _COMPLETED
+        if answered == ABANDON:
+            operation._left()
+        elif answered == EXPIRE:
+            _run_again(operation)
+    return completed
+
+
+_NOTHING: Final = 0
+_COMPLETED: Final = TRY | FORCE
+_IN_VAIN: Final = TRY | EXPIRE
+
+
+def _answer(operation: DelayedOperation) -> int:
+    """Do the next thing that was asked of an operation, whose own lock the caller has.
+
+    Returns:
+        Nothing, completed, in vain; or what has to be done without the lock.
+    """
+    ask = LEFT.take(operation)
+    if ask == TRY:
+        done = _attempt(operation, this_thread(), None)
+    elif ask == FORCE:
+        done = _complete(operation)
+    elif ask == ABANDON:
+        return ABANDON if _abandon(operation) else _IN_VAIN
+    else:
+        return ask
+    return _COMPLETED if done else _IN_VAIN
+
+
+def _run_again(operation: DelayedOperation) -> None:
+    """Let the executor run a time-out that could not be decided when it was run."""
+    timer = operation._timer
+    if isinstance(timer, Timer):
+        timer._executor.hand_over((operation,))
+        timer._executor.wake()
+    else:
+        operation.run()
 
 
 def _attempt(operation: DelayedOperation, me: int, place: Place | None) -> bool:
@@ -281,13 +457,18 @@ def _force(operation: DelayedOperation, me: int) -> bool:
     """Complete the operation, unless somebody has; whether this has done it."""
     if operation._completed:
         return False
-    if operation._locks is not None:
-        return under_own_lock(operation._locks.own, partial(_complete, operation))
-    enter(operation, me)
+    locks = operation._locks
+    if locks is not None:
+        return _in_turn(operation, locks, FORCE, partial(_complete, operation)) & 1 == 1
+    if not enter(operation, me):
+        LEFT.note(operation, FORCE)
+        return _serve(operation) & 1 == 1
     try:
         return _complete(operation)
     finally:
         leave(operation)
+        if ASKS:
+            _serve(operation)
 
 
 def _complete(operation: DelayedOperation) -> bool:
@@ -300,13 +481,18 @@ def _complete(operation: DelayedOperation) -> bool:
 
 def _expire(operation: DelayedOperation) -> bool:
     """Complete the operation by its time-out; whether this has done it."""
-    if operation._locks is not None:
-        return under_own_lock(operation._locks.own, partial(_expire_under_lock, operation))
-    enter(operation, this_thread())
+    locks = operation._locks
+    if locks is not None:
+        body = partial(_expire_under_lock, operation)
+        return _in_turn(operation, locks, EXPIRE, body) & 1 == 1
+    if not enter(operation, this_thread()):
+        return _leave_to_others(operation, EXPIRE)
     try:
         return _expire_under_lock(operation)
     finally:
         leave(operation)
+        if ASKS:
+            _serve(operation)
 
 
 def _expire_under_lock(operation: DelayedOperation) -> bool:
@@ -325,14 +511,18 @@ def abandon(operation: DelayedOperation) -> bool:
     The word is completed as by a winner, so that entries and time-out are counted out alike; only
     ``on_complete`` is not called.
     """
-    if operation._locks is not None:
-        ended = under_own_lock(operation._locks.own, partial(_abandon, operation))
-    else:
-        enter(operation, this_thread())
+    locks = operation._locks
+    if locks is not None:
+        ended = _in_turn(operation, locks, ABANDON, partial(_abandon, operation)) & 1 == 1
+    elif enter(operation, this_thread()):
         try:
             ended = _abandon(operation)
         finally:
             leave(operation)
+            if ASKS:
+                _serve(operation)
+    else:
+        ended = _leave_to_others(operation, ABANDON)
     if ended:
         operation._left()
     return ended

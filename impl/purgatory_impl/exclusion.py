@@ -61,8 +61,14 @@ class Watcher:
         """A section is about to begin."""
         raise NotImplementedError("a watcher must override before_section")
 
-    def before_own(self, operation: GuardedTask) -> None:
-        """The own lock of an operation is about to be taken."""
+    def before_own(self, operation: GuardedTask, waits: bool) -> None:
+        """The own lock of an operation is about to be taken, or left where it is not free.
+
+        Args:
+            operation: Whose lock.
+            waits: Whether the thread waits for it; if not, the call returns whether or not the lock
+                is free.
+        """
         raise NotImplementedError("a watcher must override before_own")
 
     def before_word(self, operation: GuardedTask) -> None:

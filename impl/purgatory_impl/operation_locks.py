@@ -9,9 +9,12 @@ some of the thread's stack, and compiled nobody but this module counts the level
 2,500 bytes. A further lock is refused with a ``RecursionError`` before anything is changed, alike
 in both builds and whatever recursion limit the interpreter has.
 
-Compiled, the locks of all threads together are counted first, which costs two additions. Beyond
-``UNCOUNTED`` each thread's further locks are counted by themselves. So a thread alone is refused at
-its bound, and beside others so many locks before that at the earliest, never later.
+Compiled, the locks of one thread are counted by a number, as long as no other thread holds any.
+While several threads hold locks, each has its number in a dictionary.
+
+A try, a completion and a time-out wait for an own lock only in a thread that holds none: elsewhere
+they are left to the thread that has the lock, see ``left_operations``. No thread waits for one that
+holds no own lock, and so no threads wait for each other in a circle.
 """
 
 from __future__ import annotations
@@ -19,13 +22,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import Final, final
+from typing import Final, cast, final
 
 from purgatory_impl.compiler import i32
 from purgatory_impl.exclusion import PARKING, THIN, taken_lock
-from purgatory_impl.guarded import GuardedTask
+from purgatory_impl.guarded import GuardedTask, OperationLocks
+from purgatory_impl.left_operations import LEFT
 from purgatory_impl.stacks import stack_bytes
 
 MOST_NESTED: Final = 100
@@ -37,11 +41,11 @@ A check takes two for each operation that it completes, a try and the completion
 BYTES_PER_LOCK: Final = 2500
 """So much of a thread's stack counts for one own lock: twice what the compiled build needs."""
 
-UNCOUNTED: Final = 8 if THIN else 0
-"""So many locks of all threads together are not counted by thread."""
+_LEAST_NESTED: Final = 12
+"""So many own locks every thread may hold: the smallest stack, 32 KiB, has room for them."""
 
-_LEAST_COUNTED: Final = 12 - UNCOUNTED
-"""So many counted locks every thread may hold: the smallest stack, 32 KiB, has room for them."""
+HELD: Final = -1
+"""The own lock is held by another thread, and this one must not wait."""
 
 _ident: Final = threading.get_ident
 
@@ -52,52 +56,59 @@ class Nesting:
 
     Attributes:
         held: The locks of all threads together, where locks are thin.
-        uncounted: The largest ``held`` at which no thread's locks are counted; 0 while some are.
-        of_threads: The counted locks of each thread that has any.
+        alone: The thread whose locks these are; 0 while several threads hold some.
+        of_threads: The locks of each thread that has any, where it is not alone.
     """
 
-    __slots__ = ("held", "of_threads", "uncounted")
+    __slots__ = ("alone", "held", "of_threads")
 
     def __init__(self) -> None:
         self.held: i32 = 0
-        self.uncounted: i32 = UNCOUNTED
+        self.alone = 0
         self.of_threads: dict[int, int] = {}
 
-    def refuse_beyond_bound(self) -> None:
+    def count_of(self, me: int) -> int:
+        """How many own locks a thread holds."""
+        if self.alone:
+            return self.held if self.alone == me else 0
+        return self.of_threads.get(me, 0)
+
+    def refuse_beyond_bound(self, me: int) -> None:
         """Another own lock is about to be taken.
 
         Raises:
             RecursionError: this thread holds as many as it may.
         """
-        counted = self.of_threads.get(_ident(), 0)
-        if counted < _LEAST_COUNTED:
+        nested = self.count_of(me)
+        if nested < _LEAST_NESTED:
             return
         most = _most_nested_here()
-        if counted + UNCOUNTED >= most:
+        if nested >= most:
             raise RecursionError(
                 f"tries and callbacks of operations are nested {most} deep in this thread, for "
                 "which its stack has room; let callbacks only note what is to be completed, and "
                 "complete that after them"
             )
 
-    def count_in(self) -> None:
-        """Count a lock that this thread has taken, if many are held or its earlier locks count."""
-        me = _ident()
-        counted = self.of_threads.get(me, 0)
-        if counted or self.held > UNCOUNTED:
-            self.of_threads[me] = counted + 1
-            self.uncounted = 0
+    def count_in(self, me: int) -> None:
+        """Count a thin lock that was taken by a thread that does not hold all the others."""
+        if self.held == 0:
+            self.alone = me
+        else:
+            if self.alone:
+                self.of_threads[self.alone] = self.held
+                self.alone = 0
+            self.of_threads[me] = self.of_threads.get(me, 0) + 1
+        self.held += 1
 
     def count_out(self) -> None:
-        """Count out a lock that this thread lets go of, if any lock of the thread is counted."""
+        """Count out a thin lock of this thread, which is not alone."""
         me = _ident()
         counted = self.of_threads.get(me, 0)
         if counted > 1:
             self.of_threads[me] = counted - 1
-        elif counted:
-            del self.of_threads[me]
-            if not self.of_threads:
-                self.uncounted = UNCOUNTED
+        else:
+            self.of_threads.pop(me, None)
 
 
 NESTING: Final = Nesting()
@@ -113,8 +124,9 @@ def _most_nested_here() -> int:
 def _forget_parent() -> None:
     """In a child that was forked: the locks of the parent's other threads are not counted."""
     NESTING.held = 0
-    NESTING.uncounted = UNCOUNTED
+    NESTING.alone = 0
     NESTING.of_threads.clear()
+    LEFT.forget()
 
 
 if hasattr(os, "register_at_fork"):
@@ -136,8 +148,11 @@ class OwnThinLock:
         self._operation = operation
 
     def __enter__(self) -> bool:
-        """Take it."""
-        enter(self._operation, this_thread())
+        """Take the lock, waiting for it inside tries and callbacks, too."""
+        me = this_thread()
+        if not enter(self._operation, me):
+            _wait_for_own(self._operation, me)
+            NESTING.count_in(me)
         return True
 
     def __exit__(
@@ -151,65 +166,141 @@ class OwnThinLock:
 
 
 def own_lock(operation: GuardedTask) -> AbstractContextManager[bool]:
-    """The operation's own lock, for whoever has to exclude tries and ``on_complete``."""
+    """The operation's own lock, for whoever has to exclude tries and ``on_complete``.
+
+    It is waited for wherever the caller is, and nothing can be left to the caller: only for an
+    operation that belongs to no purgatory yet.
+    """
     locks = operation._locks
     return OwnThinLock(operation) if locks is None else locks.own
 
 
-def under_own_lock(lock: AbstractContextManager[bool], body: Callable[[], bool]) -> bool:
+def under_own_lock(
+    operation: GuardedTask, locks: OperationLocks, body: Callable[[], int], waits: bool = True
+) -> int:
     """Do something under the own lock, where that is a lock of ``threading``.
 
     The count is set and not stepped, and outside all calls: what an exception leaves here, the
     level above sets right.
+
+    Args:
+        operation: Whose lock.
+        locks: Its locks.
+        body: What is to be done.
+        waits: Whether a thread that holds no own lock waits for this one.
+
+    Returns:
+        What the body returns; ``HELD`` where another thread has the lock and this one does not
+        wait.
 
     Raises:
         RecursionError: this thread holds as many own locks as it may; the lock was not taken.
     """
     me = _ident()
     nested = NESTING.of_threads.get(me, 0)
-    if nested >= _LEAST_COUNTED:
-        NESTING.refuse_beyond_bound()
-    with lock:
+    if nested >= _LEAST_NESTED:
+        NESTING.refuse_beyond_bound(me)
+    own = locks.own
+    # Who holds nothing does not hold this one, whatever an interrupted thread has left here.
+    outer = operation._holder if nested else 0
+    if outer != me and (nested or not waits):
+        return _under_free_lock(operation, own, body, me, nested)
+    with own:
         try:
+            operation._holder = me
             NESTING.of_threads[me] = nested + 1
             return body()
         finally:
+            operation._holder = outer
             if nested:
                 NESTING.of_threads[me] = nested
             else:
                 NESTING.of_threads.pop(me, None)
 
 
-def enter(operation: GuardedTask, me: int) -> None:
+def _under_free_lock(
+    operation: GuardedTask,
+    own: AbstractContextManager[bool],
+    body: Callable[[], int],
+    me: int,
+    nested: int,
+) -> int:
+    """Do something under the own lock, which this thread does not have, if nobody has it."""
+    lock = cast("threading.Lock", own)
+    try:
+        if not lock.acquire(False):
+            return HELD
+        # Once more, by the block that lets go of it: then the first time can be undone.
+        with own:
+            lock.release()
+            try:
+                operation._holder = me
+                NESTING.of_threads[me] = nested + 1
+                return body()
+            finally:
+                operation._holder = 0
+                if nested:
+                    NESTING.of_threads[me] = nested
+                else:
+                    NESTING.of_threads.pop(me, None)
+    except BaseException:
+        # Interrupted between the two, perhaps; where not, this thread does not have it any more.
+        with suppress(RuntimeError):
+            lock.release()
+        raise
+
+
+def holds(operation: GuardedTask, me: int) -> bool:
+    """Whether a thread has the own lock of an operation.
+
+    Args:
+        operation: Whose lock.
+        me: The identity of the calling thread.
+    """
+    return operation._holder == me and (operation._locks is not None or operation._depth > 0)
+
+
+def enter(operation: GuardedTask, me: int, waits: bool = True) -> bool:
     """Take the operation's own lock, which is reentrant.
 
     Args:
         operation: Whose lock.
         me: ``this_thread()``.
+        waits: Whether a thread that holds no own lock waits for this one.
+
+    Returns:
+        False where another thread has the lock and this one does not wait.
 
     Raises:
         RecursionError: this thread holds as many own locks as it may; the lock was not taken.
     """
-    if NESTING.held >= NESTING.uncounted:
-        NESTING.refuse_beyond_bound()
+    if NESTING.alone == me:
+        if NESTING.held >= _LEAST_NESTED:
+            NESTING.refuse_beyond_bound(me)
+    elif NESTING.held:
+        NESTING.refuse_beyond_bound(me)
     if PARKING.watcher is not None and (operation._depth == 0 or operation._holder != me):
-        PARKING.watcher.before_own(operation)
+        PARKING.watcher.before_own(operation, waits and NESTING.count_of(me) == 0)
     if operation._depth == 0:
         operation._holder = me
         operation._depth = 1
     elif operation._holder == me:
         operation._depth += 1
+    elif not waits or NESTING.count_of(me):
+        return False
     else:
         _wait_for_own(operation, me)
-    NESTING.held += 1
-    if NESTING.held > NESTING.uncounted:
-        NESTING.count_in()
+    if NESTING.alone == me:
+        NESTING.held += 1
+    else:
+        NESTING.count_in(me)
+    return True
 
 
 def leave(operation: GuardedTask) -> None:
     """Let go of the operation's own lock as often as it was taken."""
     NESTING.held -= 1
-    if NESTING.uncounted == 0:
+    if NESTING.alone == 0:
         NESTING.count_out()
     operation._depth -= 1
     if PARKING.sleepers and operation._depth == 0:

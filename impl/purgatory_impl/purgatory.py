@@ -25,9 +25,10 @@ Locks, in the order in which they may be taken one inside another:
     accounting             the counts
 
 Shard and accounting are taken alone or inside an operation's locks, never one inside the other.
-User code runs under an operation's own lock and no other. So callbacks may call anything here. Two
-operations whose callbacks complete each other are for their author to order, as any two locks. A
-key's ``__hash__`` and ``__eq__`` must neither fail nor call the purgatory.
+User code runs under an operation's own lock and no other. So callbacks may call anything here. What
+needs the own lock of a further operation does not wait for it there: a thread that is trying that
+operation does it after its try, see ``left_operations``. A key's ``__hash__`` and ``__eq__`` must
+neither fail nor call the purgatory.
 """
 
 from __future__ import annotations
@@ -221,13 +222,15 @@ class Purgatory(Generic[Key, Operation]):
         shards = tuple(self._lists.shard_of(key) for key in under)
         belong_to(operation, self._accounting)
         me = this_thread()
-        return attempt(operation, me) or self._watch(operation, under, shards, me)
+        return attempt(operation, me) & 1 == 1 or self._watch(operation, under, shards, me)
 
     def check_and_complete(self, key: Key) -> int:
         """Try all operations watched under a key, oldest first.
 
         An operation that raises, in its try or its callback, keeps no other from being tried.
-        Operations that are watched under the key meanwhile are not tried.
+        Operations that are watched under the key meanwhile are not tried. Inside a try or a
+        callback, an operation that another thread is trying is left to that thread, which tries it
+        once more, and counts it.
 
         Returns:
             How many operations this call has completed.
@@ -239,7 +242,7 @@ class Purgatory(Generic[Key, Operation]):
 
         Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS,
         PURGATORY-CHECK-UNKNOWN, PURGATORY-CHECK-THROWS, PURGATORY-NOT-LOST, PURGATORY-CHECK-INSIDE,
-        PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-OVERLAPPING-CALLS.
+        PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-OVERLAPPING-CALLS, PURGATORY-NO-CIRCLE.
         """
         walk = walk_under(self._lists.shard_of(key), key)
         if walk is None:
@@ -255,7 +258,11 @@ class Purgatory(Generic[Key, Operation]):
             if operation is None:
                 break
             try:
-                completed += attempt(operation, me, walk)
+                done = attempt(operation, me, walk)
+                completed += done & 1
+                # Few are left to others, and so there is nearly never more.
+                if done > 1:
+                    completed += done >> 1
             except BaseException as failure:
                 if not asks_to_leave(failure):
                     failures.append(failure)
@@ -299,7 +306,9 @@ class Purgatory(Generic[Key, Operation]):
         Its callbacks are never called, it cannot be forced, and to watch it again does nothing,
         as with a completed one. Its entries are stale from now on: walks and purges remove them.
         The call waits for a try of another thread that is under way, so that what a successful try
-        has taken is not lost: then the operation is completed, and the answer is False.
+        has taken is not lost: then the operation is completed, and the answer is False. Inside a
+        try or a callback of another operation it does not wait: the answer is False, and the other
+        thread abandons the operation after its try, unless that completes it.
 
         No rule speaks of this: it is an addition of this implementation. To the rules' counts an
         abandoned operation is a completed one.
@@ -309,7 +318,8 @@ class Purgatory(Generic[Key, Operation]):
 
         Returns:
             Whether this call has ended the operation. False where it was completed or abandoned
-            before; then ``on_complete`` has returned, unless it runs in this thread.
+            before; then ``on_complete`` has returned, unless it runs in this thread, or this thread
+            is inside a try or a callback.
 
         Raises:
             OperationOfAnotherPurgatory: the operation was given to another purgatory before.
@@ -438,7 +448,7 @@ class Purgatory(Generic[Key, Operation]):
                 self._append(operation, keys, shards)
             self._accounting.count_watch()
             try:
-                return attempt(operation, me)
+                return attempt(operation, me) & 1 == 1
             finally:
                 if not time_out_first:
                     _, due = self._arm(operation, 0, self._time_outs)

@@ -129,7 +129,10 @@ class Course(Generic[Kept]):
         return self.with_operation(name, replace(self.operation(name), satisfied=True))
 
     def left_to_try_again(self, name: str) -> "Course[Kept]":
-        """This course with an operation that whoever is trying it must try again."""
+        """This course with an operation that the call which is trying it must try again.
+
+        Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
+        """
         return replace(self, again=self.again | {name})
 
     @property

@@ -317,13 +317,18 @@ class Calls(Generic[Kept]):
     def _let_go(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
         """What has waited for a try to end goes on now or later; what was left to it is tried.
 
-        Rules: PURGATORY-NOT-LOST, PURGATORY-MEANWHILE.
+        Rules: PURGATORY-NOT-LOST, PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
         """
         if name in course.again:
             again = replace(course, again=course.again - {name})
             if course.result is False and not course.operation(name).completed:
                 yield from self.attempt(again, name)
                 return
+            if course.raised is not None and not course.operation(name).completed:
+                # The exception reaches the caller all the same; the try after it may have come
+                # before the check, where nothing was left.
+                tried_again = self.attempt(again.returns(None), name)
+                yield from (each.raises(course.raised) for each in tried_again)
             course = again
         yield course
         if course.waiting:

@@ -34,7 +34,16 @@ class Naming(Protocol):
 class ControlledLock:
     """A lock; a ``reentrant`` lock may be taken again by its holder."""
 
-    __slots__ = ("_depth", "_holder", "_maker", "_name", "_naming", "_reentrant", "_scheduler")
+    __slots__ = (
+        "__weakref__",
+        "_depth",
+        "_holder",
+        "_maker",
+        "_name",
+        "_naming",
+        "_reentrant",
+        "_scheduler",
+    )
 
     def __init__(
         self, scheduler: Scheduler, naming: Naming, maker: object, reentrant: bool

@@ -64,9 +64,9 @@ class ThinLocks(Watcher):
         name = self._injection.name_of(None, lock)
         self._before(name, lambda: not lock._held, None)
 
-    def before_own(self, operation: GuardedTask) -> None:
-        """A yield point."""
-        self._before("own lock", lambda: operation._depth == 0, operation)
+    def before_own(self, operation: GuardedTask, waits: bool) -> None:
+        """A yield point; where the thread would not wait, it is chosen as if the lock were free."""
+        self._before("own lock", lambda: not waits or operation._depth == 0, operation)
 
     def before_word(self, operation: GuardedTask) -> None:
         """A yield point."""

@@ -21,6 +21,7 @@ from purgatory_conformance.scheduling.bundled.memory_pool.scenarios import (
 )
 from purgatory_conformance.scheduling.bundled.purgatory.scenarios import (
     ACCOUNTINGS,
+    CROSSING_SCENARIOS,
     purgatory_scenarios,
 )
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
@@ -57,6 +58,8 @@ def _all() -> Iterator[Prepared]:
     for accounting in ACCOUNTINGS:
         for scenario in purgatory_scenarios(accounting):
             yield Prepared(scenario, Component.PURGATORY, ExplainedOperations)
+    for scenario in CROSSING_SCENARIOS:
+        yield Prepared(scenario, Component.PURGATORY)
     for bound in BOUND_SCENARIOS.values():
         yield Prepared(bound.scenario(), Component.PURGATORY, bound.look)
     for scenario in TIMER_SCENARIOS:

@@ -18,10 +18,12 @@ from unittest.mock import patch
 from purgatory_conformance.scheduling.bundled.purgatory import under_test as purgatory_under_test
 from purgatory_conformance.scheduling.bundled.timer import under_test as timer_under_test
 from purgatory_impl import COMPILED, DelayedOperation, OneShotEnded, Purgatory, Task, Timer
+from purgatory_impl import delayed_operation as delayed_operation_module
 from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
 from purgatory_impl.delayed_operation import take_time_out
-from purgatory_impl.guarded import GuardedTask
+from purgatory_impl.guarded import GuardedTask, OperationLocks
+from purgatory_impl.left_operations import LEFT, LeftOperations
 from purgatory_impl.walks import Walk
 from purgatory_impl.watchers import Shard
 
@@ -73,6 +75,8 @@ class SeededRace:
             yield
         finally:
             setattr(self.owner, self.method, original)
+            # A run that was broken off has forgotten nothing, and all purgatories share this.
+            LEFT.forget()
 
 
 def _watch_without_second_try(
@@ -239,6 +243,23 @@ def _sleep_without_second_look(timer: Timer) -> bool:
     return True
 
 
+def _wait_for_own_lock(
+    operation: GuardedTask,
+    locks: OperationLocks,
+    body: Callable[[], int],
+    waits: bool = True,
+) -> int:
+    """Who is inside a try or a callback waits for a further operation's lock all the same."""
+    del operation, waits
+    with locks.own:
+        return body()
+
+
+def _begin_nothing(_left: LeftOperations, _operation: GuardedTask, _me: int) -> bool:
+    """Nobody looks at what was left."""
+    return False
+
+
 SEEDED_RACES: Final = (
     SeededRace(
         "no-second-try",
@@ -337,6 +358,22 @@ SEEDED_RACES: Final = (
         "_sleep_until_due",
         _sleep_without_second_look,
         "timer-own-threads",
+    ),
+    SeededRace(
+        "waits-inside",
+        "a thread inside a try or a callback waits for another operation's own lock",
+        delayed_operation_module,
+        "under_own_lock",
+        _wait_for_own_lock,
+        "crossing-tries-check",
+    ),
+    SeededRace(
+        "left-and-forgotten",
+        "who has let go of an operation does not look at what others have left there",
+        LeftOperations,
+        "begin",
+        _begin_nothing,
+        "crossing-tries-check",
     ),
 )
 """All of them."""

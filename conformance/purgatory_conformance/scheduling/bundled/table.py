@@ -37,6 +37,7 @@ def _guarded(module: str, names: str, why: str, *guards: str) -> tuple[YieldPoin
 _LOCKS: Final = (
     _lock("guarded", "OperationLocks.own", "tries exclude each other"),
     _lock("guarded", "OperationLocks.word", "completed, entries and time-out agree"),
+    _lock("left_operations", "_LOCK", "what was left to others, and who does it"),
     _lock("watchers", "Shard.lock", "the lists of some keys, and their entries"),
     _lock("accounting", "Accounting._lock", "the counts"),
     _lock("timer", "Timer._lock", "wheel, pending tasks, hand-over to the executor"),
@@ -65,6 +66,12 @@ _UNLOCKED: Final = (
         "DelayedOperation._accounting",
         "set once, before the operation is anywhere; who finds none has nothing to count",
         "_locks.word",
+    ),
+    _unlocked(
+        "guarded",
+        "GuardedTask._holder",
+        "a thread looks whether the lock is its own, which no other thread can change",
+        "_locks.own",
     ),
     _unlocked(
         "task",
@@ -163,6 +170,7 @@ _GUARDED: Final = (
         "_lock",
     ),
     *_guarded("guarded", "GuardedTask._owed", "the task's share of a count", "Accounting._lock"),
+    *_guarded("left_operations", "LeftOperations.ready server", "who serves what", "_LOCK"),
     *_guarded("accounting", "ProposalAccounting._estimate", "the count of watches", "_lock"),
     *_guarded("memory_pool", "SimpleMemoryPool._available", "what is left", "_lock"),
     *_guarded("leak_detecting_memory_pool", "LeakDetectingMemoryPool._leaked", "a count", "_lock"),

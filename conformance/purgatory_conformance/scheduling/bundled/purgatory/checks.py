@@ -55,7 +55,7 @@ def _completed_once(tested: PurgatoryUnderTest) -> Iterator[str]:
             yield f"on_complete of {one.name} was called {one.completions} times"
         if one.expirations > one.completions:
             yield f"on_expiration of {one.name} was called {one.expirations} times"
-    claimed = sum(one.expirations for one in tested.operations.values())
+    claimed = sum(one.expirations for one in tested.operations.values()) + tested.claimed_inside
     for operation, returned in tested.history.calls():
         if isinstance(operation, Watch | Check | Force) and isinstance(returned.result, int):
             claimed += returned.result
@@ -143,6 +143,10 @@ def _not_lost(tested: PurgatoryUnderTest) -> Iterator[str]:
             satisfied.add(operation.operation)
         elif isinstance(operation, Check) and not returned:
             told.update((name, operation.key) for name in satisfied)
+    for name in tested.forced_inside:
+        if not tested.operations[name].is_completed:
+            yield f"{name} was forced inside a try or a callback, and is not completed"
+    told |= tested.told_inside
     for name, key in told & _promised(tested).keys():
         one = tested.operations[name]
         listed = any(one in operations for operations in tested.listed().values())

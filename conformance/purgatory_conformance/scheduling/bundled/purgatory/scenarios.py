@@ -8,15 +8,22 @@ from purgatory_conformance.scheduling.bundled.purgatory.world import PurgatoryWo
 from purgatory_conformance.scheduling.scenario import Call, Observe, Program, Scenario
 from purgatory_spec.operations import (
     Advance,
+    CallbackAction,
     CancelForKey,
+    CancelForKeyInside,
     Check,
+    CheckInside,
     Elapse,
     Force,
+    ForceInside,
     Operation,
     RunOne,
     Satisfy,
+    SatisfyInside,
+    Script,
     Shutdown,
     Watch,
+    WatchInside,
 )
 
 Accounting = Literal["exact", "proposal"]
@@ -162,6 +169,127 @@ _PAIRS: Final = (
         setup=_THREE,
     ),
 )
+
+
+_TWO_TRIES: Final = ((), ())
+"""The first and the second try of a watch, which do nothing else."""
+
+
+def _crossing(
+    name: str,
+    about: str,
+    in_try: dict[str, tuple[CallbackAction, ...]],
+    in_callback: dict[str, tuple[CallbackAction, ...]] | None = None,
+    expires: str = "",
+) -> Scenario:
+    """Operations that call each other's: of each a thread checks the key, or lets it expire.
+
+    The operation ``a`` waits under the key ``a``. It acts in the first three tries after its watch.
+    """
+    on_complete = in_callback or {}
+    names = sorted({*in_try, *on_complete})
+    setup = tuple(
+        Watch(
+            each,
+            (each,),
+            1 if each == expires else 2,
+            Script(
+                on_try=(*_TWO_TRIES, *(in_try[each],) * 3) if each in in_try else (),
+                on_complete=on_complete.get(each, ()),
+            ),
+        )
+        for each in names
+    )
+    programs = tuple(
+        Program(f"check-{each}", (Advance(1), RunOne()) if each == expires else (Check(each),))
+        for each in names
+    )
+    satisfied = tuple(Satisfy(each) for each in on_complete if each not in in_try)
+    return Scenario(f"crossing-{name}", about, programs, PurgatoryWorld, (*setup, *satisfied))
+
+
+def _tells(name: str) -> tuple[CallbackAction, ...]:
+    """An operation becomes completable, and its key is checked."""
+    return (SatisfyInside(name), CheckInside(name))
+
+
+def _watches_again(name: str) -> tuple[CallbackAction, ...]:
+    return (SatisfyInside(name), WatchInside(name, ("k",), 2))
+
+
+CROSSING_SCENARIOS: Final = (
+    _crossing(
+        "tries-check",
+        "the tries of two operations check each other's key",
+        {"a": _tells("b"), "b": _tells("a")},
+    ),
+    _crossing(
+        "tries-check-in-a-ring",
+        "the tries of three operations check the next one's key",
+        {"a": _tells("b"), "b": _tells("c"), "c": _tells("a")},
+    ),
+    _crossing(
+        "tries-force",
+        "the tries of two operations force each other",
+        {"a": (ForceInside("b"),), "b": (ForceInside("a"),)},
+    ),
+    _crossing(
+        "tries-force-in-a-ring",
+        "the tries of three operations force the next one",
+        {"a": (ForceInside("b"),), "b": (ForceInside("c"),), "c": (ForceInside("a"),)},
+    ),
+    _crossing(
+        "tries-watch",
+        "the tries of two operations watch each other once more",
+        {"a": _watches_again("b"), "b": _watches_again("a")},
+    ),
+    _crossing(
+        "tries-cancel",
+        "the tries of two operations cancel each other's key, and check it",
+        {
+            "a": (CancelForKeyInside("b"), CheckInside("b")),
+            "b": (CancelForKeyInside("a"), CheckInside("a")),
+        },
+    ),
+    _crossing(
+        "try-and-callback-check",
+        "a try checks the key of an operation whose callback checks the key of the first",
+        {"a": _tells("b")},
+        {"b": _tells("a")},
+    ),
+    _crossing(
+        "try-checks-and-callback-forces",
+        "a try checks the key of an operation whose callback forces the first",
+        {"a": _tells("b")},
+        {"b": (ForceInside("a"),)},
+    ),
+    _crossing(
+        "callbacks-check",
+        "the callbacks of two operations check each other's key",
+        {},
+        {"a": _tells("b"), "b": _tells("a")},
+    ),
+    _crossing(
+        "callbacks-check-in-a-ring",
+        "the callbacks of three operations check the next one's key",
+        {},
+        {"a": _tells("b"), "b": _tells("c"), "c": _tells("a")},
+    ),
+    _crossing(
+        "callbacks-force",
+        "the callbacks of two operations force each other",
+        {},
+        {"a": (ForceInside("b"),), "b": (ForceInside("a"),)},
+    ),
+    _crossing(
+        "try-and-expiry",
+        "a try checks the key of an operation that expires, and whose callback checks the other",
+        {"a": _tells("b")},
+        {"b": _tells("a")},
+        expires="b",
+    ),
+)
+"""Operations that would wait for each other, if a try or a callback waited."""
 
 
 def purgatory_scenarios(accounting: Accounting) -> tuple[Scenario, ...]:

@@ -19,20 +19,28 @@ from purgatory_impl.accounting import ExactAccounting
 from purgatory_impl.chunks import WatcherList
 from purgatory_spec.operations import (
     Advance,
+    CallbackAction,
     CancelForKey,
+    CancelForKeyInside,
     Check,
+    CheckInside,
     Elapse,
     Force,
+    ForceInside,
     Operation,
     RunOne,
     Satisfy,
+    SatisfyInside,
+    Script,
     Shutdown,
     Watch,
+    WatchInside,
     operation_name,
 )
 from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
+_NO_SCRIPT: Final = Script()
 _FAR_MS: Final = 1_000_000
 """Later than any time-out of a scenario."""
 
@@ -49,9 +57,13 @@ class Key(str):
 class ScheduledOperation(DelayedOperation):
     """Can be completed once it is satisfied; its user code, too, can be interrupted."""
 
-    def __init__(self, name: str, delay_ms: int, world: "PurgatoryUnderTest") -> None:
+    def __init__(
+        self, name: str, delay_ms: int, world: "PurgatoryUnderTest", script: Script = _NO_SCRIPT
+    ) -> None:
         super().__init__(delay_ms)
         self.name = name
+        self.script = script
+        self.tries = 0
         self.satisfied = False
         self.completions = 0
         self.expirations = 0
@@ -61,13 +73,18 @@ class ScheduledOperation(DelayedOperation):
         """Look at the condition, and complete the operation where it holds."""
         self._world.history.happened(tried(self.name))
         self._world.scheduler.reach("looks at the condition", self)
-        return self.satisfied and self.force_complete()
+        satisfied = self.satisfied
+        if self.tries < len(self.script.on_try):
+            self.tries += 1
+            self._world.act(self.script.on_try[self.tries - 1])
+        return satisfied and self.force_complete()
 
     def on_complete(self) -> None:
         """Count the completion, and note it in the history."""
         self._world.scheduler.reach("on_complete", self)
         self.completions += 1
         self._world.history.happened(completed(self.name))
+        self._world.act(self.script.on_complete)
 
     def on_expiration(self) -> None:
         """Count the time-out, and note it in the history."""
@@ -100,6 +117,9 @@ class PurgatoryUnderTest:
         operations: The operations of the programs, by name.
         cancelled: The operations that a call has cancelled under some key.
         left_stale: Stale entries above the interval when the reaper was at rest.
+        claimed_inside: The completions that calls of scripts have claimed.
+        told_inside: Satisfied operations, each with a key that a script has checked after that.
+        forced_inside: The operations that scripts have forced.
     """
 
     def __init__(
@@ -135,13 +155,16 @@ class PurgatoryUnderTest:
         self.operations: dict[str, ScheduledOperation] = {}
         self.cancelled: list[ScheduledOperation] = []
         self.left_stale = 0
+        self.claimed_inside = 0
+        self.told_inside: set[tuple[str, str]] = set()
+        self.forced_inside: set[str] = set()
         self._happening_in = ""
 
     def prepare(self, operations: Sequence[Operation]) -> None:
         """Make the delayed operations that the programs name."""
         for operation in operations:
             if isinstance(operation, Watch):
-                self._introduce(operation.operation, operation.delay_ms)
+                self._introduce(operation.operation, operation.delay_ms, operation.script)
         for operation in operations:
             if isinstance(operation, Force | Satisfy):
                 self._introduce(operation.operation, 0)
@@ -151,6 +174,39 @@ class PurgatoryUnderTest:
         if not isinstance(operation, Satisfy):
             self._happening_in = ""
         self.history.call(operation, partial(self._carry_out_or_refuse, operation))
+
+    def act(self, script: Sequence[CallbackAction]) -> None:
+        """Do what a script says, in the thread whose try or callback it is.
+
+        Raises:
+            ValueError: the script has an action that no scenario needs.
+        """
+        for action in script:
+            # Added after the call, which may act in its turn.
+            claimed = self._act(action)
+            self.claimed_inside += claimed
+
+    def _act(self, action: CallbackAction) -> int:
+        """One action; how many completions its call claims."""
+        match action:
+            case SatisfyInside(name):
+                self.operations[name].satisfied = True
+                return 0
+            case CheckInside(key):
+                satisfied = [one.name for one in self.operations.values() if one.satisfied]
+                self.told_inside.update((name, key) for name in satisfied)
+                return self.purgatory.check_and_complete(Key(key))
+            case ForceInside(name):
+                self.forced_inside.add(name)
+                return self.operations[name].force_complete()
+            case WatchInside(name, keys):
+                watched = [Key(key) for key in keys]
+                return self.purgatory.try_complete_else_watch(self.operations[name], watched)
+            case CancelForKeyInside(key):
+                self._cancel(key)
+                return 0
+            case _:
+                raise ValueError(f"no scenario has the action {action}")
 
     def close(self) -> None:
         """See what is stale although nobody can go on, and end the purgatory's own thread."""
@@ -254,9 +310,9 @@ class PurgatoryUnderTest:
             names.append(operation.name)
         return tuple(names)
 
-    def _introduce(self, name: str, delay_ms: int) -> None:
+    def _introduce(self, name: str, delay_ms: int, script: Script = _NO_SCRIPT) -> None:
         if name not in self.operations:
-            self.operations[name] = ScheduledOperation(name, delay_ms, self)
+            self.operations[name] = ScheduledOperation(name, delay_ms, self, script)
 
 
 def _operations_of(watched: WatcherList[str]) -> Iterator[DelayedOperation]:
