@@ -209,7 +209,7 @@ KEPT_FOR_EVER = {
         "if p.staleEntries() > p.purgeInterval {": "if p.closed {",
     },
     "src/naive_purgatory.rs": {
-        "retain(|each| !Rc::ptr_eq(&each.operation, operation))": "retain(|_| operation.delay_ms() > 0)",
+        "retain(|each| !Rc::ptr_eq(&each.operation, operation))": "retain(|_| !self.closed.get())",
         "if self.stale_entries() > self.purge_interval {": "if self.closed.get() {",
     },
     "NaivePurgatory.java": {

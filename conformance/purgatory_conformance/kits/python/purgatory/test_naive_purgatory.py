@@ -32,21 +32,21 @@ class NaivePurgatoryTest(unittest.TestCase):
         self.waiting.clear()
         gc.collect()
         kept = sum(each() is not None for each in references)
-        self.assertLessEqual(kept, 1)  # the variable of a test's loop may hold one
-        self.assertEqual((self.timer.armed, self.purgatory.lists), ({}, {}))
+        assert kept <= 1  # the variable of a test's loop may hold one
+        assert (self.timer.armed, self.purgatory.lists) == ({}, {})
 
     def test_a_completed_operation_is_not_kept_until_its_time_out(self) -> None:
         for operation in self.waiting:
             operation.force_complete()
-        self.assertEqual(self.timer.armed, {})
+        assert self.timer.armed == {}
         self.purgatory.purge_if_due()
         self.assert_nothing_is_kept()
 
     def test_a_check_leaves_the_entries_under_other_keys_to_the_purge(self) -> None:
         for operation in self.waiting:
             operation.ready = True
-        self.assertEqual(self.purgatory.check_and_complete("a"), 10_000)
-        self.assertEqual(self.purgatory.stale_entries(), 10_000)
+        assert self.purgatory.check_and_complete("a") == 10_000
+        assert self.purgatory.stale_entries() == 10_000
         self.purgatory.purge_if_due()
         self.assert_nothing_is_kept()
 
