@@ -34,7 +34,7 @@ function reply(line) {
   let id = 0; // stays 0 where the request cannot be read
   try {
     const request = JSON.parse(line);
-    id = request.id ?? 0;
+    if (Number.isSafeInteger(request.id)) id = request.id;
     if (request.request === "stop") process.exit(0);
     return { id, ...answer(request) };
   } catch (error) {

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from venv import EnvBuilder
@@ -21,6 +22,7 @@ import yaml
 
 from purgatory_conformance.kits import COMPONENTS, Clock, Language, project
 from purgatory_spec.profiles import Component
+from tests.conformance.adapters.bad_lines import assert_each_is_answered
 from tests.conformance.command import purgatory
 
 QUICK = ("--suite", "quick", "--seed", "1")
@@ -118,6 +120,12 @@ def verdicts(folder: Path, name: str = "mine") -> dict[str, str]:
     return dict(
         zip(judged, [line["verdict"] for line in lines if line["line"] == "footer"], strict=True)
     )
+
+
+def command(folder: Path) -> list[str]:
+    """The command that starts a project's adapter, which has been built."""
+    subject = tomllib.loads((folder / "purgatory.toml").read_text(encoding="utf-8"))["subject"]
+    return [word.replace("{python}", sys.executable) for word in subject["command"]]
 
 
 def code_lines(text: str) -> int:
@@ -306,14 +314,17 @@ def test_all_components_are_conformant_as_they_are(kit: Kit, tmp_path: Path) -> 
     Given a project with a naive timer, purgatory and memory pool
     When it is examined by the doctor, and checked
     Then the doctor has nothing to say, and every component is conformant
+    When its adapter reads lines that are no requests, or make no sense
+    Then it answers each, and goes on
     """
-    written(tmp_path, kit, *ALL)
+    folder = written(tmp_path, kit, *ALL)
     doctor = purgatory(tmp_path, "doctor", "mine")
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
     assert "note" not in doctor.stdout
     finished = purgatory(tmp_path, "check", "mine", *QUICK)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert verdicts(tmp_path) == dict.fromkeys(map(str, COMPONENTS), "conformant")
+    assert_each_is_answered(command(folder), folder, COMPONENTS)
 
 
 @pytest.mark.parametrize("kit", LARGE_BUT_PYTHON)
@@ -327,6 +338,7 @@ def test_code_for_the_real_clock_is_judged_in_virtual_time(kit: Kit, tmp_path: P
     finished = purgatory(tmp_path, "check", "mine", *QUICK)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "clock manual" in finished.stdout
+    assert_each_is_answered(command(folder), folder, [Component.TIMER])
     doctor = purgatory(tmp_path, "doctor", str(folder / "real-clock.toml"))
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 

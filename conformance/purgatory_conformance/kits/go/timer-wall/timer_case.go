@@ -46,6 +46,8 @@ func newTimerCase(asked configuration) testCase {
 	return c
 }
 
+func (c *timerCase) end() { c.timer.stop() }
+
 // nowMs is nil where the runner moves the clock.
 func (c *timerCase) nowMs() *int64 {
 	if virtual {

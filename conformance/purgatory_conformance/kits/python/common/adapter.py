@@ -33,11 +33,15 @@ def main() -> None:
                 return
             if kind == "hello":
                 reply |= HELLO
-            elif kind == "new":  # it also replaces an instance that was never ended
-                case = COMPONENTS[request["component"]](request["configuration"])
+            elif kind in ("new", "end"):  # "new" also replaces an instance that was never ended
+                if case is not None:
+                    case.end()
+                case = None
+                if kind == "new":
+                    case = COMPONENTS[request["component"]](request["configuration"])
             elif kind == "do" and case is not None:
                 reply |= case.carry_out(request["operation"])
-            elif kind != "end":  # nothing is left to release here
+            else:
                 reply["unsupported"] = f"there is no request {kind!r} here"
         except Exception as error:  # the adapter itself failed; the runner will say so
             reply["error"] = f"{type(error).__name__}: {error}"
