@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from purgatory_spec.profiles import Component
 
@@ -16,7 +16,7 @@ _NO_REQUESTS: Final = (
     *(b'{"request":"hello","id":%s}' % each for each in (b"1e400", b"NaN", b'"x"', b"9" * 5000)),
 )
 _LARGE: Final = 2**63 - 1
-_CONFIGURATIONS: Final = (
+_CONFIGURATIONS: Final[tuple[dict[str, int | str | None], ...]] = (
     {},
     {"tick_ms": 0},
     {"start_ms": _LARGE},
@@ -24,7 +24,7 @@ _CONFIGURATIONS: Final = (
     {"size_bytes": -5, "max_single_bytes": 2**64},
     {"tick_ms": "x", "size_bytes": None},
 )
-_OPERATIONS: Final = (
+_OPERATIONS: Final[tuple[dict[str, Any], ...]] = (
     *({}, {"op": "what"}, {"op": 5}, {"op": "add"}, {"op": "add", "task": 7, "delay_ms": 1}),
     *({"op": "add", "task": "a", "delay_ms": delay_ms} for delay_ms in (_LARGE, -(2**63), 1e300)),
     *({"op": "cancel"}, {"op": "advance"}, {"op": "advance", "to_ms": None}),
