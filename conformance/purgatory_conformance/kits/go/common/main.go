@@ -79,26 +79,16 @@ func answer(line []byte) (r reply, stop bool) {
 			r.Components[name] = offered.profile
 		}
 	case "new": // it also replaces an instance that was never ended
-		end()
 		current = components[asked.Component].create(asked.Configuration)
 	case "do":
 		carryOut(asked.Operation, &r)
-	case "end":
-		end()
+	case "end": // nothing is left to release here
 	case "stop":
 		return r, true
 	default:
 		r.Unsupported = "there is no request " + asked.Request + " here"
 	}
 	return r, false
-}
-
-// end releases what outlives an instance, such as a timer of the runtime.
-func end() {
-	if ending, ends := current.(interface{ end() }); ends {
-		ending.end()
-	}
-	current = nil
 }
 
 func carryOut(asked operation, r *reply) {

@@ -37,6 +37,9 @@ type timerCase struct {
 }
 
 func newTimerCase(asked configuration) testCase {
+	if former, is := current.(*timerCase); is {
+		former.timer.stop()
+	}
 	c := &timerCase{began: time.Now(), startMs: asked.StartMs}
 	c.timer = &tickingTimer{pending: map[string]*time.Timer{}, run: func(task string) {
 		c.lock.Lock()
@@ -45,8 +48,6 @@ func newTimerCase(asked configuration) testCase {
 	}}
 	return c
 }
-
-func (c *timerCase) end() { c.timer.stop() }
 
 // nowMs is nil where the runner moves the clock.
 func (c *timerCase) nowMs() *int64 {
