@@ -107,6 +107,19 @@ def test_a_buffer_that_cannot_be_made_is_not_debited(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
+def test_memory_that_the_machine_does_not_have_is_not_debited(
+    kind: type[SimpleMemoryPool],
+) -> None:
+    pool = kind(2**50, 2**50, strict=True)
+    buffer = granted(pool, 1)
+    assert pool.try_allocate(2**50) is None
+    with pytest.raises(MemoryError):
+        pool.try_allocate(2**49)
+    assert (pool.available_bytes, pool.depleted_spells) == (2**50 - 1, 0)
+    pool.release(buffer)
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
 @pytest.mark.parametrize(
     ("size", "largest"), [(0, 1), (-1, 1), (10, 0), (10, -1), (10, 11), (1.5, 1), (10, "1")]
 )

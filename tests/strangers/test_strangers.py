@@ -136,6 +136,18 @@ def test_a_legal_design_is_conformant_by_every_seed(name: str, suite: str) -> No
         assert campaign.verdict is Verdict.CONFORMANT, (seed, campaign.why)
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, each in STRANGERS.items() if each.component is Component.MEMORY_POOL]
+)
+def test_an_allocation_that_fails_takes_nothing(name: str) -> None:
+    large = 2**50
+    pool = STRANGERS[name].design(large, large)
+    with pytest.raises(MemoryError):
+        pool.ask(large // 2)
+    assert pool.free_bytes() == large
+    assert len(pool.ask(1)) == 1
+
+
 @pytest.mark.parametrize(("name", "defect"), DEFECTS)
 def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[Any]) -> None:
     stranger = STRANGERS[name]

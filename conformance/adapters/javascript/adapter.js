@@ -31,17 +31,14 @@ function answer(request) {
 }
 
 function reply(line) {
-  let request;
+  let id = 0; // stays 0 where the request cannot be read
   try {
-    request = JSON.parse(line);
+    const request = JSON.parse(line);
+    if (Number.isSafeInteger(request.id)) id = request.id;
+    if (request.request === "stop") process.exit(0);
+    return { id, ...answer(request) };
   } catch (error) {
-    return { id: 0, error: String(error) };
-  }
-  if (request.request === "stop") process.exit(0);
-  try {
-    return { id: request.id, ...answer(request) };
-  } catch (error) {
-    return { id: request.id, error: String(error) };
+    return { id, error: String(error) };
   }
 }
 

@@ -17,12 +17,19 @@ const purgatory_timer = (() => {
     ],
   };
 
+  // On a number that is none the wheel would add levels for ever.
+  const whole = (value, least = Number.MIN_SAFE_INTEGER) => {
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw new RangeError(`${value} is no whole number from ${least}`);
+  };
+
   const floor_to = (time_ms, tick_ms) => Math.floor(time_ms / tick_ms) * tick_ms;
 
   // Each decision is one short method, so that a timer with one defect overrides one method.
   class Timer {
     constructor({ tick_ms = 1, wheel_size = 20, start_ms = 0 } = {}) {
-      Object.assign(this, { tick_ms, wheel_size, now_ms: start_ms });
+      Object.assign(this, { tick_ms: whole(tick_ms, 1), wheel_size: whole(wheel_size, 2) });
+      this.now_ms = whole(start_ms);
       this.own_clock_ms = floor_to(start_ms, tick_ms);
       this.rings = [];       // for each level its buckets, by their place in the array
       this.delay_queue = []; // the buckets that wait to be popped
@@ -42,10 +49,10 @@ const purgatory_timer = (() => {
 
     perform(operation) {
       switch (operation.op) {
-        case "add": return this.add(this.task(operation.task), operation.delay_ms);
+        case "add": return this.add(this.task(operation.task), whole(operation.delay_ms));
         case "cancel": this.cancel(this.task(operation.task)); return {};
-        case "elapse": this.now_ms = operation.to_ms; return {};
-        case "advance": this.now_ms = operation.to_ms; return { result: this.advance() };
+        case "elapse": this.now_ms = whole(operation.to_ms); return {};
+        case "advance": this.now_ms = whole(operation.to_ms); return { result: this.advance() };
         case "run_one": this.run_one(); return {};
         default: return { unsupported: `${operation.op} is not offered` };
       }

@@ -222,7 +222,7 @@ def main() -> None:
         reply: Json = {"id": 0}  # stays 0 where the request cannot be read
         try:
             request = json.loads(line)
-            kind, reply["id"] = request["request"], request["id"]
+            kind, reply["id"] = request["request"], int(request["id"])
             if kind == "stop":
                 return
             if kind == "hello":

@@ -45,12 +45,14 @@ class Server:
         threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection: Connection) -> None:
-        with suppress(OSError):
-            while self.serve_one(connection):
-                pass
-        connection.socket.close()
-        with self.changed:
-            connection.waits_for = "closed"
+        try:
+            with suppress(OSError):
+                while self.serve_one(connection):
+                    pass
+        finally:
+            connection.socket.close()
+            with self.changed:
+                connection.waits_for = "closed"
 
     def serve_one(self, connection: Connection) -> bool:
         """Read a request, have it handled, and answer; false at the end of the connection."""
@@ -61,9 +63,9 @@ class Server:
         if not 0 <= size_bytes <= self.max_request_bytes:
             return False
         self.wait_for_memory(connection, size_bytes)
-        body = bytearray(size_bytes)
         is_whole = False
         try:
+            body = bytearray(size_bytes)  # may raise MemoryError, and then gives back as well
             is_whole = self.read(connection, body)
         finally:
             if not is_whole:

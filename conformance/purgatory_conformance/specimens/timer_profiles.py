@@ -5,7 +5,7 @@ choice belongs to; where the other value asks for less, the sibling conforms as 
 """
 
 from collections.abc import Callable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from threading import Thread
 
 import msgspec
@@ -13,7 +13,6 @@ import msgspec
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
 from purgatory_conformance.specimens.small.timer import (
     PROFILE,
-    Fate,
     SmallTimer,
     Task,
     small_subject,
@@ -53,15 +52,20 @@ class HeapTimer(SmallTimer):
         heappush(self.heap, (task.due_tick, task.arming, task))
 
     def leave(self, task: Task) -> None:
-        """The arming stays in the heap and is passed over when it comes up."""
+        """Take the arming out of the heap, which else would keep it until it is due."""
+        self.heap = [each for each in self.heap if each[2] is not task]
+        heapify(self.heap)
+
+    def shutdown(self) -> None:
+        """Drop the heap as well."""
+        super().shutdown()
+        self.heap = []
 
     def advance(self) -> bool:
         """Pop every arming that is due."""
         due: list[Task] = []
         while self.heap and self.heap[0][0] <= self.now_ms:
-            _, arming, task = heappop(self.heap)
-            if task.fate is Fate.PENDING and task.arming == arming:
-                due.append(task)
+            due.append(heappop(self.heap)[2])
         self.pending -= len(due)
         self.hand_over(due)
         return bool(due)

@@ -1,8 +1,10 @@
 """The adapter template for a server that only has ports: right as it is, found out if broken."""
 
+import importlib.util
 import json
 import re
 import shutil
+import socket
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -179,3 +181,34 @@ def test_a_planted_defect_is_blamed_on_its_rule(
     finished = purgatory(tmp_path, "check", str(copy), "--suite", "quick", "--seed", "1")
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert rule in causes(tmp_path)
+
+
+def test_memory_that_cannot_be_had_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given an interpreter that has no memory for a request's body
+    When a client announces one
+    Then its connection is closed, and the pool has all its bytes
+    """
+    spec = importlib.util.spec_from_file_location("naive_server", TEMPLATE / "naive_server.py")
+    assert spec is not None
+    assert spec.loader is not None
+    naive_server = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(naive_server)
+
+    def made(size_bytes: int) -> bytearray:
+        if size_bytes > 4:
+            raise MemoryError
+        return bytearray(size_bytes)
+
+    monkeypatch.setattr(naive_server, "bytearray", made, raising=False)
+    server = naive_server.Server(100, 40, strict=False)
+    client, connected = socket.socketpair()
+    with client:
+        connection = naive_server.Connection(connected, 1)
+        server.connections.append(connection)
+        client.sendall((40).to_bytes(4, "big"))
+        with pytest.raises(MemoryError):
+            server.serve(connection)
+        seen = server.look()
+        assert (seen["available_bytes"], seen["connections"][1]["waits_for"]) == (100, "closed")
+        assert client.recv(1) == b""

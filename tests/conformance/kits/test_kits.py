@@ -1,28 +1,39 @@
 """Each project that ``purgatory init`` writes is conformant as it is, and found out if broken.
 
-The test that a project brings is run by the command of its workflow: it builds the adapter and has
-it judged. Where many projects are built the tests are large.
+The tests that a project brings are run by the command of its workflow: one builds the adapter and
+has it judged, the others are those of its naive implementations. Where many projects are built the
+tests are large.
 """
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from venv import EnvBuilder
 
 import pytest
 import yaml
 
 from purgatory_conformance.kits import COMPONENTS, Clock, Language, project
 from purgatory_spec.profiles import Component
+from tests.conformance.adapters.bad_lines import assert_each_is_answered
 from tests.conformance.command import purgatory
 
 QUICK = ("--suite", "quick", "--seed", "1")
 ALL = tuple(option for each in COMPONENTS for option in ("--component", each.value))
 MOST_LINES = 250
+ACTIVATED = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+WITHOUT_SUITE = os.pathsep.join(
+    each
+    for each in os.environ["PATH"].split(os.pathsep)
+    if not shutil.which("purgatory", path=each)
+)
 
 
 @dataclass(frozen=True)
@@ -111,20 +122,27 @@ def verdicts(folder: Path, name: str = "mine") -> dict[str, str]:
     )
 
 
+def command(folder: Path) -> list[str]:
+    """The command that starts a project's adapter, which has been built."""
+    subject = tomllib.loads((folder / "purgatory.toml").read_text(encoding="utf-8"))["subject"]
+    return [word.replace("{python}", sys.executable) for word in subject["command"]]
+
+
 def code_lines(text: str) -> int:
     """Lines of code; blank lines, and lines that hold a comment alone, are none."""
     lines = [line.strip() for line in text.splitlines()]
     return sum(bool(line) and not line.startswith(("//", "#", "/*", "*", "*/")) for line in lines)
 
 
-def own_test(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the project's test as its workflow does, but let Go repeat an old result if it can."""
+def own_test(
+    folder: Path, path: str = ACTIVATED, python: str = sys.executable
+) -> subprocess.CompletedProcess[str]:
+    """Run the project's tests as its workflow does, but let Go repeat an old result if it can."""
     workflow = yaml.safe_load((folder / ".github/workflows/conformance.yml").read_text("utf-8"))
     runs = [step["run"] for step in workflow["jobs"]["conformance"]["steps"] if "run" in step]
     words = [word for word in shlex.split(runs[1]) if word != "-count=1"]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
-        [sys.executable if word == "python" else word for word in words],
+        [python if word == "python" else word for word in words],
         cwd=folder,
         env={**os.environ, "PATH": path},
         capture_output=True,
@@ -132,6 +150,18 @@ def own_test(folder: Path) -> subprocess.CompletedProcess[str]:
         timeout=1800,
         check=False,
     )
+
+
+def failed(output: str) -> set[str]:
+    """Return the names of the tests that failed, as words, whatever the language calls them."""
+    found = re.findall(
+        r"^(?:FAIL: test_|ERROR: test_|--- FAIL: Test|test (?:\w+::)*|\[ERROR\] +\w+Test\.)(\w+)"
+        r"(?: \(| \.\.\. FAILED|:\d+)",
+        re.sub(r"\x1b\[[\d;]*m", "", output),
+        re.MULTILINE,
+    )
+    words = [re.sub("(?<=[a-z])(?=[A-Z])|(?<=^A)(?=[A-Z])", " ", name) for name in found]
+    return {name.replace("_", " ").lower() for name in words}
 
 
 @pytest.mark.parametrize("kit", EACH)
@@ -158,20 +188,143 @@ def test_the_test_of_a_project_passes_until_its_timer_is_broken(kit: Kit, tmp_pa
     assert "broken  TIMER-NOT-LATE (MUST)" in broken.stdout + broken.stderr
 
 
+TIMER_TESTS = {
+    "a cancelled task is not kept until it is due",
+    "a task that is moved is kept once",
+}
+TESTS = TIMER_TESTS | {
+    "a completed operation is not kept until its time out",
+    "a check leaves the entries under other keys to the purge",
+    "a cancelled operation is not kept until its time out",
+    "an allocation that fails takes nothing",
+    "an allocation that fails ends no dry spell",
+}
+NEVER_SWEPT = {
+    "heap_timer.py": {"if len(self.heap) > 2 * len(self.pending):": "if not self.armings:"},
+    "heap_timer.go": {"if len(t.heap) > 2*len(t.pending) {": "if t.count == 0 {"},
+    "src/heap_timer.rs": {"if self.heap.len() > 2 * self.pending.len() {": "if false {"},
+    "HeapTimer.java": {"if (heap.size() > 2 * pending.size()) {": "if (armings == 0) {"},
+    "TickingTimer.java": {"if (heap.size() > 2 * pending.size()) {": "if (armings == 0) {"},
+}
+KEPT_FOR_EVER = {
+    "naive_purgatory.py": {
+        "self.armed.pop(operation, None)": "self.armed.get(operation)",
+        "if self.stale_entries() > self.purge_interval:": "if self.closed:",
+    },
+    "naive_purgatory.go": {
+        "delete(o.timer.armed, o)": "_ = o.timer",
+        "delete(p.timer.armed, o)": "_ = p.timer",
+        "if p.staleEntries() > p.purgeInterval {": "if p.closed {",
+    },
+    "src/naive_purgatory.rs": {
+        "retain(|each| !Rc::ptr_eq(&each.operation, operation))": "retain(|_| !self.closed.get())",
+        "if self.stale_entries() > self.purge_interval {": "if self.closed.get() {",
+    },
+    "NaivePurgatory.java": {
+        "timer.armed.remove(this)": "timer.armed.get(this)",
+        "timer.armed.remove(operation)": "timer.armed.get(operation)",
+        "if (staleEntries() > purgeInterval) {": "if (closed) {",
+    },
+}
+TAKEN_BEFORE_IT_IS_HAD = {
+    "naive_memory_pool.py": {
+        "buffer = Buffer(size_bytes)": "self.available_bytes -= size_bytes\n"
+        "        self._end_dry_spell()\n        buffer = Buffer(size_bytes)"
+    },
+    "naive_memory_pool.go": {
+        "granted, err := newBuffer(sizeBytes)": "p.availableBytes -= sizeBytes\n"
+        "\tp.endDrySpell()\n\tgranted, err := newBuffer(sizeBytes)"
+    },
+    "src/naive_memory_pool.rs": {
+        "let buffer = new_buffer(bytes)?;": "self.available_bytes -= bytes;\n"
+        "        self.end_dry_spell();\n        let buffer = new_buffer(bytes)?;"
+    },
+    "NaiveMemoryPool.java": {
+        "ByteBuffer buffer = newBuffer(bytes);": "availableBytes -= bytes;\n"
+        "        endDrySpell();\n        ByteBuffer buffer = newBuffer(bytes);"
+    },
+}
+
+
+def plant_defects(folder: Path) -> None:
+    """Give each naive implementation of a project the defects that its tests are for."""
+    planted = 0
+    for name, edits in (NEVER_SWEPT | KEPT_FOR_EVER | TAKEN_BEFORE_IT_IS_HAD).items():
+        for source in folder.rglob(name):
+            text = source.read_text(encoding="utf-8")
+            for right, wrong in edits.items():
+                assert text.count(right) == 1, (name, right)
+                text = text.replace(right, wrong)
+            source.write_text(text, encoding="utf-8")
+            planted += 1
+    assert planted
+
+
+@pytest.mark.parametrize("kit", EACH)
+def test_a_project_finds_out_what_it_keeps_too_long(kit: Kit, tmp_path: Path) -> None:
+    """
+    Given a project with a naive timer, purgatory and memory pool, and no suite that it could find
+    When its tests are run
+    Then only the test that needs the suite fails, and says what is missing
+    When the timer never sweeps, the purgatory keeps what is completed, and the pool takes first
+    Then every test of theirs fails
+    """
+    folder = written(tmp_path, kit, *ALL)
+    python = sys.executable
+    if kit.language is Language.PYTHON:
+        EnvBuilder(with_pip=False).create(tmp_path / "empty")
+        python = str(tmp_path / "empty" / Path(python).parent.name / Path(python).name)
+    alone = own_test(folder, WITHOUT_SUITE, python)
+    output = alone.stdout + alone.stderr
+    assert failed(output) == {"every rule holds"}, output
+    assert "there is no command 'purgatory'" in output
+    plant_defects(folder)
+    broken = own_test(folder, WITHOUT_SUITE, python)
+    output = broken.stdout + broken.stderr
+    assert failed(output) - {"every rule holds"} == TESTS, output
+
+
+@pytest.mark.slow
+@pytest.mark.java
+def test_a_timer_on_the_real_clock_finds_out_what_it_keeps_too_long(tmp_path: Path) -> None:
+    """The heap in Java alone: the timers of the other kits leave it to their runtime."""
+    folder = written(tmp_path, KITS[Language.JAVA], "--clock", "wall")
+    alone = own_test(folder, WITHOUT_SUITE)
+    assert failed(alone.stdout) == {"every rule holds"}, alone.stdout
+    plant_defects(folder)
+    broken = own_test(folder, WITHOUT_SUITE)
+    assert failed(broken.stdout) - {"every rule holds"} == TIMER_TESTS, broken.stdout
+
+
+def test_the_kit_in_python_finds_the_suite_beside_its_interpreter(tmp_path: Path) -> None:
+    """
+    Given an environment that has the suite and is not activated
+    When its Python runs the test of a project
+    Then the test finds the suite
+    """
+    folder = written(tmp_path, KITS[Language.PYTHON])
+    done = own_test(folder, WITHOUT_SUITE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert verdicts(folder) == {"timer": "conformant"}
+
+
 @pytest.mark.parametrize("kit", LARGE_BUT_PYTHON)
 def test_all_components_are_conformant_as_they_are(kit: Kit, tmp_path: Path) -> None:
     """
     Given a project with a naive timer, purgatory and memory pool
     When it is examined by the doctor, and checked
     Then the doctor has nothing to say, and every component is conformant
+    When its adapter reads lines that are no requests, or make no sense
+    Then it answers each, and goes on
     """
-    written(tmp_path, kit, *ALL)
+    folder = written(tmp_path, kit, *ALL)
     doctor = purgatory(tmp_path, "doctor", "mine")
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
     assert "note" not in doctor.stdout
     finished = purgatory(tmp_path, "check", "mine", *QUICK)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert verdicts(tmp_path) == dict.fromkeys(map(str, COMPONENTS), "conformant")
+    assert_each_is_answered(command(folder), folder, COMPONENTS)
 
 
 @pytest.mark.parametrize("kit", LARGE_BUT_PYTHON)
@@ -185,6 +338,7 @@ def test_code_for_the_real_clock_is_judged_in_virtual_time(kit: Kit, tmp_path: P
     finished = purgatory(tmp_path, "check", "mine", *QUICK)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "clock manual" in finished.stdout
+    assert_each_is_answered(command(folder), folder, [Component.TIMER])
     doctor = purgatory(tmp_path, "doctor", str(folder / "real-clock.toml"))
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 

@@ -136,3 +136,11 @@ def test_what_the_small_pool_cannot_be_asked() -> None:
         Reason.UNSUPPORTED,
         Reason.INVALID_ARGUMENT,
     ]
+
+
+def test_an_allocation_that_fails_takes_nothing() -> None:
+    configuration = MemoryPoolConfiguration(size_bytes=2**50, max_single_bytes=2**50)
+    pool = SmallMemoryPool(configuration, PROFILE)
+    with pytest.raises(MemoryError):
+        pool.try_allocate(2**49)
+    assert (pool.available, pool.granted) == (2**50, [])

@@ -7,6 +7,7 @@ import pytest
 
 from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.specimens.small.timer import PROFILE, small_subject
+from purgatory_conformance.specimens.timer_profiles import HeapTimer
 from purgatory_conformance.specimens.wrong import arming
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind
@@ -119,3 +120,19 @@ def test_tasks_run_inline_without_being_stepped() -> None:
     (outcome,) = subject.do_all([Add("a", 0)])
     assert [event.kind for event in outcome.events] == [EventKind.RAN]
     assert outcome.observed["queued"] == 0
+
+
+def test_a_heap_keeps_nothing_of_what_was_cancelled_or_moved() -> None:
+    """
+    Given a specimen that is a heap, with tasks that are due in an hour
+    When each is added once more, and then cancelled
+    Then the heap holds each once, and then none
+    """
+    timer = HeapTimer(TimerConfiguration(), PROFILE)
+    tasks = [timer.task(str(number)) for number in range(100)]
+    for task in tasks * 2:
+        timer.add(task, 3_600_000)
+    assert len(timer.heap) == len(tasks)
+    for task in tasks:
+        timer.cancel(task)
+    assert timer.heap == []

@@ -19,8 +19,9 @@ class CountingBitsPool:
             raise ValueError(f"from 1 to {self.largest_bytes} bytes")
         if size_bytes > self.free_bytes():
             return None
+        buffer = bytearray(size_bytes)
         self.count(size_bytes, 1)
-        return bytearray(size_bytes)
+        return buffer
 
     def count(self, size_bytes: int, by: int) -> None:
         for bit in range(size_bytes.bit_length()):

@@ -20,8 +20,9 @@ class LedgerPool:
             raise ValueError(f"from 0 to {self.largest_bytes} bytes")
         if self.free_bytes() < size_bytes:
             return None
+        buffer = bytearray(size_bytes)
         self.enter(size_bytes)
-        return bytearray(size_bytes)
+        return buffer
 
     def enter(self, size_bytes: int) -> None:
         self.ledger[size_bytes] += 1

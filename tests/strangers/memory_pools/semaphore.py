@@ -39,7 +39,11 @@ class SemaphorePool:
         if not self.semaphore.try_acquire(size_bytes):
             self.refuse(size_bytes)
             return None
-        buffer = bytearray(size_bytes)
+        try:
+            buffer = bytearray(size_bytes)
+        except MemoryError:
+            self.semaphore.release(size_bytes)
+            raise
         self.granted[id(buffer)] = buffer
         return buffer
 

@@ -17,8 +17,9 @@ class UncheckedPool:
             raise ValueError(f"from 1 to {self.largest_bytes} bytes")
         if not self.is_enough(size_bytes):
             return None
+        buffer = bytearray(size_bytes)
         self.left -= size_bytes
-        return bytearray(size_bytes)
+        return buffer
 
     def is_enough(self, size_bytes: int) -> bool:
         return self.left > 0

@@ -11,7 +11,7 @@ import (
 func TestEveryRuleHolds(t *testing.T) {
 	suite, err := exec.LookPath("purgatory")
 	if err != nil {
-		t.Fatal("there is no command 'purgatory' here: README.md says how to install it")
+		t.Fatal("there is no command 'purgatory' on the PATH: README.md says how to install it")
 	}
 	report, err := exec.Command(suite, "check", "--suite", "quick", "--seed", "1").CombinedOutput()
 	if err != nil {

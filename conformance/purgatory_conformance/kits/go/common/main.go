@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -139,7 +140,7 @@ func serve() {
 	lines, replies := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	lines.Buffer(nil, 1<<26)
 	for lines.Scan() { // until "stop" or the end of input
-		if len(lines.Bytes()) == 0 {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
 		r, stop := answer(lines.Bytes())

@@ -54,11 +54,11 @@ func (c *poolCase) call(asked operation) (any, error) {
 		case asked.Form == "slice": // another view of the memory
 			return nil, c.pool.release(&buffer{known.memory[:]})
 		case asked.Form == "copy": // other memory
-			return nil, c.pool.release(newBuffer(int64(len(known.memory))))
+			return c.releaseOther(int64(len(known.memory)))
 		}
 		return nil, c.pool.release(known)
 	case "release_foreign":
-		return nil, c.pool.release(newBuffer(asked.SizeBytes))
+		return c.releaseOther(asked.SizeBytes)
 	case "release_nothing":
 		return nil, c.pool.release(nil)
 	case "construct":
@@ -70,6 +70,15 @@ func (c *poolCase) call(asked operation) (any, error) {
 		return nil, errUnsupported
 	}
 	return nil, nil
+}
+
+// releaseOther gives back a buffer that is not the pool's.
+func (c *poolCase) releaseOther(sizeBytes int64) (any, error) {
+	other, err := newBuffer(sizeBytes)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.pool.release(other)
 }
 
 func (c *poolCase) observed() map[string]any {

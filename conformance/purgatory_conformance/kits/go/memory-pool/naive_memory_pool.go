@@ -8,12 +8,24 @@ import (
 
 // A naive memory pool: put yours in its place. It knows nothing of the protocol.
 
-var errInvalid = errors.New("invalid argument")
+var (
+	errInvalid  = errors.New("invalid argument")
+	errNoMemory = errors.New("the memory for a buffer cannot be had")
+)
+
+// The bytes of the largest buffer. Go ends a program whose memory runs out, and nothing recovers
+// from that: what the machine may not have is refused before it is asked for.
+const largestBuffer = 1<<31 - 1
 
 // A buffer has so many bytes; two buffers are the same only if they are the same object.
 type buffer struct{ memory []byte }
 
-func newBuffer(sizeBytes int64) *buffer { return &buffer{make([]byte, sizeBytes)} }
+func newBuffer(sizeBytes int64) (*buffer, error) {
+	if sizeBytes > largestBuffer {
+		return nil, fmt.Errorf("%w: %d bytes", errNoMemory, sizeBytes)
+	}
+	return &buffer{make([]byte, sizeBytes)}, nil
+}
 
 // A memoryPool grants buffers while there is something left, and says no otherwise.
 type memoryPool struct {
@@ -47,10 +59,13 @@ func (p *memoryPool) tryAllocate(sizeBytes int64) (*buffer, error) {
 		}
 		return nil, nil
 	}
+	granted, err := newBuffer(sizeBytes)
+	if err != nil {
+		return nil, err // nothing has been taken yet
+	}
+	p.granted[granted] = true
 	p.endDrySpell()
 	p.availableBytes -= sizeBytes
-	granted := newBuffer(sizeBytes)
-	p.granted[granted] = true
 	return granted, nil
 }
 

@@ -24,9 +24,11 @@ func (t *tickingTimer) add(task string, delayMs int64) error {
 	if delayMs > largestDelayMs {
 		return errTooLarge
 	}
-	t.cancel(task) // an earlier arming
 	t.lock.Lock()
 	defer t.lock.Unlock()
+	if earlier := t.pending[task]; earlier != nil {
+		earlier.Stop()
+	}
 	var armed *time.Timer
 	armed = time.AfterFunc(time.Duration(delayMs)*time.Millisecond, func() {
 		t.lock.Lock()
@@ -47,6 +49,16 @@ func (t *tickingTimer) cancel(task string) { // an unknown task is no error
 		armed.Stop()
 		delete(t.pending, task)
 	}
+}
+
+// stop lets nothing run any more; a time.Timer that nobody stops is kept until it is due.
+func (t *tickingTimer) stop() {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	for _, armed := range t.pending {
+		armed.Stop()
+	}
+	clear(t.pending)
 }
 
 func (t *tickingTimer) size() int {

@@ -37,6 +37,9 @@ type timerCase struct {
 }
 
 func newTimerCase(asked configuration) testCase {
+	if former, is := current.(*timerCase); is {
+		former.timer.stop()
+	}
 	c := &timerCase{began: time.Now(), startMs: asked.StartMs}
 	c.timer = &tickingTimer{pending: map[string]*time.Timer{}, run: func(task string) {
 		c.lock.Lock()

@@ -4,6 +4,7 @@ package main
 import (
 	"container/heap"
 	"errors"
+	"slices"
 )
 
 // A naive timer on a heap: put yours in its place. It knows nothing of the protocol.
@@ -28,6 +29,7 @@ func (a armings) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
 func (a *armings) Push(x any)   { *a = append(*a, x.(arming)) }
 func (a *armings) Pop() any {
 	last := (*a)[len(*a)-1]
+	(*a)[len(*a)-1] = arming{} // or the array keeps its task
 	*a = (*a)[:len(*a)-1]
 	return last
 }
@@ -53,10 +55,22 @@ func (t *heapTimer) add(task string, delayMs int64) error {
 	expiryMs := t.nowMs + delayMs
 	remainder := ((expiryMs % t.tickMs) + t.tickMs) % t.tickMs
 	heap.Push(&t.heap, arming{expiryMs - remainder, t.count, task}) // rounding "down", the default
+	t.sweep()
 	return nil
 }
 
-func (t *heapTimer) cancel(task string) { delete(t.pending, task) } // an unknown task is no error
+func (t *heapTimer) cancel(task string) {
+	delete(t.pending, task) // an unknown task is no error
+	t.sweep()
+}
+
+// sweep rebuilds the heap when more than half of it is stale, which else stays until it is due.
+func (t *heapTimer) sweep() {
+	if len(t.heap) > 2*len(t.pending) {
+		t.heap = slices.DeleteFunc(t.heap, func(a arming) bool { return t.pending[a.task] != a.number })
+		heap.Init(&t.heap)
+	}
+}
 
 func (t *heapTimer) advance(run func(task string)) (ranAny bool) {
 	for len(t.heap) > 0 && t.heap[0].dueTick <= t.nowMs {

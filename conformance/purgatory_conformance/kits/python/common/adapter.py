@@ -28,16 +28,20 @@ def main() -> None:
         reply: Json = {"id": 0}  # stays 0 where the request cannot be read
         try:
             request = json.loads(line)
-            kind, reply["id"] = request["request"], request["id"]
+            kind, reply["id"] = request["request"], int(request["id"])
             if kind == "stop":
                 return
             if kind == "hello":
                 reply |= HELLO
-            elif kind == "new":  # it also replaces an instance that was never ended
-                case = COMPONENTS[request["component"]](request["configuration"])
+            elif kind in ("new", "end"):  # "new" also replaces an instance that was never ended
+                if case is not None:
+                    case.end()
+                case = None
+                if kind == "new":
+                    case = COMPONENTS[request["component"]](request["configuration"])
             elif kind == "do" and case is not None:
                 reply |= case.carry_out(request["operation"])
-            elif kind != "end":  # nothing is left to release here
+            else:
                 reply["unsupported"] = f"there is no request {kind!r} here"
         except Exception as error:  # the adapter itself failed; the runner will say so
             reply["error"] = f"{type(error).__name__}: {error}"

@@ -41,6 +41,9 @@ class Case:
         """Read a clock that moves by itself; None where the runner moves it."""
         return None
 
+    def end(self) -> None:
+        """Release what outlives the instance, such as a thread or a socket."""
+
     def reason(self, error: Exception) -> str:
         """The protocol's word for a refusal; ``internal`` for an exception that nobody planned."""
         if isinstance(error, UnknownName):

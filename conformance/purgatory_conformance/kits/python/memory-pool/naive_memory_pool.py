@@ -32,10 +32,10 @@ class MemoryPool:
             if self.dry_since_ms is None:
                 self.dry_since_ms = self.now_ms
             return None
+        buffer = Buffer(size_bytes)  # may raise MemoryError: then nothing has been taken yet
+        self.granted[id(buffer)] = buffer
         self._end_dry_spell()
         self.available_bytes -= size_bytes
-        buffer = Buffer(size_bytes)
-        self.granted[id(buffer)] = buffer
         return buffer
 
     def release(self, buffer: Buffer | None) -> None:

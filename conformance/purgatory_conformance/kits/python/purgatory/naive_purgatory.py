@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: CC0-1.0
 """A naive purgatory: put yours in its place. It knows nothing of the protocol."""
 
-import heapq
 from collections import deque
 
 
@@ -45,29 +44,25 @@ class Timer:
     def __init__(self, tick_ms: int, start_ms: int) -> None:
         self.tick_ms = tick_ms
         self.now_ms = start_ms
-        self.heap: list[tuple[int, int, DelayedOperation]] = []  # due tick, number of the arming
-        self.armed: dict[DelayedOperation, int] = {}  # its arming; the rest of the heap is stale
+        self.armed: dict[DelayedOperation, tuple[int, int]] = {}  # due tick, number of the arming
         self.armings = 0
 
     def add(self, operation: DelayedOperation) -> None:
         self.armings += 1
         operation.timer = self
-        self.armed[operation] = self.armings  # moves it, if it was armed before
         expiry_ms = self.now_ms + operation.delay_ms
         due_tick = expiry_ms - expiry_ms % self.tick_ms
-        heapq.heappush(self.heap, (due_tick, self.armings, operation))
+        self.armed[operation] = (due_tick, self.armings)  # moves it, if it was armed before
 
     def cancel(self, operation: DelayedOperation) -> None:
-        self.armed.pop(operation, None)
+        self.armed.pop(operation, None)  # at once: a completed one is not kept until its time-out
 
     def advance(self) -> list[DelayedOperation]:
         """Take out what is due at the clock's present reading."""
-        due: list[DelayedOperation] = []
-        while self.heap and self.heap[0][0] <= self.now_ms:
-            _, arming, operation = heapq.heappop(self.heap)
-            if self.armed.get(operation) == arming:
-                del self.armed[operation]
-                due.append(operation)
+        due = [each for each, (due_tick, _) in self.armed.items() if due_tick <= self.now_ms]
+        due.sort(key=self.armed.__getitem__)
+        for operation in due:
+            del self.armed[operation]
         return due
 
 

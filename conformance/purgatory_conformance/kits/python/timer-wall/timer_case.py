@@ -32,6 +32,9 @@ class TimerCase(Case):
         self.loop = VirtualTimeLoop(start) if VIRTUAL else asyncio.SelectorEventLoop()
         self.timer = AsyncioTimer(self.loop, self.ran)
 
+    def end(self) -> None:
+        self.loop.close()  # with its sockets, and the tasks that wait
+
     def ran(self, task: str) -> None:
         when = self.now_ms()
         self.note("ran", task, **({} if when is None else {"at_ms": when}))

@@ -25,9 +25,17 @@ class HeapTimer:
         expiry_ms = self.now_ms + delay_ms
         due_tick = expiry_ms - expiry_ms % self.tick_ms  # rounding "down", the default
         heapq.heappush(self.heap, (due_tick, self.armings, task))
+        self.sweep()
 
     def cancel(self, task: str) -> None:
         self.pending.pop(task, None)  # an unknown task is no error
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Rebuild the heap when more than half of it is stale, which else stays until it is due."""
+        if len(self.heap) > 2 * len(self.pending):
+            self.heap = [each for each in self.heap if self.pending.get(each[2]) == each[1]]
+            heapq.heapify(self.heap)
 
     def advance(self, run: Callable[[str], None]) -> bool:
         ran_any = False

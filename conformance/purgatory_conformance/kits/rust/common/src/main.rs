@@ -89,21 +89,24 @@ fn answer(case: &mut Option<Box<dyn Case>>, asked: Request) -> Value {
 
 fn main() {
     let mut case = None;
-    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-        if line.trim().is_empty() {
+    for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        let reply = match serde_json::from_str::<Request>(&line) {
+        let reply = match serde_json::from_slice::<Request>(&line) {
             Ok(asked) if asked.request == "stop" => return,
             Ok(asked) => {
                 let id = asked.id;
-                let mut reply = answer(&mut case, asked);
+                let answered = catch_unwind(AssertUnwindSafe(|| answer(&mut case, asked)));
+                let mut reply = answered.unwrap_or_else(|_| json!({"error": "it panicked"}));
                 reply["id"] = json!(id);
                 reply
             }
             Err(error) => json!({"id": 0, "error": error.to_string()}),
         };
-        println!("{reply}");
-        std::io::stdout().flush().expect("the runner has gone");
+        let mut replies = std::io::stdout().lock();
+        if writeln!(replies, "{reply}").and_then(|()| replies.flush()).is_err() {
+            return; // the runner has gone
+        }
     }
 }

@@ -9,7 +9,7 @@ fn every_rule_holds() {
         .args(["check", "--suite", "quick", "--seed", "1"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
-        .expect("there is no command 'purgatory' here: README.md says how to install it");
+        .expect("there is no command 'purgatory' on the PATH: README.md says how to install it");
     let report = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{report}{}", String::from_utf8_lossy(&done.stderr));
 }

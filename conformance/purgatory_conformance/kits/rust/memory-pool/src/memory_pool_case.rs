@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: CC0-1.0
 //! The pool behind the protocol: each step becomes a call. Change names until it calls yours.
 
-use crate::naive_memory_pool::{Buffer, Invalid, MemoryPool};
+use crate::naive_memory_pool::{new_buffer, Buffer, MemoryPool, Refused};
 use crate::protocol::{Configuration, Event, Operation, Refusal};
 use crate::Case;
 use serde_json::{json, Value};
@@ -22,9 +22,12 @@ pub fn profile() -> Value {
     })
 }
 
-impl From<Invalid> for Refusal {
-    fn from(_: Invalid) -> Self {
-        Refusal::InvalidArgument
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Invalid => Refusal::InvalidArgument,
+            Refused::NoMemory => Refusal::Internal, // no rule speaks of it
+        }
     }
 }
 
@@ -67,7 +70,7 @@ impl Case for PoolCase {
                 }
             }
             Operation::ReleaseForeign { size_bytes } => {
-                self.pool.release(&Rc::new(vec![0; *size_bytes as usize]))?;
+                self.pool.release(&new_buffer(*size_bytes)?)?;
             }
             Operation::Construct { size_bytes, max_single_bytes } => {
                 MemoryPool::new(*size_bytes, *max_single_bytes, false)?;

@@ -6,9 +6,22 @@ use std::rc::Rc;
 /// So many bytes; two buffers are the same only if they are the same object.
 pub type Buffer = Rc<Vec<u8>>;
 
-/// An argument that the pool refuses.
-#[derive(Debug)]
-pub struct Invalid;
+#[derive(Debug, PartialEq)]
+pub enum Refused {
+    /// An argument that the pool does not take.
+    Invalid,
+    /// The memory for a buffer cannot be had.
+    NoMemory,
+}
+
+/// A buffer of zeros. (`vec![0; bytes]` would end the program where there is no memory.)
+pub fn new_buffer(bytes: i64) -> Result<Buffer, Refused> {
+    let size = usize::try_from(bytes).map_err(|_| Refused::NoMemory)?;
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(size).map_err(|_| Refused::NoMemory)?;
+    memory.resize(size, 0);
+    Ok(Rc::new(memory))
+}
 
 /// Grants buffers while there is something left, and says no otherwise.
 pub struct MemoryPool {
@@ -24,9 +37,9 @@ pub struct MemoryPool {
 }
 
 impl MemoryPool {
-    pub fn new(size_bytes: i64, max_single_bytes: i64, strict: bool) -> Result<Self, Invalid> {
+    pub fn new(size_bytes: i64, max_single_bytes: i64, strict: bool) -> Result<Self, Refused> {
         if max_single_bytes < 1 || size_bytes < max_single_bytes {
-            return Err(Invalid);
+            return Err(Refused::Invalid);
         }
         Ok(MemoryPool {
             size_bytes,
@@ -42,24 +55,24 @@ impl MemoryPool {
     }
 
     /// A buffer of this size; none where there is not enough left.
-    pub fn try_allocate(&mut self, bytes: i64) -> Result<Option<Buffer>, Invalid> {
+    pub fn try_allocate(&mut self, bytes: i64) -> Result<Option<Buffer>, Refused> {
         if bytes < 1 || bytes > self.max_single_bytes {
-            return Err(Invalid);
+            return Err(Refused::Invalid);
         }
         if self.available_bytes < if self.strict { bytes } else { 1 } {
             self.dry_since_ms.get_or_insert(self.now_ms);
             return Ok(None);
         }
+        let buffer = new_buffer(bytes)?; // may fail: nothing has been taken yet
+        self.granted.push(Rc::clone(&buffer));
         self.end_dry_spell();
         self.available_bytes -= bytes;
-        let buffer = Rc::new(vec![0; bytes as usize]);
-        self.granted.push(Rc::clone(&buffer));
         Ok(Some(buffer))
     }
 
-    pub fn release(&mut self, buffer: &Buffer) -> Result<(), Invalid> {
+    pub fn release(&mut self, buffer: &Buffer) -> Result<(), Refused> {
         let out = self.granted.iter().position(|each| Rc::ptr_eq(each, buffer));
-        self.granted.swap_remove(out.ok_or(Invalid)?);
+        self.granted.swap_remove(out.ok_or(Refused::Invalid)?);
         self.end_dry_spell();
         self.available_bytes += buffer.len() as i64;
         Ok(())
@@ -70,5 +83,33 @@ impl MemoryPool {
             self.depleted_spells += 1;
             self.depleted_ms += self.now_ms - since_ms;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: i64 = 1 << 50;
+
+    #[test]
+    fn an_allocation_that_fails_takes_nothing() {
+        let mut pool = MemoryPool::new(LARGE, LARGE, false).unwrap();
+        for bytes in [LARGE / 2, LARGE] {
+            assert_eq!(pool.try_allocate(bytes), Err(Refused::NoMemory));
+        }
+        assert_eq!((pool.available_bytes, pool.granted.len()), (LARGE, 0));
+        assert!(pool.try_allocate(1).unwrap().is_some());
+    }
+
+    #[test]
+    fn an_allocation_that_fails_ends_no_dry_spell() {
+        let mut pool = MemoryPool::new(LARGE, LARGE, true).unwrap();
+        assert!(pool.try_allocate(1).unwrap().is_some());
+        assert_eq!(pool.try_allocate(LARGE), Ok(None)); // a dry spell begins
+        assert_eq!(pool.try_allocate(LARGE / 2), Err(Refused::NoMemory));
+        assert_eq!(pool.depleted_spells, 0);
+        assert!(pool.try_allocate(1).unwrap().is_some());
+        assert_eq!(pool.depleted_spells, 1);
     }
 }

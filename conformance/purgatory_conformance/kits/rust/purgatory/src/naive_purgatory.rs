@@ -183,3 +183,74 @@ impl<O: DelayedOperation> Purgatory<O> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Weak;
+
+    struct Waiting {
+        purgatory: Weak<Purgatory<Waiting>>,
+        completed: Cell<bool>,
+        ready: Cell<bool>,
+    }
+
+    impl DelayedOperation for Waiting {
+        fn delay_ms(&self) -> i64 {
+            3_600_000
+        }
+        fn completed(&self) -> &Cell<bool> {
+            &self.completed
+        }
+        fn try_complete(self: &Rc<Self>) -> bool {
+            self.ready.get() && self.purgatory.upgrade().unwrap().force_complete(self)
+        }
+        fn on_complete(&self) {}
+        fn on_expiration(&self) {}
+    }
+
+    type Setting = (Rc<Purgatory<Waiting>>, Vec<Rc<Waiting>>);
+
+    /// Ten thousand that wait for an hour, under each of the keys.
+    fn ten_thousand(keys: &[&str]) -> Setting {
+        let purgatory = Rc::new(Purgatory::new(1, 0, 100, true));
+        let keys: Vec<String> = keys.iter().map(|key| key.to_string()).collect();
+        let wait = |_| {
+            let (completed, ready) = (Cell::new(false), Cell::new(false));
+            let made = Rc::new(Waiting { purgatory: Rc::downgrade(&purgatory), completed, ready });
+            purgatory.try_complete_else_watch(&made, &keys).unwrap();
+            made
+        };
+        let waiting = (0..10_000).map(wait).collect();
+        (purgatory, waiting)
+    }
+
+    fn assert_nothing_is_kept((purgatory, waiting): Setting) {
+        purgatory.advance();
+        assert_eq!((purgatory.pending(), purgatory.keys()), (0, 0));
+        assert!(waiting.iter().all(|operation| Rc::strong_count(operation) == 1));
+    }
+
+    #[test]
+    fn a_completed_operation_is_not_kept_until_its_time_out() {
+        let (purgatory, waiting) = ten_thousand(&["a", "b"]);
+        assert!(waiting.iter().all(|operation| purgatory.force_complete(operation)));
+        assert_nothing_is_kept((purgatory, waiting));
+    }
+
+    #[test]
+    fn a_check_leaves_the_entries_under_other_keys_to_the_purge() {
+        let (purgatory, waiting) = ten_thousand(&["a", "b"]);
+        waiting.iter().for_each(|operation| operation.ready.set(true));
+        assert_eq!(purgatory.check_and_complete("a"), 10_000);
+        assert_eq!(purgatory.stale_entries(), 10_000);
+        assert_nothing_is_kept((purgatory, waiting));
+    }
+
+    #[test]
+    fn a_cancelled_operation_is_not_kept_until_its_time_out() {
+        let (purgatory, waiting) = ten_thousand(&["a"]);
+        assert_eq!(purgatory.cancel_for_key("a").len(), 10_000);
+        assert_nothing_is_kept((purgatory, waiting));
+    }
+}

@@ -40,11 +40,21 @@ impl HeapTimer {
         let expiry_ms = self.now_ms + delay_ms;
         let due_tick = expiry_ms - expiry_ms.rem_euclid(self.tick_ms); // rounding "down", the default
         self.heap.push(Reverse((due_tick, self.armings, task.to_string())));
+        self.sweep();
         Ok(())
     }
 
     pub fn cancel(&mut self, task: &str) {
         self.pending.remove(task); // an unknown task is no error
+        self.sweep();
+    }
+
+    /// Rebuilds the heap when more than half of it is stale, which else stays until it is due.
+    fn sweep(&mut self) {
+        if self.heap.len() > 2 * self.pending.len() {
+            let pending = &self.pending;
+            self.heap.retain(|Reverse((_, arming, task))| pending.get(task) == Some(arming));
+        }
     }
 
     pub fn advance(&mut self, mut run: impl FnMut(&str)) -> bool {
@@ -64,5 +74,28 @@ impl HeapTimer {
 
     pub fn size(&self) -> usize {
         self.pending.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_MS: i64 = 3_600_000;
+
+    #[test]
+    fn a_cancelled_task_is_not_kept_until_it_is_due() {
+        let mut timer = HeapTimer::new(1, 0);
+        let tasks: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
+        tasks.iter().for_each(|task| timer.add(task, HOUR_MS).unwrap());
+        tasks.iter().for_each(|task| timer.cancel(task));
+        assert_eq!((timer.heap.len(), timer.size()), (0, 0));
+    }
+
+    #[test]
+    fn a_task_that_is_moved_is_kept_once() {
+        let mut timer = HeapTimer::new(1, 0);
+        (0..10_000).for_each(|_| timer.add("task", HOUR_MS).unwrap());
+        assert!(timer.heap.len() <= 2);
     }
 }

@@ -45,7 +45,7 @@ final class MemoryPoolCase extends Case {
                 return granted != null;
             }
             case "release" -> pool.release(formOf(asked));
-            case "release_foreign" -> pool.release(ByteBuffer.allocate(Math.toIntExact(asked.sizeBytes())));
+            case "release_foreign" -> pool.release(NaiveMemoryPool.newBuffer(asked.sizeBytes()));
             case "release_nothing" -> pool.release(null);
             case "construct" -> new NaiveMemoryPool(asked.sizeBytes(), asked.maxSingleBytes(), false);
             case "elapse" -> pool.nowMs = asked.toMs();
@@ -61,7 +61,7 @@ final class MemoryPoolCase extends Case {
         }
         return switch (asked.form() == null ? "itself" : asked.form()) {
             case "slice" -> known.duplicate(); // another view of the memory
-            case "copy" -> ByteBuffer.allocate(known.capacity()); // other memory
+            case "copy" -> NaiveMemoryPool.newBuffer(known.capacity()); // other memory
             default -> known;
         };
     }

@@ -8,6 +8,13 @@ import java.util.Set;
 
 /** A naive memory pool: put yours in its place. It knows nothing of the protocol. */
 final class NaiveMemoryPool {
+    /** The memory for a buffer cannot be had. */
+    static final class NoMemory extends RuntimeException {
+        NoMemory(Throwable cause) {
+            super(cause);
+        }
+    }
+
     private final long sizeBytes;
     private final long maxSingleBytes;
     private final boolean strict;
@@ -37,11 +44,20 @@ final class NaiveMemoryPool {
             drySinceMs = drySinceMs == null ? Long.valueOf(nowMs) : drySinceMs;
             return null;
         }
-        endDrySpell();
-        ByteBuffer buffer = ByteBuffer.allocate(Math.toIntExact(bytes));
-        availableBytes -= bytes;
+        ByteBuffer buffer = newBuffer(bytes); // may fail: nothing has been taken yet
         granted.add(buffer);
+        endDrySpell();
+        availableBytes -= bytes;
         return buffer;
+    }
+
+    /** A buffer of zeros. Where there is no memory for it, the program still has some for the rest. */
+    static ByteBuffer newBuffer(long bytes) {
+        try {
+            return ByteBuffer.allocate(Math.toIntExact(bytes));
+        } catch (ArithmeticException | OutOfMemoryError none) {
+            throw new NoMemory(none);
+        }
     }
 
     void release(ByteBuffer buffer) {

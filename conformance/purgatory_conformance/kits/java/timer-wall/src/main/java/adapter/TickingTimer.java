@@ -4,6 +4,7 @@ package adapter;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
@@ -40,15 +41,29 @@ final class TickingTimer implements AutoCloseable {
         }
         pending.put(task, ++armings); // an earlier arming of the task becomes stale
         heap.add(new Arming(clock.nowMs() + delayMs, armings, task));
+        sweep();
         notifyAll();
     }
 
     synchronized void cancel(String task) {
         pending.remove(task); // an unknown task is no error
+        sweep();
+    }
+
+    /** Rebuilds the heap when more than half of it is stale, which else stays until it is due. */
+    private void sweep() {
+        if (heap.size() > 2 * pending.size()) {
+            heap.removeIf(each -> !Objects.equals(pending.get(each.task()), each.number()));
+        }
     }
 
     synchronized int size() {
         return pending.size();
+    }
+
+    /** The entries of the heap, stale ones among them. */
+    synchronized int kept() {
+        return heap.size();
     }
 
     private synchronized void work() {

@@ -4,6 +4,7 @@ package adapter;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
@@ -41,10 +42,19 @@ final class HeapTimer {
         long dueTick = expiryMs - Math.floorMod(expiryMs, tickMs); // rounding "down", the default
         pending.put(task, ++armings); // an earlier arming of the task becomes stale
         heap.add(new Arming(dueTick, armings, task));
+        sweep();
     }
 
     void cancel(String task) {
         pending.remove(task); // an unknown task is no error
+        sweep();
+    }
+
+    /** Rebuilds the heap when more than half of it is stale, which else stays until it is due. */
+    private void sweep() {
+        if (heap.size() > 2 * pending.size()) {
+            heap.removeIf(each -> !Objects.equals(pending.get(each.task()), each.number()));
+        }
     }
 
     boolean advance(Consumer<String> run) {
@@ -61,5 +71,10 @@ final class HeapTimer {
 
     int size() {
         return pending.size();
+    }
+
+    /** The entries of the heap, stale ones among them. */
+    int kept() {
+        return heap.size();
     }
 }
