@@ -81,7 +81,7 @@ def check(
     if seconds is not None:
         budget = replace(budget, seconds=seconds)
     seed = random.randrange(2**31) if seed is None else seed
-    asked = opened(subject, command, work, release)
+    asked = opened(subject, command, work, release, tell=click.echo)
     if without_deviations:
         asked = replace(asked, deviations=(), replays=())
     console = Console()

@@ -133,7 +133,7 @@ def check_(context: click.Context, number: str, file: Path, seed: int, work: Pat
     """
     exercise = _exercise(number)
     if not file.is_file():
-        raise Problem(f"{file}: there is no such file", EXIT_USAGE)
+        raise Problem(f"{file} does not exist, or is no file", EXIT_USAGE)
     match exercise:
         case Predicted():
             code = _told(grade_prediction(exercise, file))
