@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from purgatory_conformance.describing.words import printable
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_spec.named_files import named_file
 
@@ -59,7 +60,7 @@ def own_folder(work: Path, opened: OpenSubject) -> Path:
         for inner in (folder, folder / "replays"):
             if inner.is_symlink():
                 raise ForeignFolder(f"{inner} is a link: results are written into no link")
-        wanted = _Owner(opened.name, _seen_from(work, opened.home))
+        wanted = _Owner(printable(opened.name), printable(_seen_from(work, opened.home)))
         owner = _owner(folder / _MARK, wanted)
     except OSError as error:
         raise ForeignFolder(f"{folder}: {error.strerror}") from error
