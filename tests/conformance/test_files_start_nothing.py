@@ -320,6 +320,12 @@ def test_an_exit_that_nobody_foresees_is_a_failure(
     assert "has ended this program" in ended.stderr
 
 
+@pytest.mark.parametrize("command", ["check", "model check", "course check"])
+def test_help_says_that_code_is_run(tmp_path: Path, command: str) -> None:
+    said = purgatory(tmp_path, *command.split(), "--help").stdout
+    assert "you trust" in " ".join(said.split())
+
+
 HOSTILE_TEXT = "\x1b]0;owned\x07\x1b[2J\u202e\r\n<script>alert(1)</script>[link=x]y"
 
 

@@ -74,6 +74,9 @@ def check(
     SUBJECT is a registered name (see: purgatory list subjects), a folder with a purgatory.toml, or
     module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
     implementation.
+
+    The commands of a folder's purgatory.toml are run, the build among them, and a module is
+    imported: name what you trust. The first line says which commands these are.
     """
     only = frozenset(known_rule(rule).id for rule in rules)
     wanted = _wanted(components, only)

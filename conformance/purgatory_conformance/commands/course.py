@@ -128,6 +128,8 @@ def sheet_(chosen: tuple[int, ...], solutions: bool, out: Path) -> None:
 def check_(context: click.Context, number: str, file: Path, seed: int, work: Path) -> None:
     """Say whether FILE solves exercise N, and where not, with the shortest failing case.
 
+    A FILE of Python code is run: name files that you trust.
+
     Exits with 0 for a solution, 1 for a wrong answer, 2 for a file that is no answer to this
     exercise, 3 for a failure of the code in FILE.
     """

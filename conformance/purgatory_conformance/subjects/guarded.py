@@ -2,7 +2,7 @@
 
 ``SystemExit`` is among it, with which a subject would end the check with an exit code of its own
 choice. Ctrl-C is not. ``os._exit`` ends the process before anything can be caught; a campaign,
-which runs a subject in a process of its own, notices even that.
+which asks a subject in a process of its own, notices it there.
 """
 
 import traceback
