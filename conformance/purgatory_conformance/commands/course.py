@@ -16,6 +16,7 @@ from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.commands.options import WORK, opened
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_conformance.opening import quietly
 from purgatory_conformance.playing.page import play_page
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_conformance.teaching.exercises import (
@@ -188,7 +189,7 @@ def _judged(exercise: Built | Judged, name: str, file: Path, seed: int, work: Pa
         text = _source(file, exercise.task, tuple(own for own, _ in exercise.names))
         folder = work / "course" / name
         _lay_out(exercise, text, folder, name)
-        asked, component = opened(str(folder), "", work, ""), exercise.component
+        asked, component = opened(str(folder), "", work, "", tell=quietly), exercise.component
     else:
         _source(file, exercise.task, (exercise.name,))
         sys.path.insert(0, str(file.resolve().parent))
