@@ -22,10 +22,12 @@ from purgatory_conformance.running.campaign import (
     run_campaign,
 )
 from purgatory_conformance.running.golden_vectors import contradictions
-from purgatory_conformance.running.replay_file import plain, write_replay
+from purgatory_conformance.running.replay_file import write_replay
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
+from purgatory_conformance.whole_files import write_whole
+from purgatory_conformance.work_folder import own_folder
 from purgatory_spec.messages import Implementation, schema_digest
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
@@ -53,8 +55,12 @@ class Check:
 
     @property
     def folder(self) -> Path:
-        """The folder of the results, the report and the replay files."""
-        return self.work / plain(self.opened.name)
+        """The folder of the results, the report and the replay files.
+
+        Raises:
+            ForeignFolder: it holds those of another subject of this name.
+        """
+        return own_folder(self.work, self.opened)
 
 
 def offered(asked: OpenSubject) -> tuple[Component, ...]:
@@ -81,8 +87,12 @@ def judged(
     component: Component,
     progress: Progress = no_progress,
 ) -> Results:
-    """Judge a component; the replay file of each cause is written."""
-    asked = check.opened
+    """Judge a component; the replay file of each cause is written.
+
+    Raises:
+        ForeignFolder: the folder of the results holds those of another subject.
+    """
+    asked, folder = check.opened, check.folder
     campaign = run_campaign(
         asked.subject,
         component,
@@ -98,25 +108,26 @@ def judged(
         only_rules=check.rules,
         progress=progress,
     )
-    return _results(check, campaign)
+    return _results(check, campaign, folder)
 
 
 def keep(check: Check, results: Sequence[Results]) -> tuple[Path, Path]:
     """Write the results and the report, and tell where they are."""
-    file, page = check.folder / "results.jsonl", check.folder / "report.html"
+    folder = check.folder
+    file, page = folder / "results.jsonl", folder / "report.html"
     write_results(results, file)
-    page.write_text(render_html(results), encoding="utf-8")
+    write_whole(page, render_html(results).encode())
     return file, page
 
 
-def _results(check: Check, campaign: Campaign) -> Results:
+def _results(check: Check, campaign: Campaign, kept_in: Path) -> Results:
     opened, component = check.opened, campaign.component
     try:
         implementation = opened.subject.implementation
         profile = profile_of(opened.subject, component)
     except SubjectFailure:
         implementation, profile = Implementation(name=opened.name), PROFILES[component]()
-    folder = check.folder / "replays"
+    folder = kept_in / "replays"
     replays = {
         index: str(write_replay(folder, cause.shrunk, cause.rule, opened, profile))
         for index, cause in enumerate(campaign.causes)
@@ -131,4 +142,5 @@ def _results(check: Check, campaign: Campaign) -> Results:
         schema=schema_digest(),
         replays=replays,
         package_version=PACKAGE_VERSION,
+        again=opened.again,
     )

@@ -138,8 +138,10 @@ def main() -> None:
     except SystemExit as ended:
         # click puts another file in the place of an output that nobody reads.
         if sys.stdout is output and not reader_has_gone(ended):
-            raise
-        code = EXIT_CLOSED_PIPE
+            # No command ends like this. With a code of its own, the code under test would judge.
+            code = _say("the code under test has ended this program", EXIT_SUBJECT_FAILED)
+        else:
+            code = EXIT_CLOSED_PIPE
     sys.exit(flushed(code or 0))
 
 
@@ -169,7 +171,9 @@ def _run() -> int | None:
         raise  # told by the caller
     except Problem as error:
         return _say(str(error), error.exit_code)
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise  # told by the caller
+    except BaseException as error:
         exit_code = exit_code_of(error)
         if exit_code is None:
             traceback.print_exception(error)  # the interpreter would end with 1: not conformant
@@ -178,22 +182,28 @@ def _run() -> int | None:
     return code
 
 
-def exit_code_of(error: Exception) -> int | None:
+def exit_code_of(error: BaseException) -> int | None:
     """The exit code of a foreseen problem of a subject or a file; None for any other error."""
     from purgatory_conformance.opening import UnknownSubject
     from purgatory_conformance.subjects.building import BuildFailed, MissingTool
     from purgatory_conformance.subjects.declaration import InvalidDeclaration
+    from purgatory_conformance.subjects.subject import SubjectFailure
+    from purgatory_conformance.work_folder import ForeignFolder
     from purgatory_spec.jsonlines import InvalidDocument
 
-    if isinstance(error, UnknownSubject | InvalidDeclaration | InvalidDocument):
+    if isinstance(error, UnknownSubject | InvalidDeclaration | InvalidDocument | ForeignFolder):
         return EXIT_USAGE
     if isinstance(error, MissingTool):
         return EXIT_MISSING_TOOL
-    if isinstance(error, BuildFailed):
+    if isinstance(error, BuildFailed | SubjectFailure):
         return EXIT_SUBJECT_FAILED
     return None
 
 
 def _say(sentence: str, code: int) -> int:
-    click.echo(f"purgatory: {sentence}", err=True)
+    """Print a sentence, in which a file or an adapter may have written anything; the code."""
+    from purgatory_conformance.describing.words import printable
+
+    lines = map(printable, sentence.split("\n"))
+    click.echo("purgatory: " + "\n".join(lines), err=True)
     return code

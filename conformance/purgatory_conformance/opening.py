@@ -1,16 +1,19 @@
 """From the word on the command line to an open subject."""
 
+import hashlib
 import importlib
+import re
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from purgatory_conformance.describing.words import printable, replay_command
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.registered import PROJECTS, REGISTERED
 from purgatory_conformance.resources import adapter_folder, adapters_folder
-from purgatory_conformance.running.replay_file import plain
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.building import installed, run_build, sole_builder
@@ -27,10 +30,12 @@ from purgatory_conformance.subjects.declaration import (
     declaration_of,
     read_declaration,
 )
+from purgatory_conformance.subjects.guarded import GuardedSubject, guarded
 from purgatory_conformance.subjects.in_process import subject_of
 from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 from purgatory_conformance.subjects.open_subject import OpenSubject
-from purgatory_conformance.subjects.subject import Subject
+from purgatory_conformance.subjects.subject import Subject, SubjectFailure
+from purgatory_conformance.work_folder import plain
 from purgatory_spec.profiles import Component, Profile
 
 KAFKA_RELEASE = "4.4.0"
@@ -41,12 +46,28 @@ KAFKA_SHARED_LOCK_RELEASE = "2.6.3"
 """The newest release whose test classes are published."""
 
 
+_IN_A_MODULE = re.compile(r"[\w.]+:[\w.]+")
+
+
 class UnknownSubject(ValueError):
     """No subject goes by the word given; the message lists the known words."""
 
 
+Tell = Callable[[str], object]
+"""Takes a sentence that says which commands are about to run, or which module is imported."""
+
+
+def quietly(_: str) -> None:
+    """Tell nobody."""
+
+
 def open_subject(
-    word: str, *, work_folder: Path, release: str = "", profile: Profile | None = None
+    word: str,
+    *,
+    work_folder: Path,
+    release: str = "",
+    profile: Profile | None = None,
+    tell: Tell = quietly,
 ) -> OpenSubject:
     """Open the subject that a word stands for.
 
@@ -57,25 +78,83 @@ def open_subject(
         work_folder: Where adapters are built.
         release: The release of Apache Kafka to judge, where the subject is Kafka.
         profile: The choices of a class of instances, where ``module:CLASS`` is given.
+        tell: Takes what a declaration has run, before it runs.
 
     Raises:
         UnknownSubject: nothing goes by this word.
         InvalidDeclaration: the declaration cannot be used.
         MissingTool: a tool that the subject needs is not installed.
         BuildFailed: the adapter could not be built.
+        SubjectFailure: the subject's own code raised something.
     """
     if not word:
         word = _default_word()
     word, release = _with_release(word, release)
-    opened = _registered(word, work_folder, release)
-    if opened is not None:
-        return opened
+    subject = _built_in(word)
+    if subject is not None:
+        return OpenSubject(word, subject)
+    opened = _registered(word, work_folder, release) or _users(
+        word, work_folder, profile, release, tell
+    )
+    return replace(opened, again=("--subject", opened.reopen))
+
+
+def open_named_in(file: Path, word: str, asked: Path) -> OpenSubject:
+    """Open the subject that a file names: one of the suite that runs in this process.
+
+    A file that somebody sends starts nothing and imports nothing. The word in it is not even looked
+    for in the file system, which a path of another machine would reach.
+
+    Args:
+        file: The file that names the subject.
+        word: What the file says; empty for the bundled subject, where no other is at hand.
+        asked: The file or folder that is being replayed.
+
+    Raises:
+        UnknownSubject: it is another subject, or none; the message has the line to type.
+    """
+    here = declaration_of("")
+    if not word and here is not None:
+        raise UnknownSubject(
+            f"{file} names no subject, and {here} declares one; to ask that: "
+            f"{replay_command(asked, '--subject', here)}; to ask our own: "
+            f"{replay_command(asked, '--subject', 'bundled')}"
+        )
+    subject = _built_in(word or "bundled")
+    if subject is not None:
+        return OpenSubject(word or "bundled", subject)
+    option = _option_for(word)
+    if not option:
+        raise UnknownSubject(f"{file}: {word!r} is no subject{_or_rather(word)}")
+    raise UnknownSubject(
+        f"{file} names the subject {word!r}. Nothing that a file names is started or "
+        f"imported; to ask it, name it yourself: {replay_command(asked, option, word)}"
+    )
+
+
+def _option_for(word: str) -> str:
+    """The option that takes a word which a file names; empty for a word that is no subject."""
+    if word.partition("@")[0] in {each.name for each in REGISTERED}:
+        return "--subject"
+    if word.endswith(".toml") or _IN_A_MODULE.fullmatch(word):
+        return "--subject"
+    return "--command" if re.search(r"[\s/\\]", word) else ""
+
+
+def _users(
+    word: str, work_folder: Path, profile: Profile | None, release: str, tell: Tell
+) -> OpenSubject:
+    """A subject that does not come with the suite."""
     path = declaration_of(word)
     if path is not None:
         declaration = read_declaration(path, release)
-        return replace(_declared(declaration, work_folder), reopen=str(path))
+        tell(_what_runs(path, declaration, work_folder))
+        return replace(
+            _declared(declaration, work_folder), reopen=str(path), home=declaration.folder
+        )
     if ":" in word:
-        return OpenSubject(word, _imported(word, Path.cwd(), profile))
+        subject = GuardedSubject(_imported(word, Path.cwd(), profile))
+        return OpenSubject(word, subject, reopen=word, home=Path.cwd())
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
         f"nor a folder with a purgatory.toml, nor module:factory{_or_rather(word)}"
@@ -90,7 +169,7 @@ def _or_rather(word: str) -> str:
 
 
 def adapter_command(
-    word: str, *, work_folder: Path, release: str = ""
+    word: str, *, work_folder: Path, release: str = "", tell: Tell = quietly
 ) -> tuple[tuple[str, ...], Path | None]:
     """The command of an adapter and the folder it starts in, without starting it.
 
@@ -103,7 +182,8 @@ def adapter_command(
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
-    path = _bundled_declaration(word, work_folder) or declaration_of(word)
+    bundled = _bundled_declaration(word, work_folder)
+    path = bundled or declaration_of(word)
     if path is None:
         raise UnknownSubject(
             f"{word!r} is no adapter, a program that speaks the protocol; "
@@ -114,7 +194,18 @@ def adapter_command(
         raise UnknownSubject(
             f"{path} declares no command; doctor examines programs that a command starts"
         )
+    if bundled is None:
+        tell(_what_runs(path, declaration, work_folder))
     return _built(declaration, work_folder), declaration.folder
+
+
+def _what_runs(path: Path, declaration: Declaration, work_folder: Path) -> str:
+    """Say which commands of a declaration run, or which module is imported, on one line."""
+    if declaration.python:
+        return printable(f"{path} imports {declaration.python} from {declaration.folder}")
+    build, command = _commands(declaration, work_folder)
+    first = f"{shlex.join(build)}, then " if build else ""
+    return printable(f"{path} runs {first}{shlex.join(command)}")
 
 
 def _with_release(word: str, release: str) -> tuple[str, str]:
@@ -129,27 +220,32 @@ def _default_word() -> str:
     return str(declaration_of("") or "bundled")
 
 
-def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | None:
+def _built_in(word: str) -> Subject | None:
+    """The subject of a word that runs in this process and comes with the suite; None for others."""
     match word:
         case "bundled":
-            return OpenSubject(word, bundled_subject())
+            return bundled_subject()
         case "bundled-proposal":
-            return OpenSubject(word, bundled_proposal_subject())
+            return bundled_proposal_subject()
         case "bundled-fixed-interval":
-            return OpenSubject(word, bundled_fixed_subject())
+            return bundled_fixed_subject()
         case "bundled-inline":
-            return OpenSubject(word, bundled_inline_subject())
+            return bundled_inline_subject()
         case "bundled-real-clock":
-            return OpenSubject(word, bundled_real_clock_subject())
-        case _ if declaration := _bundled_declaration(word, work_folder):
-            return _declared(read_declaration(declaration), work_folder)
-        case _ if word in _KAFKA_MODES:
-            return _kafka(word, work_folder, release)
+            return bundled_real_clock_subject()
         case _ if word.startswith("mutant:"):
-            return OpenSubject(word, _mutant(word.removeprefix("mutant:")))
+            return _mutant(word.removeprefix("mutant:"))
         case _ if word.startswith("profile:"):
-            return OpenSubject(word, _profile_subject(word.removeprefix("profile:")))
+            return _profile_subject(word.removeprefix("profile:"))
     return None
+
+
+def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | None:
+    """A subject that comes with the suite and is a program; None for others."""
+    path = _bundled_declaration(word, work_folder)
+    if path is not None:
+        return replace(_declared(read_declaration(path), work_folder), reopen=word)
+    return _kafka(word, work_folder, release) if word in _KAFKA_MODES else None
 
 
 _KITS = {
@@ -232,14 +328,29 @@ def _profile_subject(name: str) -> Subject:
     raise UnknownSubject(f"there is no profile subject {name!r}; {hint}")
 
 
-def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
-    """Build an adapter, if there is something to build; the command that starts it."""
-    output = work_folder.resolve() / "adapters" / plain(declaration.name)
+def _commands(
+    declaration: Declaration, work_folder: Path
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The command that builds an adapter, empty for none, and the one that starts it."""
+    output = str(_output(declaration, work_folder))
     build, command = (
-        tuple(part.replace("{build}", str(output)) for part in words)
+        tuple(part.replace("{build}", output) for part in words)
         for words in (declaration.build, declaration.command)
     )
+    return build, command
+
+
+def _output(declaration: Declaration, work_folder: Path) -> Path:
+    """The folder that an adapter is built in: no other project of the same name has this one."""
+    whose = hashlib.sha256(str(declaration.folder).encode(errors="surrogateescape")).hexdigest()
+    return work_folder.resolve() / "adapters" / f"{plain(declaration.name)}-{whose[:8]}"
+
+
+def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
+    """Build an adapter, if there is something to build; the command that starts it."""
+    build, command = _commands(declaration, work_folder)
     if build:
+        output = _output(declaration, work_folder)
         advice = f"the adapter of {declaration.name} is built with it"
         tool = installed(build[0], advice)
         with sole_builder(output.with_name(f"{output.name}.lock")):
@@ -250,7 +361,7 @@ def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
 def _declared(declaration: Declaration, work_folder: Path) -> OpenSubject:
     subject: Subject
     if declaration.python:
-        subject = _imported(declaration.python, declaration.folder)
+        subject = GuardedSubject(_imported(declaration.python, declaration.folder))
     else:
         subject = ChildProcessSubject(
             _built(declaration, work_folder),
@@ -266,14 +377,22 @@ def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subjec
     module_name, _, factory_name = word.partition(":")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
+
+    def found() -> Callable[[], Subject]:
+        factory: Callable[[], Subject] = getattr(importlib.import_module(module_name), factory_name)
+        return factory
+
     try:
-        module = importlib.import_module(module_name)
-        factory: Callable[[], Subject] = getattr(module, factory_name)
-    except (ImportError, AttributeError) as error:
-        raise UnknownSubject(f"{word!r} cannot be imported: {error}") from error
+        factory = guarded(f"the import of {module_name}", found)
+    except SubjectFailure as failure:
+        if isinstance(failure.__cause__, ImportError | AttributeError):
+            raise UnknownSubject(
+                f"{word!r} cannot be imported: {failure.__cause__}"
+            ) from failure.__cause__
+        raise
     is_subject = hasattr(factory, "do_all")
     if is_subject or not isinstance(factory, type) or not hasattr(factory, "do"):
-        return factory()
+        return guarded(word, factory)
     if profile is None:
         raise UnknownSubject(f"{word!r} is a class of instances, and has no profile of its own")
     return subject_of(factory, profile)

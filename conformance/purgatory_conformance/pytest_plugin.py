@@ -214,8 +214,9 @@ class RuleTest(pytest.Item):
     ) -> str:
         """The rule, what was expected, the shrunk steps, and the command that replays them."""
         from purgatory_conformance.command_line import Problem
+        from purgatory_conformance.work_folder import ForeignFolder
 
-        if isinstance(excinfo.value, _Told | Problem):
+        if isinstance(excinfo.value, _Told | Problem | ForeignFolder):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo))
 

@@ -32,14 +32,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from hypothesis.strategies import DrawFn
 
 from purgatory_conformance.components import PROFILES, on_real_clock
-from purgatory_conformance.describing.words import instance_noun, noun, printable
+from purgatory_conformance.describing.words import instance_noun, noun, printable, replay_command
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import HypothesisSource, Source
 from purgatory_conformance.judging.case_judge import Deviation, Judge
 from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.replay_file import plain, replay_case, write_replay
+from purgatory_conformance.running.replay_file import replay_case, write_replay
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.subjects.in_process import Instance, subject_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
@@ -51,6 +51,7 @@ from purgatory_conformance.subjects.subject import (
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
+from purgatory_conformance.work_folder import ForeignFolder, own_folder
 from purgatory_spec.cases import Step, encode_case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome, Value
@@ -283,11 +284,11 @@ class StepMachine(RuleBasedStateMachine):
             lines.append(f"{number:3}  {support.describe_operation(step.operation)}  ->  {said}")
         lines.append("the same as a file:")
         lines.append(encode_case(replay_case(run, rule_id, self.opened, self.profile)).rstrip())
-        folder = _WORK_FOLDER / plain(self.opened.name) / "replays"
         try:
+            folder = own_folder(_WORK_FOLDER, self.opened) / "replays"
             path = write_replay(folder, run, rule_id, self.opened, self.profile)
-            lines.append(f"again: purgatory replay {path}")
-        except OSError as error:
+            lines.append(f"again: {replay_command(path, *self.opened.again)}")
+        except (OSError, ForeignFolder) as error:
             lines.append(f"the file could not be kept: {error}")
         return "\n".join(lines)
 
@@ -421,7 +422,7 @@ def _opened(make: Callable[..., Instance], profile: Profile) -> OpenSubject:
     subject = subject_of(make, profile)
     name = getattr(make, "__qualname__", subject.implementation.name)
     word = f"{getattr(make, '__module__', '')}:{name}"
-    return OpenSubject(name, subject, reopen=word)
+    return OpenSubject(name, subject, reopen=word, again=("--subject", word), home=Path.cwd())
 
 
 def _judging(component: Component, choices: Choices | None) -> Profile:

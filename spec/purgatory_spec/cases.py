@@ -12,6 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
+from purgatory_spec.named_files import named_file
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -221,7 +222,7 @@ def decode_case(text: str, source: str = "<text>") -> Case:
 def read_case(path: Path) -> Case:
     """The case in a file; raises ``InvalidDocument`` where the file is not one."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = named_file(path).read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

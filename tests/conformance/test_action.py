@@ -185,7 +185,7 @@ def test_a_conformant_subject_ends_well_with_summary_badge_and_artifact(folder: 
     kept = folder / "workspace" / action.results["results"]
     assert action.uploaded == {"name": "purgatory-conformance", "path": action.results["results"]}
     assert {each.name for each in kept.iterdir()} == {
-        *("results.jsonl", "report.html", "junit.xml", "badge.json")
+        *("results.jsonl", "report.html", "junit.xml", "badge.json", "subject.json")
     }
     badge = json.loads((kept / "badge.json").read_text("utf-8"))
     assert action.results["verdict"] == badge["message"]

@@ -1,9 +1,11 @@
 """Adapters that name a build: it runs before they start, and its failure is said."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
+from purgatory_conformance.describing.words import printable
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_spec.profiles import Component
 
@@ -31,8 +33,12 @@ def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
     """
     declared(tmp_path, sys.executable, "-c", COPIES, "{build}")
     ended = purgatory(tmp_path, "doctor")
-    assert (ended.returncode, ended.stdout[:2]) == (0, "ok"), ended.stderr
-    assert (tmp_path / "purgatory-work/adapters/my-timer/adapter.py").is_file()
+    first, second, *_ = ended.stdout.splitlines()
+    assert (ended.returncode, second[:2]) == (0, "ok"), ended.stderr
+    (built,) = (tmp_path / "purgatory-work/adapters").glob("my-timer-*/adapter.py")
+    build = shlex.join([sys.executable, "-c", COPIES, str(built.parent)])
+    runs = f"{build}, then {shlex.join([sys.executable, str(built)])}"
+    assert first == printable(f"purgatory.toml runs {runs}")
 
     source = tmp_path / "sources" / "adapter.py"
     text = source.read_text(encoding="utf-8")

@@ -68,7 +68,7 @@ def test_a_wrong_solution_is_shown_where_it_goes_wrong(
     [
         ("def broken(:\n", "mine.py is no Python: invalid syntax"),
         ("class Clock: ...\n", "mine.py defines no Timer. The task: Write a timer"),
-        (None, "mine.py: there is no such file"),
+        (None, "mine.py does not exist, or is no file"),
     ],
 )
 def test_a_file_that_is_no_solution_is_told_why(

@@ -117,12 +117,13 @@ def test_a_broken_rule_fails_with_the_steps_and_the_command(suite: pytest.Pytest
             "expected rejected: closed, seen accepted",
             "  1  shut down*",
             "  2  add *<- diverges",
-            f"purgatory replay purgatory-work/subjects-wrong/replays/{CLOSED}-rejection.jsonl",
+            f"purgatory replay purgatory-work/subjects-wrong/replays/{CLOSED}-rejection.jsonl "
+            "--subject subjects:wrong",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
     kept = next((suite.path / "purgatory-work/subjects-wrong/replays").iterdir())
-    again = CliRunner().invoke(replay, [str(kept)])
+    again = CliRunner().invoke(replay, [str(kept), "--subject", "subjects:wrong"])
     assert again.exit_code == 1
     assert f"diverges from {CLOSED}" in again.stdout
 

@@ -20,6 +20,7 @@ import msgspec
 
 from purgatory_bench.bench.results import Machine, Results, read_results
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_spec.named_files import named_file
 
 KEPT: Final = Path("reference") / "results" / "performance"
 STATED: Final = "stated.json"
@@ -129,7 +130,7 @@ def _read_stated(path: Path) -> Stated | None:
     if not path.is_file():
         return None
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Stated)
+        return msgspec.json.decode(named_file(path).read_bytes(), type=Stated)
     except msgspec.DecodeError as problem:
         raise Problem(f"{path} states no figures: {problem}", EXIT_USAGE) from problem
 

@@ -13,6 +13,7 @@ from purgatory_bench.bench.report import Column, circumstances, goals_text
 from purgatory_bench.bench.workload_tables import workload_tables
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_spec.named_files import named_file
 
 PAGE: Final = Path("reference") / "performance.md"
 PLOTS: Final = Path("assets") / "performance"
@@ -49,7 +50,7 @@ def publish(docs: Path) -> list[Path]:
     page = docs / PAGE
     if not page.is_file():
         raise Problem(f"{docs} has no page {PAGE.as_posix()}", EXIT_USAGE)
-    text = page.read_text(encoding="utf-8")
+    text = named_file(page).read_text(encoding="utf-8")
     machines = read_kept(docs)
     shown = max(machines, key=lambda each: len(each.files)).files
     drawn = draw_plots(shown, docs / PLOTS)

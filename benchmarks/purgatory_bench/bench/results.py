@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_spec.named_files import named_file
 
 Figure: TypeAlias = int | float | str | None
 Option: TypeAlias = bool | int | float | str | tuple[int | str, ...] | None
@@ -191,7 +192,7 @@ def read_document(path: Path, kind: type[Document]) -> Document:
         Problem: it is none.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(named_file(path).read_bytes(), type=kind)
     except OSError as problem:
         raise Problem(f"{path}: {problem.strerror}", EXIT_USAGE) from problem
     except msgspec.DecodeError as problem:

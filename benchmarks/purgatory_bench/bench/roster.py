@@ -116,7 +116,7 @@ def _compiled(label: str, name: str) -> Callable[[Place], Start]:
 
 
 def _python_start(place: Place, label: str, python: Path, name: str) -> Start:
-    command: list[str | Path] = [python, "-m", "purgatory_bench.python_peer", name]
+    command: list[str | Path] = [python, "-P", "-m", "purgatory_bench.python_peer", name]
     return Start(command, place.work, place.log(label))
 
 

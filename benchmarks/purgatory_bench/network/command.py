@@ -27,6 +27,7 @@ from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Pr
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_impl import COMPILED
 from purgatory_spec.installing import command_for
+from purgatory_spec.named_files import named_file
 
 PARTS: Final = ("spikes", "fairness", "idle", "loads")
 _WORK: Final = Path("purgatory-work") / "bench"
@@ -87,7 +88,7 @@ def publish(results: NetworkResults, page: Path) -> None:
         Problem: the page is not there, or lacks a mark.
     """
     try:
-        text = page.read_text(encoding="utf-8")
+        text = named_file(page).read_text(encoding="utf-8")
         for region, inside in regions(results).items():
             text = between_marks(text, region, inside)
     except OSError as problem:

@@ -84,7 +84,13 @@ def _start(
     variables: Mapping[str, str],
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [python, "-m", f"purgatory_bench.network.{module}", msgspec.json.encode(task).decode()],
+        [
+            python,
+            "-P",
+            "-m",
+            f"purgatory_bench.network.{module}",
+            msgspec.json.encode(task).decode(),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if module == "serving" else subprocess.DEVNULL,
         stderr=said,

@@ -74,6 +74,9 @@ def check(
     SUBJECT is a registered name (see: purgatory list subjects), a folder with a purgatory.toml, or
     module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
     implementation.
+
+    The commands of a folder's purgatory.toml are run, the build among them, and a module is
+    imported: name what you trust. The first line says which commands these are.
     """
     only = frozenset(known_rule(rule).id for rule in rules)
     wanted = _wanted(components, only)
@@ -81,7 +84,7 @@ def check(
     if seconds is not None:
         budget = replace(budget, seconds=seconds)
     seed = random.randrange(2**31) if seed is None else seed
-    asked = opened(subject, command, work, release)
+    asked = opened(subject, command, work, release, tell=click.echo)
     if without_deviations:
         asked = replace(asked, deviations=(), replays=())
     console = Console()

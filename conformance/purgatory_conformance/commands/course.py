@@ -16,6 +16,7 @@ from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.commands.options import WORK, opened
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_conformance.opening import quietly
 from purgatory_conformance.playing.page import play_page
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_conformance.teaching.exercises import (
@@ -128,12 +129,14 @@ def sheet_(chosen: tuple[int, ...], solutions: bool, out: Path) -> None:
 def check_(context: click.Context, number: str, file: Path, seed: int, work: Path) -> None:
     """Say whether FILE solves exercise N, and where not, with the shortest failing case.
 
+    A FILE of Python code is run: name files that you trust.
+
     Exits with 0 for a solution, 1 for a wrong answer, 2 for a file that is no answer to this
     exercise, 3 for a failure of the code in FILE.
     """
     exercise = _exercise(number)
     if not file.is_file():
-        raise Problem(f"{file}: there is no such file", EXIT_USAGE)
+        raise Problem(f"{file} does not exist, or is no file", EXIT_USAGE)
     match exercise:
         case Predicted():
             code = _told(grade_prediction(exercise, file))
@@ -186,7 +189,7 @@ def _judged(exercise: Built | Judged, name: str, file: Path, seed: int, work: Pa
         text = _source(file, exercise.task, tuple(own for own, _ in exercise.names))
         folder = work / "course" / name
         _lay_out(exercise, text, folder, name)
-        asked, component = opened(str(folder), "", work, ""), exercise.component
+        asked, component = opened(str(folder), "", work, "", tell=quietly), exercise.component
     else:
         _source(file, exercise.task, (exercise.name,))
         sys.path.insert(0, str(file.resolve().parent))

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from purgatory_conformance.command_line import AS_JSON, EXIT_SUBJECT_FAILED, print_json
-from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK
+from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, tell_on_standard_error
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Severity, report
@@ -39,7 +39,8 @@ def doctor(
     if command:
         words, folder = tuple(shlex.split(command)), None
     else:
-        words, folder = adapter_command(subject, work_folder=work, release=release)
+        tell = tell_on_standard_error if as_json else click.echo
+        words, folder = adapter_command(subject, work_folder=work, release=release, tell=tell)
     findings = list(examine(words, working_folder=folder, time_limit_seconds=time_limit))
     if as_json:
         print_json(findings)

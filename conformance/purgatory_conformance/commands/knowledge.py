@@ -177,7 +177,7 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
     RESULTS is the results.jsonl of a check; by default that of the bundled timer.
     """
     visits: Counter[str] = Counter()
-    if results.is_file():
+    if results.exists():
         for each in read_results(results):
             visits.update({line.id: line.visits for line in each.rules})
     else:

@@ -65,6 +65,8 @@ def check_(
 ) -> None:
     """Compare the model in FILE with the rules: what does one allow and the other forbid?
 
+    FILE is Python code, which is run, in a process of its own: name files that you trust.
+
     Small instances are explored completely, then cases are generated. The first difference is told
     step by step, with the rule. FILE defines COMPONENT, initial(configuration) and
     step(state, operation); see: purgatory model template. An initial() without argument stands for

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from purgatory_conformance.nearest import did_you_mean
-from purgatory_conformance.opening import open_subject
+from purgatory_conformance.opening import Tell, open_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_spec.profiles import Component, Profile
@@ -60,16 +60,33 @@ def known_rule(identifier: str) -> Requirement:
         raise click.UsageError(f"there is no rule {identifier}; {hint}") from None
 
 
-def opened(
-    subject: str, command: str, work: Path, release: str, profile: Profile | None = None
-) -> OpenSubject:
-    """The subject of this word, or the adapter behind this command line.
+def tell_on_standard_error(sentence: str) -> None:
+    """Print which commands run, or which module is imported, where the output is for programs."""
+    click.echo(sentence, err=True)
 
-    The profile is that of a class of instances, which has none of its own.
+
+def opened(
+    subject: str,
+    command: str,
+    work: Path,
+    release: str,
+    profile: Profile | None = None,
+    tell: Tell = tell_on_standard_error,
+) -> OpenSubject:
+    """Open the subject of this word, or the adapter behind this command line.
+
+    The profile is that of a class of instances, which has none of its own; ``tell`` takes what a
+    declaration has run, before it runs.
     """
     if not command:
-        return open_subject(subject, work_folder=work, release=release, profile=profile)
+        return open_subject(subject, work_folder=work, release=release, profile=profile, tell=tell)
     if subject:
         raise click.UsageError("give either a SUBJECT or --command, not both")
     words = shlex.split(command)
-    return OpenSubject("adapter", ChildProcessSubject(words, name="adapter"), reopen=command)
+    return OpenSubject(
+        "adapter",
+        ChildProcessSubject(words, name="adapter"),
+        reopen=command,
+        again=("--command", command),
+        home=Path.cwd(),
+    )

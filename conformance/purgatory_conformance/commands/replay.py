@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import click
@@ -16,10 +17,17 @@ from purgatory_conformance.command_line import (
     EXIT_USAGE,
     exit_code_of,
 )
-from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.commands.options import (
+    COMMAND,
+    RELEASE,
+    WORK,
+    opened,
+    tell_on_standard_error,
+)
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import counted, legend_of, noun, printable
 from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_conformance.opening import open_named_in
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import profile_of
@@ -57,15 +65,20 @@ def replay(
 ) -> None:
     """Run the case in FILE once more, step by step, and judge every step.
 
+    FILE may name a subject that comes with the suite and runs in this process. Any other is asked
+    where you name it, with --subject or --command: no file starts or imports anything.
+
     FILE may be a folder of kept cases: each of its .jsonl files is run, a table says what each
     breaks, and the exit code is that of the worst. 0 says that all are as the rules say.
     """
     console = Console(highlight=False)
     if file.is_dir():
+        tell_once = cache(tell_on_standard_error)
 
-        def ask(case: Case) -> OpenSubject:
-            wanted = subject or ("" if command else case.header.subject)
-            return opened(wanted, command, work, release, case.header.profile)
+        def ask(case: Case, source: Path) -> OpenSubject:
+            if subject or command:
+                return opened(subject, command, work, release, case.header.profile, tell_once)
+            return open_named_in(source, case.header.subject, file)
 
         whom = "as recorded" if recorded else subject or command
         context.exit(_replay_folder(console, file, whom, None if recorded else ask))
@@ -76,15 +89,18 @@ def replay(
         if any(step.outcome is None for step in steps):
             raise click.UsageError(f"{file} has steps without a recorded outcome")
     else:
-        wanted = subject or ("" if command else case.header.subject)
-        asked = opened(wanted, command, work, release, case.header.profile).subject
+        if subject or command:
+            asked = opened(subject, command, work, release, case.header.profile).subject
+        else:
+            asked = open_named_in(file, case.header.subject, file).subject
         try:
             run = run_case(asked, case.header.case, case.header.configuration, case.operations)
             if run.failure is not None:
-                console.print(f"{run.failure}", markup=False)
+                console.print(printable(str(run.failure)), markup=False)
                 context.exit(EXIT_SUBJECT_FAILED)
             if run.verdict is CaseVerdict.UNSUPPORTED:
-                console.print(f"not judged: the subject refuses it: {run.refused}", markup=False)
+                refused = printable(run.refused)
+                console.print(f"not judged: the subject refuses it: {refused}", markup=False)
                 context.exit(EXIT_INCONCLUSIVE)
             steps, profile = run.steps, profile_of(asked, case.component)
         finally:
@@ -96,7 +112,7 @@ def replay(
 
 
 def _replay_folder(
-    console: Console, folder: Path, whom: str, ask: Callable[[Case], OpenSubject] | None
+    console: Console, folder: Path, whom: str, ask: Callable[[Case, Path], OpenSubject] | None
 ) -> int:
     """Run each case of a folder, and print a table; the exit code is that of the worst.
 
@@ -114,7 +130,7 @@ def _replay_folder(
         try:
             case = read_case(file)
             subject = whom or case.header.subject
-            code, words = _recorded(case) if ask is None else _again(case, ask)
+            code, words = _recorded(case) if ask is None else _again(case, ask(case, file))
         except TooManyStates:
             code, words = EXIT_INCONCLUSIVE, CaseVerdict.INCONCLUSIVE.value
         except Exception as error:
@@ -133,9 +149,9 @@ def _replay_folder(
     return next(code for code in _WORST_FIRST if codes[code])
 
 
-def _again(case: Case, ask: Callable[[Case], OpenSubject]) -> tuple[int, str]:
-    """Ask the subject of a case the case's operations: the exit code, and the result in words."""
-    subject = ask(case).subject
+def _again(case: Case, asked: OpenSubject) -> tuple[int, str]:
+    """Ask a subject the operations of a case: the exit code, and the result in words."""
+    subject = asked.subject
     try:
         run = run_case(subject, case.header.case, case.header.configuration, case.operations)
     finally:

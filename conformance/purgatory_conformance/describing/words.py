@@ -142,9 +142,11 @@ def legend_of(*states: str) -> str:
     return "* completed" if any(map(_MARKED.search, states)) else ""
 
 
-def replay_command(path: str) -> str:
-    """The command that runs a stored case again, ready to be pasted."""
-    return f"purgatory replay {path if _PLAIN_PATH.fullmatch(path) else shlex.quote(path)}"
+def replay_command(path: object, *words: object) -> str:
+    """Return the command that runs a stored case again, with further words, ready to be pasted."""
+    quoted = [shlex.quote(str(word)) for word in words]
+    first = str(path) if _PLAIN_PATH.fullmatch(str(path)) else shlex.quote(str(path))
+    return printable(" ".join(("purgatory replay", first, *quoted)))
 
 
 def paragraphs(markdown: str) -> list[str]:

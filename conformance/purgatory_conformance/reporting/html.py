@@ -89,8 +89,8 @@ def render_html(results: Sequence[Results]) -> str:
     parts = _parts(results)
     has_viewer = any(cause.viewed for part in parts for cause in part.causes)
     return page_template("report.html.jinja").render(
-        viewer_style=viewer_style() if has_viewer else "",
-        viewer_script=viewer_script() if has_viewer else "",
+        viewer_style=viewer_style() if has_viewer else Markup(""),
+        viewer_script=viewer_script() if has_viewer else Markup(""),
         header=results[0].header,
         footer=decisive.footer,
         implementation=describe_implementation(results[0].header.implementation),

@@ -36,6 +36,7 @@ def render_narrative(narrative: Narrative, run: Run | None = None) -> str:
         actor_rem=actor_rem(narrative),
         least_rem=least_rem(narrative),
         stutters=narrative.loop == last,
+        viewer_script=viewer_script(),
         viewed=viewer_style() + viewer(run) + viewer_script(),
     )
 

@@ -5,6 +5,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from purgatory_conformance.describing.words import printable
+from purgatory_conformance.viewing.markup import content_policy
 
 
 @cache
@@ -18,6 +19,7 @@ def page_template(name: str, package: str = "purgatory_conformance.reporting") -
         lstrip_blocks=True,
         finalize=_finalized,
     )
+    environment.globals["content_policy"] = content_policy
     return environment.get_template(name)
 
 

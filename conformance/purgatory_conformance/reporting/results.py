@@ -38,6 +38,8 @@ class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", t
     component: Component = Component.TIMER
     format: int = RESULTS_FORMAT
     package_version: str = ""
+    again: tuple[str, ...] = ()
+    """The words that ``purgatory replay`` needs besides the file of a cause."""
 
     @property
     def suite_words(self) -> str:
@@ -203,6 +205,7 @@ def results_of(
     schema: str,
     replays: dict[int, str],
     package_version: str = "",
+    again: tuple[str, ...] = (),
 ) -> Results:
     """The results of a campaign; ``replays`` has the file of each cause by its position."""
     return Results(
@@ -216,6 +219,7 @@ def results_of(
             campaign.seed,
             campaign.component,
             package_version=package_version,
+            again=again,
         ),
         rules=tuple(
             RuleLine(

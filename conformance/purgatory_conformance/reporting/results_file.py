@@ -20,7 +20,9 @@ from purgatory_conformance.reporting.results import (
     Results,
     RuleLine,
 )
+from purgatory_conformance.whole_files import write_whole
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
+from purgatory_spec.named_files import named_file
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
     ChannelMutingProfile,
@@ -69,10 +71,8 @@ class _Tag(msgspec.Struct, frozen=True):
 def write_results(results: Sequence[Results], path: Path) -> None:
     """Write the file whole, under its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
     text = "".join(encode_line(line) + "\n" for each in results for line in _lines(each))
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, text.encode())
 
 
 def _lines(results: Results) -> Iterator[Line]:
@@ -92,8 +92,10 @@ def read_results(path: Path) -> tuple[Results, ...]:
         InvalidDocument: the file is no results file; the error names the line.
     """
     try:
-        texts = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+        texts = named_file(path).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    except OSError as error:
+        raise InvalidDocument(str(path), 1, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
     found: list[Results] = []
     lines: list[Line] = []

@@ -117,7 +117,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         seen=printable(cause.seen),
         before=printable(cause.before),
         after=printable(cause.after),
-        command=replay_command(cause.replay) if cause.replay else "",
+        command=replay_command(cause.replay, *results.header.again) if cause.replay else "",
         answers=answers,
         also=f"some cases of this cause were blamed on {joined([*cause.also])}"
         if cause.also

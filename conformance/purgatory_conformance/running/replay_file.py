@@ -4,13 +4,10 @@ from pathlib import Path
 
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.whole_files import write_whole
+from purgatory_conformance.work_folder import plain
 from purgatory_spec.cases import Case, case_header, encode_case
 from purgatory_spec.profiles import Profile
-
-
-def plain(name: str) -> str:
-    """A name as that of a file or folder."""
-    return "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in name)
 
 
 def write_replay(
@@ -20,7 +17,7 @@ def write_replay(
     case = replay_case(run, rule, opened, profile)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{case.header.case}.jsonl"
-    path.write_text(encode_case(case), encoding="utf-8")
+    write_whole(path, encode_case(case).encode())
     return path
 
 

@@ -1,5 +1,6 @@
 """``purgatory.toml``: how to start a subject, the pinned suite, and the rules known as broken."""
 
+import os
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION, changes_after
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.jsonlines import InvalidDocument
+from purgatory_spec.named_files import named_file
 from purgatory_spec.requirements import component_of_rule
 
 
@@ -75,7 +77,7 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
         InvalidDeclaration: says what is wrong with the file.
     """
     try:
-        with path.open("rb") as file:
+        with named_file(path).open("rb") as file:
             document: object = tomllib.load(file)
         if path.name == "pyproject.toml":
             document = _tool_table(document, path)
@@ -117,13 +119,13 @@ def declaration_of(word: str) -> Path | None:
     path = Path(word)
     if (
         not word
-        and not Path("purgatory.toml").is_file()
+        and not os.path.lexists("purgatory.toml")
         and has_declaration(Path("pyproject.toml"))
     ):
         return Path("pyproject.toml")
     if path.is_dir():
         path = path / "purgatory.toml"
-    return path if path.is_file() else None
+    return path if os.path.lexists(path) else None
 
 
 def _words(command: list[str]) -> tuple[str, ...]:
@@ -133,7 +135,7 @@ def _words(command: list[str]) -> tuple[str, ...]:
 def has_declaration(path: Path) -> bool:
     """Whether a ``pyproject.toml`` has the table ``tool.purgatory``."""
     try:
-        with path.open("rb") as file:
+        with named_file(path).open("rb") as file:
             return "purgatory" in tomllib.load(file).get("tool", {})
     except (OSError, tomllib.TOMLDecodeError):
         return False

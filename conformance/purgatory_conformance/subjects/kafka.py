@@ -202,6 +202,8 @@ def _build(sources: Path, project: Path, digest: str, command: tuple[str, ...]) 
     ) as folder:
         fresh = Path(folder) / "fresh"
         shutil.copytree(sources, fresh, ignore=shutil.ignore_patterns("target"))
+        # Maven looks for extensions to load in the nearest .mvn, in any folder further up.
+        (fresh / ".mvn").mkdir(exist_ok=True)
         run_build(command, fresh, "Maven")
         (fresh / _STAMP).write_text(digest, encoding="ascii")
         if project.exists():

@@ -8,6 +8,7 @@ import random
 import runpy
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -158,6 +159,7 @@ def compared(make: Callable[[], Timer], size: int, seed: int) -> Comparison:
 
 
 def _main(file: str, name: str, size: str, seed: str) -> None:
+    sys.path.append(str(Path(file).parent))  # last, so that nothing of ours is hidden by it
     made = runpy.run_path(file)[name]
     arguments = (1, int(size)) if int(size) else ()
     found = compared(lambda: made(*arguments), int(size), int(seed))

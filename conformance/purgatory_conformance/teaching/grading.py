@@ -93,7 +93,7 @@ def grade_class(exercise: Compared, file: Path, seed: int) -> Grade:
         Problem: the process does not end in time, or the class cannot be made.
     """
     task = [str(file.resolve()), exercise.name, str(exercise.wheel_size), str(seed)]
-    command = [sys.executable, "-m", "purgatory_conformance.teaching.comparing", *task]
+    command = [sys.executable, "-P", "-m", "purgatory_conformance.teaching.comparing", *task]
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False
@@ -101,10 +101,13 @@ def grade_class(exercise: Compared, file: Path, seed: int) -> Grade:
     except subprocess.TimeoutExpired as error:
         words = f"{file}: no answer after {_SECONDS:g} s; does a loop end?"
         raise Problem(words, EXIT_SUBJECT_FAILED) from error
-    if done.returncode != 0:
+    if done.returncode != 0 or not done.stdout.strip():
         last = (done.stderr.strip() or "it ended by itself").splitlines()[-1]
         raise Problem(f"{file}: {last}", EXIT_SUBJECT_FAILED)
-    seen = msgspec.json.decode(done.stdout.splitlines()[-1], type=Comparison)
+    try:
+        seen = msgspec.json.decode(done.stdout.splitlines()[-1], type=Comparison)
+    except msgspec.MsgspecError as error:
+        raise Problem(f"{file}: its code has ended the process", EXIT_SUBJECT_FAILED) from error
     if not seen.steps:
         words = f"Solved: {file.name} does as the model in {seen.runs} runs, {seen.compared} steps."
         return Grade(True, (words,))

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from rich.console import Console
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED, Problem
+from purgatory_conformance.commands.options import tell_on_standard_error
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, worst
@@ -16,10 +17,11 @@ from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_conformance.running.campaign import MINIMUM_VISITS
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.running.replay_file import plain
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
 from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.whole_files import write_whole
+from purgatory_conformance.work_folder import own_folder
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.engines import Engine
 from purgatory_pipeline.campaigns.finding import deviations_of, findings
@@ -77,15 +79,13 @@ def run_course(course: Course, engine: Engine, console: Console) -> int:
         Refused: the folder holds what is no campaign's.
         UnknownSubject: nothing goes by the subject's word.
     """
-    opened = course.choice.opened()
+    opened = course.choice.opened(tell_on_standard_error)
     served = not is_adapter(opened)
     subject = opened.subject
     if served:
         subject.close()
         subject = course.choice.isolated(served=True)
-    folder = CampaignFolder(
-        course.out or Path(course.choice.work) / plain(opened.name) / "campaign"
-    )
+    folder = CampaignFolder(course.out or own_folder(Path(course.choice.work), opened) / "campaign")
     try:
         with folder.kept():
             return _run(course, opened, served, subject, folder, engine, console)
@@ -131,7 +131,7 @@ def _run(
     result, results = _concluded(runs, drawings, opened, subject, folder, progress.seconds)
     results_path, page = folder.path / "results.jsonl", folder.path / "report.html"
     write_results(results, results_path)
-    page.write_text(render_html(results), encoding="utf-8")
+    write_whole(page, render_html(results).encode())
     print_results(console, results, results_path=str(results_path), report_path=str(page))
     console.print(f"tables  {result}", markup=False, highlight=False, soft_wrap=True)
     for line in _counts(runs, progress, done.num_rows - runs.num_rows):
@@ -193,7 +193,7 @@ def _concluded(
     for each in found.found:
         each.seconds = seconds
     return result, [
-        results_about(each, opened.name, subject.implementation, result / "replays")
+        results_about(each, opened, subject.implementation, result / "replays")
         for each in found.found
     ]
 

@@ -9,10 +9,11 @@ import pyarrow.compute as pc
 
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.running.case_run import CaseRun
-from purgatory_conformance.running.replay_file import plain, write_replay
+from purgatory_conformance.running.replay_file import write_replay
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.work_folder import plain
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.first_failures import SEEDS_OF_A_GROUP, first_failures
 from purgatory_pipeline.campaigns.merging import Unanswered, coverage_table, failing, unanswered

@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.whole_files import whole_file, write_whole
 from purgatory_pipeline.campaigns.tables import DONE
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.results.locking import only_one
@@ -41,9 +42,9 @@ from purgatory_pipeline.results.manifest import (
     refuse_foreign,
     verify,
 )
-from purgatory_pipeline.results.whole_files import whole_file, write_whole
 from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.messages import Implementation
+from purgatory_spec.named_files import named_file
 
 FORMAT = 1
 """Version of the folder's format; another one is not taken up."""
@@ -122,7 +123,7 @@ class CampaignFolder:
 
     def _see_that_it_is(self, identity: Identity, header: Path) -> None:
         try:
-            before = msgspec.json.decode(header.read_bytes(), type=Identity)
+            before = msgspec.json.decode(named_file(header).read_bytes(), type=Identity)
         except (OSError, msgspec.MsgspecError) as error:
             raise Problem(f"{header} cannot be read: {error}", EXIT_USAGE) from error
         changed = [
@@ -147,7 +148,7 @@ class CampaignFolder:
         tables = [DONE.empty_table()]
         for part in sorted(self.parts.glob(_IS_PART)):
             try:
-                tables.append(pq.read_table(part).cast(DONE))
+                tables.append(pq.read_table(named_file(part)).cast(DONE))
             except (OSError, pa.ArrowException) as error:
                 raise Problem(f"{part} cannot be read ({error}); remove it", EXIT_USAGE) from error
         return pa.concat_tables(tables)
@@ -196,7 +197,9 @@ def read_result(folder: str | Path) -> Path:
     """
     where = Path(folder)
     try:
-        manifest = msgspec.json.decode((where / MANIFEST).read_bytes(), type=CampaignManifest)
+        manifest = msgspec.json.decode(
+            named_file(where / MANIFEST).read_bytes(), type=CampaignManifest
+        )
     except (OSError, msgspec.MsgspecError) as error:
         raise PipelineError(f"there is no result of a campaign in {where}: {error}") from None
     verify(where, manifest)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from purgatory_conformance.commands.options import opened
+from purgatory_conformance.opening import Tell, quietly
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure
@@ -41,13 +42,16 @@ class SubjectChoice:
     seconds: float = 10.0
     mebibytes: int = 1024
 
-    def opened(self) -> OpenSubject:
-        """The subject with the declaration of its author; the subject itself is not asked.
+    def opened(self, tell: Tell = quietly) -> OpenSubject:
+        """Open the subject with the declaration of its author; the subject itself is not asked.
+
+        Args:
+            tell: Takes what a declaration has run, before it runs.
 
         Raises:
             UnknownSubject: nothing goes by this word.
         """
-        return opened(self.word, self.command, Path(self.work), self.release)
+        return opened(self.word, self.command, Path(self.work), self.release, tell=tell)
 
     def isolated(self, *, served: bool) -> Subject:
         """The subject in a child process, which starts when it is first asked.
@@ -57,7 +61,7 @@ class SubjectChoice:
         """
         if not served:
             return self.opened().subject
-        words = (sys.executable, "-m", "purgatory_pipeline.campaigns.serving", self.word)
+        words = (sys.executable, "-P", "-m", "purgatory_pipeline.campaigns.serving", self.word)
         options = ("--release", self.release, "--work", self.work, "--memory", str(self.mebibytes))
         return ChildProcessSubject(
             (*words, *options),

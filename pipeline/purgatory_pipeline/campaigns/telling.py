@@ -18,6 +18,7 @@ from purgatory_conformance.running.campaign import (
     conclusion,
 )
 from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
@@ -51,12 +52,12 @@ class Found:
 
 
 def results_about(
-    found: Found, subject: str, implementation: Implementation, replays: Path
+    found: Found, opened: OpenSubject, implementation: Implementation, replays: Path
 ) -> Results:
     """The results that every report is made of; ``replays`` is the folder of the replay files."""
     return results_of(
         _campaign(found),
-        subject=subject,
+        subject=opened.name,
         implementation=implementation,
         profile=found.drawing.profile,
         suite="campaign",
@@ -64,6 +65,7 @@ def results_about(
         schema=schema_digest(),
         replays={number: str(replays / name) for number, name in found.replays.items()},
         package_version=PACKAGE_VERSION,
+        again=opened.again,
     )
 
 

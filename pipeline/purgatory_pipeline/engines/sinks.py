@@ -43,6 +43,7 @@ from purgatory_pipeline.results.manifest import (
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.results.schemas import TableName, arrow_schema
 from purgatory_pipeline.version import MODEL_VERSION
+from purgatory_spec.named_files import named_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -294,7 +295,7 @@ def read_table(path: Path) -> "pa.Table":
     """
     import pyarrow.parquet as pq
 
-    with path.open("rb") as opened:
+    with named_file(path).open("rb") as opened:
         return pq.ParquetFile(opened, page_checksum_verification=True).read()
 
 

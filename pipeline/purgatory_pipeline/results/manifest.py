@@ -8,12 +8,13 @@ import hashlib
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from purgatory_conformance.whole_files import write_whole
 from purgatory_pipeline.errors import PipelineError, Refused
-from purgatory_pipeline.results.whole_files import write_whole
+from purgatory_spec.named_files import named_file
 
 MANIFEST_FORMAT = 1
 """Version of the manifest; a reader rejects any other."""
@@ -108,7 +109,7 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
     """
     path = folder / MANIFEST
     try:
-        is_ours = is_a_checks(path.read_bytes(), of_a_check)
+        is_ours = is_a_checks(named_file(path).read_bytes(), of_a_check)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError:
@@ -132,7 +133,7 @@ def is_a_checks(manifest: bytes, of_a_check: bool = True) -> bool:
 
 def described(path: Path, rows: int | None, folder: Path | None = None) -> ResultFile:
     """A file as the manifest describes it, named as in this folder; by default in its own."""
-    with path.open("rb") as file:
+    with named_file(path).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     name = path.relative_to(folder or path.parent).as_posix()
     return ResultFile(name, path.stat().st_size, digest.hexdigest(), rows)
@@ -165,6 +166,12 @@ def encoded(document: msgspec.Struct) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
+def _is_inside(name: str) -> bool:
+    """Say whether the name of a file cannot lead out of the folder that it is looked for in."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
 def _is_whole(folder: Path, manifest: Manifest | CampaignManifest) -> bool:
     """Whether these very files are there already, from a check or campaign that gave the same."""
     try:
@@ -191,7 +198,7 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        content = path.read_bytes()
+        content = named_file(path).read_bytes()
     except FileNotFoundError:
         raise PipelineError(f"there are no results in {folder}: it has no {MANIFEST}") from None
     except OSError as problem:
@@ -221,6 +228,12 @@ def verify(folder: Path, manifest: Manifest | CampaignManifest) -> None:
         PipelineError: one is not.
     """
     whose = "check" if isinstance(manifest, Manifest) else "campaign"
+    strange = [each.name for each in manifest.files if not _is_inside(each.name)]
+    if strange or not is_own(manifest.folder):
+        raise PipelineError(
+            f"{folder / MANIFEST} names {strange[0] if strange else manifest.folder!r}, which no "
+            f"{whose} writes"
+        )
     for file in manifest.files:
         path = folder / manifest.folder / file.name
         try:

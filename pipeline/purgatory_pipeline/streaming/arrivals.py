@@ -34,6 +34,7 @@ from purgatory_pipeline.streaming.spans import Span, head_of
 from purgatory_pipeline.traces.byte_streams import difference, digest_beside
 from purgatory_pipeline.traces.parsing import MOST_BYTES, place_of
 from purgatory_pipeline.traces.sources import read_file, read_part, sources_of
+from purgatory_spec.named_files import named_file
 
 MOST_GONE = 10_000
 """So many files that are gone are still known where they come back."""
@@ -280,7 +281,7 @@ def _end_of_lines(name: str, start: int, size: int) -> int:
     object is none.
     """
     begin = max(start, size - MOST_BYTES - 1)
-    with Path(name).open("rb") as file:
+    with named_file(name).open("rb") as file:
         file.seek(begin)
         tail = file.read(size - begin)
     text = tail.rstrip(_BLANKS)

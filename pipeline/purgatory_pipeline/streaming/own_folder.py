@@ -8,9 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from purgatory_conformance.whole_files import write_whole
 from purgatory_pipeline.errors import Refused
 from purgatory_pipeline.results.locking import LOCK, only_one
-from purgatory_pipeline.results.whole_files import write_whole
+from purgatory_spec.named_files import named_file
 
 _WATCHED = "watched.json"
 _LAYOUT = 3
@@ -57,7 +58,7 @@ def own_folder(out: Path, watched: Path) -> Iterator[str]:
 def _before(path: Path) -> Watched | None:
     """What the last stream in the folder has written down of itself."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Watched)
+        return msgspec.json.decode(named_file(path).read_bytes(), type=Watched)
     except FileNotFoundError:
         return None
     except (msgspec.MsgspecError, ValueError):

@@ -18,6 +18,7 @@ import pyarrow as pa
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import read_changed, read_file, read_part, sources_of
+from purgatory_spec.named_files import named_file
 
 HEAD_BYTES = 4096
 """So much of a file tells it from others."""
@@ -68,7 +69,7 @@ def head_of(name: str, most: int = HEAD_BYTES) -> tuple[str, int]:
     Raises:
         OSError: it cannot be read.
     """
-    with Path(name).open("rb") as file:
+    with named_file(name).open("rb") as file:
         beginning = file.read(most)
     return blake2b(beginning, digest_size=16).hexdigest(), len(beginning)
 

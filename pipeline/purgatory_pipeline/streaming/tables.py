@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from purgatory_conformance.whole_files import write_whole
 from purgatory_pipeline.engines.sinks import CheckResults, as_batch, read_table
 from purgatory_pipeline.results.manifest import (
     MANIFEST,
@@ -41,9 +42,9 @@ from purgatory_pipeline.results.manifest import (
 from purgatory_pipeline.results.row_payloads import row_of
 from purgatory_pipeline.results.rows import QuarantineRow, Row, RunVerdict
 from purgatory_pipeline.results.schemas import ROW_TYPES, TableName, arrow_schema
-from purgatory_pipeline.results.whole_files import write_whole
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.version import MODEL_VERSION
+from purgatory_spec.named_files import named_file
 
 MOST_RUNS = 2_000
 """A part has no more, but for the runs of one home."""
@@ -113,7 +114,9 @@ class Tables:
         """Where the records of a batch are to be written as Parquet before it is taken."""
         path = folder / _LIST
         self._list = (
-            msgspec.json.decode(path.read_bytes(), type=_List) if path.exists() else _List()
+            msgspec.json.decode(named_file(path).read_bytes(), type=_List)
+            if path.exists()
+            else _List()
         )
 
     def take(self, number: int, told: Sequence[QuarantineRow]) -> Summary:

@@ -18,6 +18,7 @@ from purgatory_pipeline.studies.plots import draw_plots
 from purgatory_pipeline.studies.reading import Rows, count
 from purgatory_pipeline.studies.results import Results
 from purgatory_pipeline.studies.tables import Row, read_summary, write_summary
+from purgatory_spec.named_files import named_file
 
 LEAST_REQUESTS: Final = 1_000_000
 """Requests of each setting that is published, at least."""
@@ -59,7 +60,7 @@ def publish(docs: Path, results: Path | None) -> list[Path]:
     """
     assets = docs / ASSETS
     page = docs / PAGE
-    text = page.read_text(encoding="utf-8")
+    text = named_file(page).read_text(encoding="utf-8")
     read = {
         name: read_summary(assets / f"{name}.csv")
         if results is None

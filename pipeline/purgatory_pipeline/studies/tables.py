@@ -7,10 +7,11 @@ import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
+from purgatory_conformance.whole_files import whole_file
 from purgatory_pipeline.errors import require
-from purgatory_pipeline.results.whole_files import whole_file
 from purgatory_pipeline.studies.counts import Counts, Range
 from purgatory_pipeline.studies.setting import Setting
+from purgatory_spec.named_files import named_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,7 +103,7 @@ def write_summary(rows: Sequence[Row], path: Path) -> None:
 
 def read_summary(path: Path) -> list[Row]:
     """The rows of a file that ``write_summary`` has written."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with named_file(path).open(encoding="utf-8", newline="") as file:
         return [
             {
                 name: row[name] if kind == "text" else json.loads(row[name])

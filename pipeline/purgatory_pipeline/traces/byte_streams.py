@@ -17,11 +17,11 @@ checksum covers its last member: what is in there may be judged, and supports no
 
 import gzip
 import hashlib
-import stat
 import zlib
 from collections.abc import Generator
-from pathlib import Path
 from typing import NamedTuple
+
+from purgatory_spec.named_files import named_file
 
 CHECKSUM = ".sha256"
 """The file that tells the digest of another one has its name with this behind it."""
@@ -42,14 +42,15 @@ def chunks_of(name: str) -> Generator[bytes, None, None]:
             that could be decompressed before is given first.
     """
     try:
+        file = named_file(name)
         if name.endswith(".gz"):
-            with gzip.open(name, "rb") as packed:
+            with gzip.open(file, "rb") as packed:
                 # One read of the file below for each piece: what a larger one gathered would be
                 # lost where the data turns out to be damaged in the middle of it.
                 while chunk := packed.read1(CHUNK_BYTES):
                     yield chunk
         else:
-            with open(name, "rb") as plain:  # noqa: PTH123
+            with file.open("rb") as plain:
                 while chunk := plain.read(CHUNK_BYTES):
                     yield chunk
     except EOFError:
@@ -73,17 +74,11 @@ class Damage(NamedTuple):
 
 
 def damage_of(name: str) -> Damage | None:
-    """The first damage to a file; None where there is none, it cannot be read, or nothing tells.
-
-    Raises:
-        Broken: it is compressed and a pipe or the like, so that it cannot be looked at before.
-    """
+    """Return the first damage to a file; None without any, or where nothing tells."""
     try:
         if not name.endswith(".gz"):
             return _changed(name)
-        if not stat.S_ISREG(Path(name).stat().st_mode):
-            raise Broken("it is compressed and no regular file; decompress it on the way")
-        with open(name, "rb") as packed:  # noqa: PTH123
+        with named_file(name).open("rb") as packed:
             members = _Members()
             while piece := packed.read(CHUNK_BYTES):
                 if not members.take(piece):
@@ -109,7 +104,9 @@ def digest_beside(name: str) -> str | None:
         OSError: it cannot be read.
     """
     try:
-        words = Path(f"{name}{CHECKSUM}").read_text(encoding="utf-8", errors="replace").split()
+        words = (
+            named_file(f"{name}{CHECKSUM}").read_text(encoding="utf-8", errors="replace").split()
+        )
     except (FileNotFoundError, IsADirectoryError):
         return None
     return words[0] if words else ""
@@ -121,7 +118,7 @@ def difference(name: str, told: str) -> Damage | None:
     Raises:
         OSError: the file cannot be read.
     """
-    with Path(name).open("rb") as file:
+    with named_file(name).open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() == told:
             return None
     return Damage(0, unlike_its_checksum(name))

@@ -9,18 +9,18 @@ found before a line of the page is believed. Files are opened here and handed ov
 pyarrow takes a path like ``nightly:1`` for an address.
 """
 
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from purgatory_conformance.whole_files import whole_file
 from purgatory_pipeline.errors import Unusable, require
 from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.results.whole_files import whole_file
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parsing import place_of
+from purgatory_spec.named_files import named_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,11 +49,8 @@ def read_parquet(path: str, name: str) -> Iterator[Located | QuarantineRow]:
 
     number = 0
     try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            yield QuarantineRow(name, 0, "", "it is no regular file: Parquet is not read in order")
-            return
         with (
-            pa.OSFile(path) as opened,
+            pa.OSFile(str(named_file(path))) as opened,
             closing(
                 pq.ParquetFile(opened, pre_buffer=False, page_checksum_verification=True)
             ) as file,

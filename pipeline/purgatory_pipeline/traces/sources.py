@@ -34,6 +34,7 @@ from purgatory_pipeline.traces.byte_streams import CHECKSUM, Broken, Damage, chu
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parquet import read_parquet
 from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
+from purgatory_spec.named_files import NotAFile, named_file
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 """Of the files that are taken from folders."""
@@ -43,7 +44,7 @@ SHOWN_BYTES = 1000
 
 
 class NothingThere(PipelineError):
-    """A path, or a pattern, that names nothing."""
+    """A path, or a pattern, that names nothing that can be read."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
     The checksum beside a file is a part of it.
 
     Raises:
-        NothingThere: a path does not exist, or a pattern matches nothing.
+        NothingThere: a path does not exist or is a pipe or a device, or a pattern matches nothing.
         PipelineError: a folder cannot be listed, or a name is not made of characters.
     """
     files: dict[str, str] = {}
@@ -80,6 +81,10 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
                 for inner, is_ours in _inside(name):
                     _keep(files if is_ours else ignored, inner)
             else:
+                try:
+                    named_file(name)
+                except NotAFile as problem:
+                    raise NothingThere(f"{name} cannot be read: {problem.strerror}") from None
                 _keep(files, name)
     left = (name for real, name in ignored.items() if real not in files)
     return Sources(tuple(sorted(files.values())), tuple(sorted(left)))

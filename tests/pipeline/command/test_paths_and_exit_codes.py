@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance import command_line
-from purgatory_conformance.command_line import main, purgatory
+from purgatory_conformance.command_line import EXIT_USAGE, Problem, main, purgatory
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
@@ -56,11 +56,11 @@ def test_an_unforeseen_error_ends_with_3(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
-def test_a_pipe_in_a_folder_is_ignored_and_as_parquet_set_aside(tmp_path: Path) -> None:
+def test_a_pipe_in_a_folder_is_ignored_and_by_its_name_refused(tmp_path: Path) -> None:
     """
     Given a folder with a trace and a pipe that nobody writes, and a pipe named as Parquet
-    When both are checked
-    Then the one is judged without the pipe, and the other is set aside
+    When the folder is checked, and the pipes by their names
+    Then the one is judged without the pipe, and the others are refused
     """
     (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("s", Component.TIMER, 60)))
     os.mkfifo(tmp_path / "pipe.jsonl")
@@ -69,6 +69,8 @@ def test_a_pipe_in_a_folder_is_ignored_and_as_parquet_set_aside(tmp_path: Path) 
     assert done.exit_code == 0, done.output
     assert "pipe.jsonl" in "".join(done.output.split())
     os.mkfifo(tmp_path / "p.parquet")
-    done = CliRunner().invoke(purgatory, ["trace", "check", str(tmp_path / "p.parquet"), *out])
-    assert done.exit_code == 4
-    assert "no regular file" in done.output
+    for name in ("p.parquet", "pipe.jsonl", "*pipe*"):
+        done = CliRunner().invoke(purgatory, ["trace", "check", str(tmp_path / name), *out])
+        assert isinstance(done.exception, Problem)
+        assert done.exception.exit_code == EXIT_USAGE
+        assert "it is a pipe and no file" in str(done.exception)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from purgatory_spec.named_files import named_file
 from purgatory_tla.errors import InvalidSpecification, ParseFailure, UnknownOperator
 from purgatory_tla.modules.module_text import ModuleText
 
@@ -88,7 +89,7 @@ class Configuration:
             ParseFailure: the text is no configuration; ``line`` says where.
         """
         try:
-            text = path.read_text(encoding="utf-8")
+            text = named_file(path).read_text(encoding="utf-8")
         except OSError as error:
             raise InvalidSpecification(f"{path} cannot be read: {error.strerror}") from error
         return parse_configuration(text, str(path))

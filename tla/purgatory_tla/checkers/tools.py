@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from purgatory_spec.installing import command_for
+from purgatory_spec.named_files import named_file
 from purgatory_tla.errors import MissingJava, MissingTool, UntrustedJar
 
 Backend = Literal["tlc", "apalache"]
@@ -139,5 +140,5 @@ def _trusted(path: Path, expected: str) -> Path:
 @lru_cache(maxsize=8)
 def _sha256(path: Path, _changed: int, _size: int) -> str:
     """The checksum, computed again only when the file has changed."""
-    with path.open("rb") as stream:
+    with named_file(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from purgatory_spec.named_files import named_file
 from purgatory_tla.checkers.configurations import Configuration
 from purgatory_tla.resources import modules_folder
 
@@ -126,7 +127,7 @@ def read_manifest(path: Path | None = None) -> Manifest:
     """
     path = modules_folder() / "manifest.json" if path is None else path
     try:
-        text = path.read_text(encoding="utf-8")
+        text = named_file(path).read_text(encoding="utf-8")
         return parse_manifest(text)
     except OSError as error:
         raise InvalidManifest(f"{path.name}: cannot be read: {error.strerror}") from error

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from purgatory_spec.named_files import named_file
 from purgatory_tla.errors import InvalidSpecification, ParseFailure
 from purgatory_tla.values.type_annotations import Annotations, Type, parse_type
 
@@ -257,7 +258,7 @@ def _block_end(text: str, position: int) -> int:
 def _read_all(path: Path, seen: set[str]) -> Iterator[_Part]:
     """The parts of a module, extended modules before the modules that extend them."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = named_file(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise InvalidSpecification(f"the module {path} cannot be read: {error.strerror}") from error
     seen.add(path.stem)

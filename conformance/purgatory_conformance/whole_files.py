@@ -9,9 +9,11 @@ from pathlib import Path
 def whole_file(path: Path) -> Iterator[Path]:
     """Where to write a file that gets its name, ``path``, at the end; nothing stays of a failure.
 
-    A process that is killed leaves ``NAME.unfinished`` behind.
+    A process that is killed leaves ``NAME.unfinished`` behind. Neither name is followed where it
+    is a link to another file.
     """
     unfinished = path.with_name(f"{path.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
     try:
         yield unfinished
         unfinished.replace(path)
