@@ -179,7 +179,7 @@ class Server:
         self._raise_failure()
         return is_stopping
 
-    def stop(self, drain_ms: int = _DRAIN_MS) -> None:
+    def stop(self, drain_ms: int = 1000) -> None:
         """Take no more connections and requests, answer what was received, and close.
 
         Waits for handlers that are at work. May be called again, and by a handler, whose own thread
@@ -246,7 +246,7 @@ class Server:
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
-            raise ServerFailed(self._failure) from self._failure
+            raise ServerFailed from self._failure
 
     def _accept(self) -> None:
         threads = itertools.cycle(self._threads)
