@@ -27,7 +27,7 @@ from typing import Final, Self
 
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.errors import InvalidConfiguration, ServerFailed
-from purgatory_impl.network.channel import Request
+from purgatory_impl.network.channel import Channel, Request
 from purgatory_impl.network.faults import report
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
@@ -240,7 +240,8 @@ class Server:
         try:
             part()
         except BaseException as error:
-            self._failure = self._failure or error
+            if self._failure is None:
+                self._failure = error
             self._begin_to_stop(_DRAIN_MS)
             report("a thread of the server has ended; the server takes no connection", error)
 
@@ -288,7 +289,7 @@ class Server:
                 self._hand_on(pending)
         finally:
             for request in pending:
-                _release(request)
+                _release(request, request.channel)
             thread.close()
 
     def _is_drained(self, thread: NetworkThread, pending: deque[Request]) -> bool:
@@ -325,24 +326,30 @@ class Server:
                 channel.close(CloseReason.HANDLER_FAILED)
                 report("a handler has failed; the connection is closed", error)
             finally:
-                _release(request)
+                _release(request, channel)
         with suppress(queue.Full):  # the next one ends by this, or by another that is there
             self._requests.put_nowait(None)
+
+    def _is_end_queued(self) -> bool:
+        """Queue what ends handler threads, and return whether there was room for it."""
+        try:
+            self._requests.put(None, timeout=_LOOKS_AGAIN_S)
+        except queue.Full:
+            return False
+        return True
 
     def _end_handlers(self) -> None:
         """End handler threads behind the last request, and release what none of them has taken."""
         others = [each for each in self._handlers if each is not threading.current_thread()]
-        while any(each.is_alive() for each in others):
-            with suppress(queue.Full):
-                self._requests.put(None, timeout=_LOOKS_AGAIN_S)
-                break
+        while any(each.is_alive() for each in others) and not self._is_end_queued():
+            pass  # the queue is full, and handlers take requests from it
         for each in others:
             _join(each)
         if len(others) == len(self._handlers):
             while not self._requests.empty():
                 request = self._requests.get_nowait()
                 if request is not None:
-                    _release(request)
+                    _release(request, request.channel)
 
 
 def _join(thread: threading.Thread) -> None:
@@ -351,11 +358,11 @@ def _join(thread: threading.Thread) -> None:
         thread.join()
 
 
-def _release(request: Request) -> None:
+def _release(request: Request, channel: Channel) -> None:
     """Release a request that its handler has not released; an error closes its connection."""
     try:
         if not request.is_released:
             request.release()
     except BaseException as error:
-        request.channel.close(CloseReason.HANDLER_FAILED)
+        channel.close(CloseReason.HANDLER_FAILED)
         report("the memory of a request is lost; the connection is closed", error)
