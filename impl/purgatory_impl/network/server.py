@@ -5,10 +5,11 @@ The queue bounds their number: while it is full, network threads read no further
 writing responses, taking connections and noticing ends. A third bounds responses: those that peers
 do not read.
 
-What goes wrong at one connection closes that one: a handler that raises, whatever it raises, a
-response that is none, memory that cannot be given back. It is logged, and counted in ``closed``. An
-error that ends a thread of the server stops the server: it takes no more connections, answers what
-it has received, closes, and ``wait`` and ``stop`` raise ``ServerFailed``.
+An error at a connection closes that connection: a handler has raised, whatever it raised, or given a
+response that is no bytes, or memory could not be given back. The server logs the error, and counts
+the closing in ``closed``. An error that ends a thread stops the server: the server takes no more
+connections, answers the requests that were received, closes all connections, and ``wait`` and
+``stop`` raise ``ServerFailed``.
 """
 
 import errno
@@ -130,7 +131,7 @@ class Server:
 
     @property
     def closed(self) -> dict[CloseReason, int]:
-        """The number of connections that were closed so far, by reason, zeros among them."""
+        """Return the number of connections that were closed so far, for each reason."""
         counts = {
             reason: sum(thread.closed_counts[reason] for thread in self._threads)
             for reason in CloseReason
@@ -140,7 +141,7 @@ class Server:
 
     @property
     def unread_response_bytes(self) -> int:
-        """The bytes of responses that sockets have not taken whole."""
+        """Return the bytes of the responses that sockets have not taken whole."""
         return self._unread.bytes_
 
     @property
