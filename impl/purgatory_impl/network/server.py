@@ -5,7 +5,7 @@ The queue bounds their number: while it is full, network threads read no further
 writing responses, taking connections and noticing ends. A third bounds responses: those that peers
 do not read.
 
-An error at a connection closes that connection: a handler has raised, whatever it raised, or given a
+An error at a connection closes that connection: a handler has raised, whatever it was, or given a
 response that is no bytes, or memory could not be given back. The server logs the error, and counts
 the closing in ``closed``. An error that ends a thread stops the server: the server takes no more
 connections, answers the requests that were received, closes all connections, and ``wait`` and
