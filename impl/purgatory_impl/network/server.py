@@ -331,21 +331,16 @@ class Server:
         with suppress(queue.Full):  # the next one ends by this, or by another that is there
             self._requests.put_nowait(None)
 
-    def _is_end_queued(self) -> bool:
-        """Queue what ends handler threads, and return whether there was room for it."""
-        try:
-            self._requests.put(None, timeout=_LOOKS_AGAIN_S)
-        except queue.Full:
-            return False
-        return True
-
     def _end_handlers(self) -> None:
         """End handler threads behind the last request, and release what none of them has taken."""
         others = [each for each in self._handlers if each is not threading.current_thread()]
-        while any(each.is_alive() for each in others) and not self._is_end_queued():
-            pass  # the queue is full, and handlers take requests from it
         for each in others:
-            _join(each)
+            while each.is_alive():
+                # Again and again: the queue may be full, or a handler thread may have failed with
+                # the last end in its hand.
+                with suppress(queue.Full):
+                    self._requests.put_nowait(None)
+                each.join(_LOOKS_AGAIN_S)
         if len(others) == len(self._handlers):
             while not self._requests.empty():
                 request = self._requests.get_nowait()
