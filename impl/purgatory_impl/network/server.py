@@ -248,7 +248,9 @@ class Server:
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
-            raise ServerFailed from self._failure
+            failed = ServerFailed()
+            failed.__cause__ = self._failure  # the compiled build knows no ``raise from``
+            raise failed
 
     def _accept(self) -> None:
         threads = itertools.cycle(self._threads)
