@@ -4,9 +4,11 @@ python -m broker --topic orders:2 --port 9292
 """
 
 import logging
+import os
 import signal
 import ssl
 import sys
+import threading
 from contextlib import ExitStack
 from typing import Final
 
@@ -17,7 +19,8 @@ from broker.client import trusting
 from broker.follower import Follower
 from broker.metrics import serving_metrics
 from purgatory_impl import InvalidConfiguration
-from purgatory_impl.network import NetworkLimits
+from purgatory_impl.errors import ServerFailed
+from purgatory_impl.network import NetworkLimits, Server
 
 _END: Final = {signal.SIGINT, signal.SIGTERM}
 _PORT: Final = click.IntRange(0, 2**16 - 1)
@@ -103,8 +106,17 @@ def main(
             stack.enter_context(Follower(number, address, broker.logs, tls=client_tls))
         click.echo(f"broker: {host}:{address[1]}\nmetrics: {url}")
         sys.stdout.flush()
+        threading.Thread(target=_end_with, args=(broker.server,), name="watch").start()
         signal.sigwait(_END)
     click.echo("stopped")
+
+
+def _end_with(server: Server) -> None:
+    """End the process, as by the signal, if the server stops by an error; leaving raises it."""
+    try:
+        server.wait()
+    except ServerFailed:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _tls(

@@ -217,13 +217,19 @@ class Broker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Answer what waits, and stop."""
+        """Answer what waits, and stop.
+
+        Raises:
+            ServerFailed: a thread of the server has ended by an error, which has stopped it before.
+        """
         self._stopping.set()
         for key in self.logs:
             self._moved(key)
-        self.server.stop()
-        self.produces.close()
-        self.fetches.close()
+        try:
+            self.server.stop()
+        finally:
+            self.produces.close()
+            self.fetches.close()
 
     def _handle(self, request: Request) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What Prometheus reads: the pool and who waits for it, the request queue, both purgatories.
+"""What Prometheus reads: the pool and who waits for it, connections, queue, both purgatories.
 
 All numbers are read when Prometheus asks, none is kept. The names in quotes are Kafka's.
 """
@@ -32,6 +32,20 @@ class BrokerCollector(Collector):
             server.queued,
         )
         yield GaugeMetricFamily("broker_connections", "Open connections.", server.connections)
+        yield GaugeMetricFamily(
+            "broker_unread_response_bytes",
+            "Bytes of responses that clients have not read, of at most unread_response_bytes.",
+            server.unread_response_bytes,
+        )
+        closed = CounterMetricFamily(
+            "broker_closed_connections",
+            "Connections that were closed, by reason: unread, bad_response, handler_failed, failed "
+            "and others.",
+            labels=["reason"],
+        )
+        for reason, count in server.closed.items():
+            closed.add_metric([reason.value], count)
+        yield closed
         yield from self._purgatories()
 
     def _memory(self) -> Iterator[Metric]:

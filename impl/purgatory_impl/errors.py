@@ -229,11 +229,12 @@ class ResponseTooLarge(PurgatoryError):
 class ServerFailed(RuntimeError):
     """A thread of a server has ended by an error, which is the cause; the server is stopped."""
 
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(
-            f"a thread of the server has ended by {type(error).__name__}; the server takes no more "
-            "connections. Make a new one"
-        )
+    def __init__(
+        self,
+        problem: str = "a thread of the server has ended by an error, which is the cause; the "
+        "server has stopped. Make a new one",
+    ) -> None:
+        super().__init__(problem)
 
 
 def refuse_copy(whole: object) -> NoReturn:

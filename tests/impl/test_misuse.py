@@ -393,6 +393,8 @@ def every_error() -> Iterator[Exception]:
     yield errors.NotATask("nothing")
     yield errors.KeysAreText("ab")
     yield errors.NotABuffer(3)
+    yield errors.InvalidResponse("text")
+    yield errors.ResponseTooLarge(2**31, 2**31 - 1)
     yield errors.InvalidAllocation("0 bytes")
     for kind in (
         errors.TaskOfAnotherTimer,
@@ -406,6 +408,7 @@ def every_error() -> Iterator[Exception]:
         errors.BufferReleased,
         errors.BufferInUse,
         errors.RequestAnswered,
+        errors.ServerFailed,
     ):
         yield kind()
 

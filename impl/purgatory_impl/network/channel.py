@@ -153,12 +153,13 @@ class Channel:
         """The end of throttling; from any thread."""
         self.owner.post(self, partial(self.owner.throttled, self, is_throttled=False))
 
-    def close(self, reason: CloseReason = CloseReason.BY_US) -> None:
+    def close(self, reason: CloseReason | None = None) -> None:
         """Close the connection in the next poll; from any thread. Bytes not written are lost.
 
         Args:
-            reason: What the closing is counted as.
+            reason: What the closing is counted as; ``BY_US`` when absent.
         """
+        reason = reason or CloseReason.BY_US
         self.owner.post(self, partial(self.owner.closed, self, reason))
 
 

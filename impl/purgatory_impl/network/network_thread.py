@@ -259,7 +259,7 @@ class NetworkThread:
 
     @property
     def connections(self) -> int:
-        """How many channels are open; from any thread."""
+        """Return the number of open channels; from any thread."""
         return len(self._channels)
 
     @property

@@ -48,7 +48,7 @@ class CloseReason(enum.Enum):
     """The server has closed it."""
 
     UNREAD = "unread"
-    """Responses that nobody read had exceeded their limit, and this peer was the longest idle."""
+    """The unread responses had exceeded their limit, and this peer had read nothing the longest."""
 
     BAD_RESPONSE = "bad_response"
     """Its request was answered with something that is no response, or too large."""

@@ -5,10 +5,11 @@ The queue bounds their number: while it is full, network threads read no further
 writing responses, taking connections and noticing ends. A third bounds responses: those that peers
 do not read.
 
-What goes wrong at one connection closes that one: a handler that raises, whatever it raises, a
-response that is none, memory that cannot be given back. It is logged, and counted in ``closed``. An
-error that ends a thread of the server stops the server: it takes no more connections, answers what
-it has received, closes, and ``wait`` and ``stop`` raise ``ServerFailed``.
+An error at a connection closes that connection: a handler has raised, whatever it was, or given a
+response that is no bytes, or memory could not be given back. The server logs the error, and counts
+the closing in ``closed``. An error that ends a thread stops the server: the server takes no more
+connections, answers the requests that were received, closes all connections, and ``wait`` and
+``stop`` raise ``ServerFailed``.
 """
 
 import errno
@@ -27,7 +28,7 @@ from typing import Final, Self
 
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.errors import InvalidConfiguration, ServerFailed
-from purgatory_impl.network.channel import Request
+from purgatory_impl.network.channel import Channel, Request
 from purgatory_impl.network.faults import report
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
@@ -130,7 +131,7 @@ class Server:
 
     @property
     def closed(self) -> dict[CloseReason, int]:
-        """The number of connections that were closed so far, by reason, zeros among them."""
+        """Return the number of connections that were closed so far, for each reason."""
         counts = {
             reason: sum(thread.closed_counts[reason] for thread in self._threads)
             for reason in CloseReason
@@ -140,7 +141,7 @@ class Server:
 
     @property
     def unread_response_bytes(self) -> int:
-        """The bytes of responses that sockets have not taken whole."""
+        """Return the bytes of the responses that sockets have not taken whole."""
         return self._unread.bytes_
 
     @property
@@ -179,7 +180,7 @@ class Server:
         self._raise_failure()
         return is_stopping
 
-    def stop(self, drain_ms: int = _DRAIN_MS) -> None:
+    def stop(self, drain_ms: int = 1000) -> None:
         """Take no more connections and requests, answer what was received, and close.
 
         Waits for handlers that are at work. May be called again, and by a handler, whose own thread
@@ -240,13 +241,16 @@ class Server:
         try:
             part()
         except BaseException as error:
-            self._failure = self._failure or error
+            if self._failure is None:
+                self._failure = error
             self._begin_to_stop(_DRAIN_MS)
             report("a thread of the server has ended; the server takes no connection", error)
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
-            raise ServerFailed(self._failure) from self._failure
+            failed = ServerFailed()
+            failed.__cause__ = self._failure  # the compiled build knows no ``raise from``
+            raise failed
 
     def _accept(self) -> None:
         threads = itertools.cycle(self._threads)
@@ -288,7 +292,7 @@ class Server:
                 self._hand_on(pending)
         finally:
             for request in pending:
-                _release(request)
+                _release(request, request.channel)
             thread.close()
 
     def _is_drained(self, thread: NetworkThread, pending: deque[Request]) -> bool:
@@ -325,24 +329,25 @@ class Server:
                 channel.close(CloseReason.HANDLER_FAILED)
                 report("a handler has failed; the connection is closed", error)
             finally:
-                _release(request)
+                _release(request, channel)
         with suppress(queue.Full):  # the next one ends by this, or by another that is there
             self._requests.put_nowait(None)
 
     def _end_handlers(self) -> None:
         """End handler threads behind the last request, and release what none of them has taken."""
         others = [each for each in self._handlers if each is not threading.current_thread()]
-        while any(each.is_alive() for each in others):
-            with suppress(queue.Full):
-                self._requests.put(None, timeout=_LOOKS_AGAIN_S)
-                break
         for each in others:
-            _join(each)
+            while each.is_alive():
+                # Again and again: the queue may be full, or a handler thread may have failed with
+                # the last end in its hand.
+                with suppress(queue.Full):
+                    self._requests.put_nowait(None)
+                each.join(_LOOKS_AGAIN_S)
         if len(others) == len(self._handlers):
             while not self._requests.empty():
                 request = self._requests.get_nowait()
                 if request is not None:
-                    _release(request)
+                    _release(request, request.channel)
 
 
 def _join(thread: threading.Thread) -> None:
@@ -351,11 +356,11 @@ def _join(thread: threading.Thread) -> None:
         thread.join()
 
 
-def _release(request: Request) -> None:
+def _release(request: Request, channel: Channel) -> None:
     """Release a request that its handler has not released; an error closes its connection."""
     try:
         if not request.is_released:
             request.release()
     except BaseException as error:
-        request.channel.close(CloseReason.HANDLER_FAILED)
+        channel.close(CloseReason.HANDLER_FAILED)
         report("the memory of a request is lost; the connection is closed", error)

@@ -1,16 +1,18 @@
 """Responses that peers do not read, under a bound of bytes.
 
-A response is counted when the socket does not take it whole at once, with all its bytes until the
-last one is taken: so long its memory is kept. The count is that of all network threads of a server.
+A response is counted if the socket does not take all its bytes at once. The whole response counts
+until the socket has taken the last byte, since its memory is kept until then. All network threads
+of a server share one count.
 
-Nobody can be made to read, and a handler that waited for a peer would wait for an attacker. So a
-response that would exceed the bound has others closed for it: those whose peers have taken nothing
-for the longest time. A peer that reads is behind all that do not, and a response that is larger
-than the bound is sent all the same if it is the only one.
+A handler that waited for a peer to read would wait for an attacker. So a response that would exceed
+the bound has other channels closed: first the channel whose peer has taken nothing for the longest
+time. A channel whose peer reads is closed last. A response that is larger than the bound is sent if
+no other response is counted.
 
-Only the network thread finds out what a socket takes, and handlers may be faster than it. So a
-large response waits at the bound until those before it were tried, and those that must go are
-closed. That is a wait for a thread that waits for nobody, and it ends after a second in any case.
+Handlers may respond faster than the network thread writes. So at the bound ``respond`` waits with a
+large response until the network threads have tried the earlier responses and closed the channels
+that must be closed. Network threads wait for no handler and no peer, and the wait ends after a
+second in any case.
 """
 
 import threading
@@ -49,7 +51,7 @@ class UnreadResponses:
 
     @property
     def bytes_(self) -> int:
-        """The bytes of responses that sockets have not taken whole."""
+        """Return the bytes of the responses that sockets have not taken whole."""
         return self._bytes + self._untried_bytes
 
     def announce(self, bytes_: int, *, is_waiting: bool) -> None:

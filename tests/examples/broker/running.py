@@ -40,7 +40,7 @@ def scraped(broker: Broker) -> dict[str, float]:
 def values_of(exposition: str) -> dict[str, float]:
     lines = (line for line in exposition.splitlines() if not line.startswith("#"))
     return {
-        re.sub(r'\{purgatory="(\w+)"\}', r"_of_\1", name).removeprefix("broker_"): float(value)
+        re.sub(r'\{\w+="(\w+)"\}', r"_of_\1", name).removeprefix("broker_"): float(value)
         for name, value in (line.rsplit(" ", 1) for line in lines)
     }
 

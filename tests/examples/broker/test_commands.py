@@ -57,6 +57,43 @@ def client(*words: str, expected: int = 0) -> str:
 
 
 @pytest.mark.slow
+def test_a_broker_whose_server_fails_ends_by_itself() -> None:
+    """Given a broker's process whose network thread ends by an error some time after the start
+    When nobody sends it a signal
+    Then it ends with the error, and not with code 0
+    """
+    program = """
+from broker.__main__ import main
+from purgatory_impl.network import NetworkThread
+
+poll = NetworkThread.poll
+polls = iter(range(20))
+
+
+def ending(thread, *arguments, **options):
+    if next(polls, None) is None:
+        raise OSError("no more sockets")
+    return poll(thread, *arguments, **options)
+
+
+NetworkThread.poll = ending
+main(["--followers", "1"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "OSError: no more sockets" in done.stdout
+    assert "ServerFailed: a thread of the server has ended" in done.stdout
+    assert "stopped\n" not in done.stdout
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_start_produce_fetch_scrape_stop(end: signal.Signals) -> None:
     """Given a broker with two followers, started by its command

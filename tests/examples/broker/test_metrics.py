@@ -8,6 +8,7 @@ import pytest
 from broker.client import Client
 from broker.metrics import serving_metrics
 from broker.protocol import CONSUMER, Acks, FetchRequest, ProduceRequest, Request, encode
+from purgatory_impl.network import CloseReason
 from tests.examples.broker.running import (
     LONG_MS,
     ORDERS,
@@ -32,6 +33,7 @@ REST = {
     "memory_pool_depleted_percent": 0,
     "queued_requests": 0,
     "connections": 0,
+    "unread_response_bytes": 0,
     "purgatory_size_of_produce": 0,
     "purgatory_size_of_fetch": 0,
     "num_delayed_operations_of_produce": 0,
@@ -48,6 +50,12 @@ def framed(request: Request) -> bytes:
     return frame(len(body)) + body
 
 
+def present(text: str) -> dict[str, float]:
+    """The numbers that come and go: all but those of closed connections."""
+    values = values_of(text)
+    return {name: each for name, each in values.items() if not name.startswith("closed_")}
+
+
 def exposition(url: str) -> str:
     with urlopen(url, timeout=120) as response:
         return str(response.read(), "utf-8")
@@ -62,7 +70,7 @@ def test_prometheus_sees_what_is_received_and_what_waits() -> None:
     """
     with running() as broker, serving_metrics(broker, ("127.0.0.1", 0)) as url:
         text = exposition(url)
-        assert values_of(text) == REST
+        assert present(text) == REST
         for name, rule in (
             ("available_bytes", "MUTING-GAUGES"),
             ("used_bytes", "MUTING-GAUGES"),
@@ -86,11 +94,11 @@ def test_prometheus_sees_what_is_received_and_what_waits() -> None:
                 "num_delayed_operations_of_produce": 1,
                 "num_delayed_operations_of_fetch": 1,
             }
-            assert eventually(lambda: values_of(exposition(url)) == expected)
+            assert eventually(lambda: present(exposition(url)) == expected)
             with following(broker):
                 assert one._receive(4)
                 assert two._receive(4)
-        assert eventually(lambda: values_of(exposition(url)) == REST)
+        assert eventually(lambda: present(exposition(url)) == REST)
 
 
 def test_depleted_time_runs_while_a_connection_waits_for_memory_and_no_longer() -> None:
@@ -121,6 +129,23 @@ def test_depleted_time_runs_while_a_connection_waits_for_memory_and_no_longer() 
         last, ends = scraped(broker)[name], time.monotonic() + 0.02
         assert eventually(lambda: time.monotonic() > ends)
         assert scraped(broker)[name] == last >= first[name]
+
+
+def test_closed_connections_are_counted_by_reason() -> None:
+    """Given a broker
+    When one connection announces an impossible size, and one has a bad response
+    Then each is counted under its reason, and all reasons have a number
+    """
+    name = "closed_connections_total_of_{}"
+    with running() as broker, client_of(broker) as wrong, client_of(broker) as right:
+        assert {key for key in scraped(broker) if key.startswith("closed_")} == {
+            name.format(reason.value) for reason in CloseReason
+        }
+        sends(wrong, frame(-1))
+        assert eventually(lambda: scraped(broker)[name.format("invalid_size")] == 1)
+        broker.server._threads[0].channels[-1].close(CloseReason.BAD_RESPONSE)
+        assert eventually(lambda: scraped(broker)[name.format("bad_response")] == 1)
+        assert right._wire.recv(1) == b""
 
 
 def test_a_port_that_is_taken_is_an_error() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from purgatory_impl.errors import InvalidResponse, RequestAnswered, ResponseTooLarge
 from purgatory_impl.network import CloseReason, NetworkLimits, Request
+from purgatory_impl.network.unread_responses import UnreadResponses
 from purgatory_spec.reasons import Reason
 from tests.impl.network.serving import ask, dial, eventually, response, serving
 from tests.impl.network.wire import Bench, Client, bench, both, frame
@@ -243,39 +244,44 @@ def narrow(limit: int = LIMIT) -> NetworkLimits:
 
 
 @both
-def test_at_the_limit_the_longest_standstill_is_closed(*, tls: bool) -> None:
+def test_at_the_limit_others_are_closed_for_a_response(*, tls: bool) -> None:
     """Given a limit of two large responses and some bytes
     When four clients that read nothing have one each, one after the other
-    Then the first two are closed for it, and no more than two responses are kept
+    Then two of the first three are closed for it, and no more than two responses are kept
     """
     with bench(tls=tls, limits=narrow()) as network:
         answered(network, 2)
         assert (network.closed, network.thread.unread.bytes_) == ({}, 2 * EACH)
         answered(network, 2)
-        assert network.closed == dict.fromkeys((1, 2), CloseReason.UNREAD)
+        assert list(network.closed.values()) == [CloseReason.UNREAD] * 2
+        assert 4 not in network.closed
         assert network.thread.unread.bytes_ == 2 * EACH
         assert network.thread.closed_counts[CloseReason.UNREAD] == 2
     assert network.thread.unread.bytes_ == 0
 
 
-def test_who_reads_stays_before_who_does_not() -> None:
-    """Given two clients that have not read their responses, the first of them the older one
-    When the first begins to read, and a third response exceeds the limit
-    Then the second is closed, and the first gets its response to the end
+def test_the_longest_standstill_is_closed_first() -> None:
+    """Given a bound of ten bytes, and four channels with responses of four bytes
+    When the first has progressed, and further responses exceed the bound
+    Then the others are to be closed in the order of their standstill, each once, and are counted
+        until they are
     """
-    with bench(limits=narrow()) as network:
-        first, _ = answered(network, 2)
-        found = 0
-        left = len(first.channel.outgoing[0])
-        while len(first.channel.outgoing[0]) == left:
-            found += len(first.wire.recv(65536))
-            network.poll(10)
-        answered(network, 1)
-        assert network.closed == {2: CloseReason.UNREAD}
-        while found < EACH:
-            found += len(first.wire.recv(65536))
-            network.poll()
-        assert found == EACH
+    unread = UnreadResponses(10)
+    with bench() as network:
+        first, second, third, fourth = (network.connect().channel for _ in range(4))
+        assert unread.tried(first, 0, 4) == unread.tried(second, 0, 4) == []
+        unread.progress(first)
+        assert unread.tried(third, 0, 4) == [second]
+        assert unread.bytes_ == 12
+        unread.progress(second)
+        assert unread.tried(fourth, 0, 4) == [first]
+        for channel in (first, second, second):
+            unread.remove(channel)
+        assert unread.bytes_ == 8
+        assert unread.tried(first, 0, 100) == [third, fourth]
+        for channel in (third, fourth, first):
+            unread.remove(channel)
+        assert unread.bytes_ == 0
 
 
 def test_a_response_beyond_the_limit_is_sent_if_it_is_alone() -> None:
