@@ -278,7 +278,7 @@ class NetworkThread:
             self._is_readable(channel)
 
     def _is_readable(self, channel: Channel) -> None:
-        """A channel is to be read in this poll, unless there is a reason against it."""
+        """Have a channel read in this poll, unless there is a reason against it."""
         if channel.reasons:
             self._look_for(channel, channel.interest & ~READ)
         elif not self._is_reading:
