@@ -35,7 +35,8 @@ MOST_RATIO: Final = 2.0
 MOST_MS: Final = 250.0
 """No ping takes longer."""
 
-_BATCH: Final = 32
+_WARM_UP: Final = 32
+_AHEAD_BYTES: Final = 1024
 _LONG_BYTES: Final = 2**20
 _RECORD_BYTES: Final = 2**14
 _BUFFER_BYTES: Final = 2**14
@@ -49,16 +50,30 @@ Records = Callable[[RawClient], bytes]
 
 @dataclass(frozen=True)
 class Attack:
-    """A kind of attack: its words, the version of TLS, what comes first, what comes again."""
+    """A kind of attack.
+
+    Attributes:
+        words: What it is called in the table.
+        version: Of TLS.
+        again: Makes what is written again and again.
+        first: Makes what is written first.
+        asked_bytes: How much of the pool an attacker asks for, and may have.
+    """
 
     words: str
     version: ssl.TLSVersion
     again: Records
     first: Records = lambda _: b""
+    asked_bytes: int = 0
 
 
 def _announced(raw: RawClient) -> bytes:
     return raw.record(DATA, struct.pack(">i", _LONG_BYTES))
+
+
+def _long_request(raw: RawClient) -> bytes:
+    body = (raw.record(DATA, b"x" * _RECORD_BYTES) for _ in range(_LONG_BYTES // _RECORD_BYTES))
+    return _announced(raw) + b"".join(body)
 
 
 ATTACKS: Final = {
@@ -77,12 +92,14 @@ ATTACKS: Final = {
         ssl.TLSVersion.TLSv1_3,
         lambda raw: raw.key_update(is_requested=True) + raw.record(DATA, b"x"),
         _announced,
+        _LONG_BYTES,
     ),
     "bytes": Attack(
         "records of one byte",
         ssl.TLSVersion.TLSv1_3,
         lambda raw: raw.record(DATA, b"x"),
         _announced,
+        _LONG_BYTES,
     ),
     "empty": Attack("empty records", ssl.TLSVersion.TLSv1_3, lambda raw: raw.record(DATA, b"")),
     "renegotiation": Attack(
@@ -94,10 +111,10 @@ ATTACKS: Final = {
         "warnings, TLS 1.2", ssl.TLSVersion.TLSv1_2, lambda raw: raw.record(ALERT, b"\1\x5a")
     ),
     "long": Attack(
-        "a request of 1 MiB, in full records",
+        "requests of 1 MiB, in full records",
         ssl.TLSVersion.TLSv1_3,
-        lambda raw: raw.record(DATA, b"x" * _RECORD_BYTES),
-        _announced,
+        _long_request,
+        asked_bytes=_LONG_BYTES,
     ),
 }
 
@@ -112,7 +129,8 @@ class Row:
         pings: How many pings were answered.
         median_ms: Of the pings, ms.
         worst_ms: The longest, ms; the patience where the last ping was not answered.
-        grown_bytes: The peak of the server's resident memory less what it was before, bytes.
+        grown_bytes: The peak of the server's resident memory, less what it was before and less what
+            the attackers have asked of the pool, bytes; below zero where they did not use it all.
         closed: How many attackers the server has turned out.
     """
 
@@ -157,7 +175,7 @@ def measure(name: str, count: int, seconds: float, certificates: Certificates) -
         server = stack.enter_context(_process("serve", str(certificates.server)))
         port = int(_line(server))
         wire = stack.enter_context(_secured(port, certificates))
-        for _ in range(_BATCH):  # a warm-up
+        for _ in range(_WARM_UP):
             _ping(wire)
         arguments = (name, str(port), str(count), str(seconds))
         attackers = stack.enter_context(_process("attack", *arguments))
@@ -175,7 +193,7 @@ def measure(name: str, count: int, seconds: float, certificates: Certificates) -
         len(times_ms),
         statistics.median(times_ms),
         max(times_ms),
-        grown_bytes,
+        grown_bytes - count * ATTACKS[name].asked_bytes,
         closed,
     )
 
@@ -312,9 +330,8 @@ def _attack(name: str, port: int, count: int, seconds: float) -> None:
 
 def _write(attack: Attack, raw: RawClient, unsent: bytearray) -> bool:
     """Write what the socket takes; False where the server has closed."""
-    if len(unsent) < _BATCH:
-        for _ in range(_BATCH):
-            unsent += attack.again(raw)
+    while len(unsent) < _AHEAD_BYTES:
+        unsent += attack.again(raw)
     try:
         del unsent[: raw.wire.send(unsent)]
     except BlockingIOError:
