@@ -256,7 +256,7 @@ def _secured(port: int, certificates: Certificates) -> ssl.SSLSocket:
 
 
 class _Running(subprocess.Popen[str]):
-    """A process of this module, which ends with the block that has started it."""
+    """Run this module in a process that ends with the block that has started the process."""
 
     def __exit__(self, *_: object) -> None:
         self.kill()
