@@ -76,6 +76,7 @@ def options_of_a_run(command: _Command) -> _Command:
     cls=LazyGroup,
     targets={
         "network": "purgatory_bench.network.command:network",
+        "floods": "purgatory_bench.network.floods:floods",
         "workload": "purgatory_bench.bench.workload_command:workload",
     },
     invoke_without_command=True,

@@ -13,4 +13,6 @@ are the server's alone. Begin with ``plan``: the measurements.
     results     the file
     tables      aims, verdicts, tables: they follow from the file
     command     the command
+    raw_records a client that writes records of TLS itself
+    floods      ``purgatory bench floods``: honest pings beside peers that send without end
 """

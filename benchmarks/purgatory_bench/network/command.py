@@ -113,7 +113,7 @@ def _measured(
     if compiled and not COMPILED and "loads" in parts:
         pythons["compiled"] = str(_compiled_python(checkout, work))
     with TemporaryDirectory() as folder:
-        certificates = _certificates(Path(folder))
+        certificates = certificates_in(Path(folder))
         results = NetworkResults(
             format="purgatory-bench-network",
             version=1,
@@ -155,7 +155,7 @@ def _compiled_python(checkout: Path | None, work: Path) -> Path:
         ) from problem
 
 
-def _certificates(folder: Path) -> Certificates:
+def certificates_in(folder: Path) -> Certificates:
     """Of an authority that is made for this run.
 
     Raises:

@@ -37,7 +37,7 @@ class RawClient:
     """A connection whose handshake is done, and records for it.
 
     Attributes:
-        wire: The connection. It blocks, with the time-out that it had.
+        wire: The connection, with the time-out that its maker has set.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class RawClient:
             self._number = 1  # the end of the handshake was the first that was encrypted
 
     def record(self, kind: int, data: bytes) -> bytes:
-        """The next record, encrypted; each must be sent once, in the order of the calls."""
+        """Encrypt the next record; records must be sent once each, in the order of the calls."""
         number = struct.pack(">Q", self._number)
         self._number += 1
         if self._is_1_3:
@@ -93,7 +93,7 @@ class RawClient:
         return struct.pack(">BHH", kind, 0x0303, len(sealed)) + sealed
 
     def key_update(self, *, is_requested: bool) -> bytes:
-        """A record that changes the client's keys, and may ask the server for the same."""
+        """Change the client's keys by a record, which may ask the server for the same."""
         found = self.record(HANDSHAKE, bytes([_KEY_UPDATE, 0, 0, 1, is_requested]))
         self._secret = _labelled(self._secret, b"traffic upd", len(self._secret), self._hash)
         self._take_keys()
@@ -107,13 +107,13 @@ class RawClient:
 
 
 def client_hello() -> bytes:
-    """The message with which a client begins a handshake, here within a connection."""
+    """Return the message with which a client asks for a handshake within a connection."""
     body = b"\x03\x03" + bytes(32) + b"\0" + b"\0\2\xc0\x2f" + b"\1\0"
     return bytes([CLIENT_HELLO]) + len(body).to_bytes(3, "big") + body
 
 
 def _shaken(wire: socket.socket, context: ssl.SSLContext, name: str) -> tuple[ssl.SSLObject, bytes]:
-    """A session after its handshake, and the server's first bytes."""
+    """Shake hands; return the session and the server's first bytes."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = context.wrap_bio(incoming, outgoing, server_hostname=name)
     first = b""
@@ -133,20 +133,20 @@ def _shaken(wire: socket.socket, context: ssl.SSLContext, name: str) -> tuple[ss
 
 
 def _secret(line: str) -> tuple[str, tuple[bytes, bytes]]:
-    """The name of a logged secret, the client's random bytes, and the secret."""
+    """Return the name of a logged secret, the client's random bytes, and the secret."""
     name, random, secret = line.split()
     return name, (bytes.fromhex(random), bytes.fromhex(secret))
 
 
 def _labelled(secret: bytes, label: bytes, count: int, name: str) -> bytes:
-    """HKDF-Expand-Label of RFC 8446, for results of at most one digest."""
+    """Compute HKDF-Expand-Label of RFC 8446, for results of at most one digest."""
     label = b"tls13 " + label
     told = struct.pack(">HB", count, len(label)) + label + b"\0"
     return hmac.digest(secret, told + b"\1", name)[:count]
 
 
 def _expanded(secret: bytes, seed: bytes, count: int, name: str) -> bytes:
-    """The pseudorandom function of RFC 5246; ``seed`` begins with the label."""
+    """Compute the pseudorandom function of RFC 5246; ``seed`` begins with the label."""
     found, inner = b"", seed
     while len(found) < count:
         inner = hmac.digest(secret, inner, name)

@@ -28,6 +28,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -57,6 +58,9 @@ from purgatory_impl.network.unread_responses import LARGE_BYTES, UnreadResponses
 _SIZE_BYTES: Final = 4
 _SIZE: Final = struct.Struct(">i")
 _NOTHING: Final = memoryview(b"")
+_PAUSE_S: Final = 0.0001
+_MOST_PAUSES: Final = 50
+"""So many pauses are as long as Python's interpreter stays with a thread that does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,7 @@ class NetworkThread:
         self._polled = Polled()
         self._turn = 0  # the number of the poll
         self._is_reading = True
+        self._pauses = 0  # that are left until handlers have had their time
         # To be read in the next poll whatever the socket says.
         self._eager: dict[Channel, None] = {}
         # Lengthy channels that are ready: the first is served in the next poll.
@@ -175,6 +180,7 @@ class NetworkThread:
         Rules: MUTING-CLOSE.
         """
         self._polling_thread = threading.get_ident()
+        self._let_handlers_on()
         self._turn += 1
         self._is_reading = is_reading
         if is_reading and self._passed:
@@ -205,8 +211,22 @@ class NetworkThread:
                     self._fails(channel, error)
         self._expire()
         self._raise_ending()
+        if self._polled.received:
+            self._pauses = _MOST_PAUSES
         polled, self._polled = self._polled, Polled()
         return polled
+
+    def _let_handlers_on(self) -> None:
+        """Pause between turns of lengthy channels, until handlers answer what was received last.
+
+        A thread that is never idle keeps Python's interpreter for 5 ms, however short its turns,
+        and each request would wait that long for its handler.
+
+        Rules: MUTING-TURNS.
+        """
+        if self._lengthy and self._pauses:
+            self._pauses -= 1
+            time.sleep(_PAUSE_S)
 
     def post(self, channel: Channel, letter: Callable[[], None]) -> None:
         """Call this in the next poll, and wake the thread for it; from any thread.
@@ -292,6 +312,7 @@ class NetworkThread:
 
     def _responded(self, channel: Channel, response: bytes | None, announced_bytes: int) -> None:
         """A letter: the response of the channel's last request."""
+        self._pauses = 0
         channel.on_end = None
         try:
             if not channel.is_closed:
@@ -417,7 +438,7 @@ class NetworkThread:
             self._is_readable(channel)
 
     def _is_readable(self, channel: Channel) -> None:
-        """A channel is to be read in this poll, unless there is a reason against it."""
+        """Have a channel read in this poll, unless there is a reason against it."""
         if channel.reasons:
             self._look_for(channel, channel.interest & ~READ)
         elif not self._is_reading:
@@ -621,7 +642,9 @@ class NetworkThread:
         self._begin_turn(channel)
         try:
             transport.flush()
-            while outgoing:
+            while True:
+                if not outgoing:
+                    break
                 view = outgoing[0]
                 taken = transport.write(view)
                 if taken < len(view):

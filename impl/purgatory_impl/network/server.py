@@ -286,7 +286,9 @@ class Server:
     def _network(self, thread: NetworkThread) -> None:
         pending: deque[Request] = deque()
         try:
-            while not (self._stopping.is_set() and self._is_drained(thread, pending)):
+            while True:
+                if self._stopping.is_set() and self._is_drained(thread, pending):
+                    break
                 is_reading = not (pending or self._stopping.is_set())
                 pending += thread.poll(_POLL_MS, is_reading=is_reading).received
                 self._hand_on(pending)

@@ -59,7 +59,7 @@ class Transport(Protocol):
 
     @property
     def is_spent(self) -> bool:
-        """Whether the turn is used up, so that there may be more to read or to write."""
+        """Return whether the turn is used up, so that more may be there to read or to write."""
 
     def renew(self) -> None:
         """Begin a turn."""
@@ -109,7 +109,7 @@ class PlainTransport:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the bytes of the turn are used up."""
+        """Return whether the bytes of the turn are used up."""
         return self._left <= 0
 
     def renew(self) -> None:
@@ -199,7 +199,7 @@ class TlsTransport:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the records of the turn are used up."""
+        """Return whether the records of the turn are used up."""
         return self._left <= 0
 
     def renew(self) -> None:

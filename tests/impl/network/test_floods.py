@@ -500,3 +500,32 @@ def test_a_record_that_dribbles_is_received_when_it_is_whole() -> None:
             assert network.poll() == []
         client.send(record[-1:])
         network.complete(network.one())
+
+
+# Handlers
+
+
+def test_handlers_have_the_interpreter_between_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a client whose records never end, and the request of another that is being handled
+    When the thread polls
+    Then it pauses so many times at most, and no more once the request is answered
+    """
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    with bench(10_000, 4000, tls=True) as network:
+        honest = network.connect()
+        client, raw = connect(network)
+        client.send(slow_request(raw, 3000))
+        for most in (50, 1):
+            honest.request(b"ping")
+            (ping,) = network.poll()
+            pauses.clear()
+            if most == 1:
+                network.complete(ping)
+            for _ in range(60):
+                assert network.poll() == []
+            assert len(pauses) == most
+            if most == 50:
+                network.complete(ping)
+                network.poll()
+        assert client.channel.is_lengthy

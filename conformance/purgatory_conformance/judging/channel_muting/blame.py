@@ -500,7 +500,9 @@ def _rule_of_available(step: _Step) -> str:
     is_more = isinstance(seen, int) and seen > after.available_bytes
     if is_more and any(channel.receive is Receive.WAITS for channel in granted):
         return "MUTING-RECOVER"
-    return "MUTING-ASK" if granted or step.outcome.events else "MUTING-CONSERVATION"
+    if granted or step.outcome.events:
+        return "MUTING-ASK"
+    return "MUTING-RELEASE" if isinstance(step.operation, PollWhile) else "MUTING-CONSERVATION"
 
 
 def _rule_of_end(step: _Step, channel: Channel) -> str:

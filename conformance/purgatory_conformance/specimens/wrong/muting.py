@@ -229,5 +229,5 @@ class ReadsUntilNothingComes(SmallServer):
     """A channel is read until nothing comes, whether what comes brings data or not."""
 
     def records_of_a_turn(self) -> Iterable[int]:
-        """There is always a next one."""
+        """Count without end."""
         return count()
