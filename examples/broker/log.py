@@ -39,7 +39,7 @@ class PartitionLog:
             offset = len(self._records)
             for record in records:
                 self._bytes_before.append(self._bytes_before[-1] + len(record))
-            # Behind their sizes: who reads ``end`` without the lock finds the sizes up to it.
+            # Behind their sizes: ``end`` is read without the lock, and has its size already.
             self._records += records
             self._advance()
             return offset
@@ -54,7 +54,8 @@ class PartitionLog:
 
     def bytes_between(self, offset: int, end: int) -> int:
         """The size of the records from one offset to below another; 0 where there are none."""
-        return max(0, self._bytes_before[end] - self._bytes_before[offset])
+        with self._lock:
+            return max(0, self._bytes_before[end] - self._bytes_before[offset])
 
     def read(
         self, offset: int, end: int, max_bytes: int, *, at_least_one: bool

@@ -263,6 +263,31 @@ def test_an_end_behind_a_next_request_is_told_for_both(*, tls: bool) -> None:
         assert [client.response(), client.response()] == [b"1", b"2"]
 
 
+def test_without_epoll_an_end_behind_a_next_request_is_told_once_that_is_read() -> None:
+    """Given a system that tells of no end behind unread bytes, and a peer with two requests
+    When the peer has sent both and then its end, and the first is answered
+    Then the handler of the first was not told, and that of the second is
+    """
+    with bench(readiness=SelectorReadiness()) as network:
+        client = network.connect()
+        client.request(b"one")
+        first = network.one()
+        client.request(b"two")
+        client.half_close()
+        told: list[int] = []
+        first.on_end(lambda: told.append(1))
+        for _ in range(3):
+            assert network.poll() == []
+        assert told == []
+        network.complete(first, b"1")
+        (second,) = network.poll()
+        second.on_end(lambda: told.append(2))
+        while not told:
+            network.poll(LONG_MS)
+        assert told == [2]
+        network.complete(second, b"2")
+
+
 def test_a_good_bye_under_tls_is_no_obstacle() -> None:
     with bench(tls=True) as network:
         client = network.connect()
