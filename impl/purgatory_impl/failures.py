@@ -35,7 +35,7 @@ def log_failure(words: str, *named: object) -> None:
         KeyboardInterrupt, SystemExit: logging was interrupted, in the main thread.
     """
     try:
-        _LOGGER.exception(words, *named)
+        _LOGGER.exception(words, *named, stacklevel=2)
     except BaseException as failure:
         if asks_to_leave(failure):
             raise

@@ -84,10 +84,10 @@ class Nesting:
             return
         most = _most_nested_here()
         if nested >= most:
+            bound = "" if most == MOST_NESTED else "; its stack has room for no more"
             raise RecursionError(
-                f"tries and callbacks of operations are nested {most} deep in this thread, for "
-                "which its stack has room; let callbacks only note what is to be completed, and "
-                "complete that after them"
+                f"tries and callbacks of operations are nested {most} deep in this thread{bound}; "
+                "let callbacks only note what is to be completed, and complete that after them"
             )
 
     def count_in(self, me: int) -> None:

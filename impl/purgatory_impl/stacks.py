@@ -25,7 +25,7 @@ def stack_bytes() -> int | None:
 
 
 def _question() -> Callable[[], int]:
-    """Make what asks the library of threads; it answers 0 where that does not tell.
+    """Make a function that asks the library of threads, or answers 0 without such a library.
 
     Made once and early: to load a library takes more stack than a small one has.
     """

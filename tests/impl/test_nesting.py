@@ -161,7 +161,7 @@ def test_a_stack_that_is_smaller_has_room_for_fewer(way: str, stack_kib: int) ->
     deepest, left, words = chain(way, 500, stack_kib * 1024, RAISED_LIMIT)
     assert room // 2 <= deepest <= room < MOST_NESTED
     assert left > 0 or way == "fan-out"
-    assert f"{room} deep in this thread, for which its stack has room" in words
+    assert f"{room} deep in this thread; its stack has room for no more" in words
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no thread is asked")

@@ -168,6 +168,46 @@ def test_a_request_in_the_main_thread_reaches_the_task_and_the_caller(
         assert (purgatory.pending, purgatory.timer_size) == (0, 0)
 
 
+@pytest.mark.parametrize("where", ["first", "second", "check", "force", "time-out"])
+@pytest.mark.parametrize("failure", REQUESTS.values(), ids=list(REQUESTS))
+def test_a_request_in_the_loop_of_the_main_thread_ends_the_run(
+    failure: Failure, where: str, logged: pytest.LogCaptureFixture
+) -> None:
+    """Given a coroutine in the main thread, and a request in a try or a time-out of its operation.
+
+    When the loop runs.
+    Then the run ends with the request, the coroutine has ended too, and nothing is left.
+    """
+    ended: list[object] = []
+    tries = {"first": 0, "second": 1, "check": 2}.get(where)
+
+    async def wait(timer: Timer, purgatory: Purgatory[str]) -> None:
+        operation = Operation(
+            (lambda: None) if tries is None else thrown_later(failure, tries),
+            1 if where == "time-out" else LONG_MS,
+            otherwise=partial(throw, failure),
+        )
+        loop = asyncio.get_running_loop()
+        if where == "check":
+            loop.call_later(0, purgatory.check_and_complete, "k")
+        if where == "force":
+            loop.call_later(0, operation.force_complete)
+        try:
+            await AsyncioPurgatory(purgatory).watch(operation, ["k"])
+        finally:
+            ended.append((purgatory.pending, timer.size, operation.is_completed))
+
+    async def scenario() -> None:
+        timer = Timer(executor=EventLoopExecutor())
+        with timer, Purgatory[str](timer=timer) as purgatory:
+            await wait(timer, purgatory)
+
+    with pytest.raises(type(failure())):
+        run(scenario)
+    assert ended == [(0, 0, True)]
+    assert [record for record in logged.records if record.name == "purgatory"] == []
+
+
 @pytest.mark.parametrize("failure", REQUESTS.values(), ids=list(REQUESTS))
 def test_a_request_in_another_thread_reaches_the_task(
     purgatory: Purgatory[str], failure: Failure
