@@ -40,6 +40,9 @@ class RecordedOperation(DelayedOperation):
 
         An operation that somebody has completed before is said to be forced here.
         """
+        if self._recorder is not None:
+            # Its own lock is not waited for, which a try in another thread may hold.
+            return
         with own_lock(self):
             if self._recorder is not None:
                 return
