@@ -129,7 +129,7 @@ class Course(Generic[Kept]):
         return self.with_operation(name, replace(self.operation(name), satisfied=True))
 
     def left_to_try_again(self, name: str) -> "Course[Kept]":
-        """This course with an operation that the call which is trying it must try again.
+        """Leave an operation to be tried again by the call that is trying the operation.
 
         Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
         """

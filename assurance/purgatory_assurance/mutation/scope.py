@@ -120,6 +120,7 @@ MODULES_LEFT_OUT: dict[str, str] = {
     "exclusion": _LOCKS_ALONE,
     "guarded": "the locks of an operation; one thread alone never waits for one",
     "operation_locks": _LOCKS_ALONE,
+    "left_operations": "one thread alone leaves nothing to others; planted races break it",
     "errors": "texts, and one reason code for each class",
     "compiler": "what the compiler alone reads",
     "callable_operation": "an addition, which no rule speaks of; it has tests of its own",

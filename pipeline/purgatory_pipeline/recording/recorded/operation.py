@@ -40,6 +40,9 @@ class RecordedOperation(DelayedOperation):
 
         An operation that somebody has completed before is said to be forced here.
         """
+        if self._is_recorded():
+            # Its own lock is not waited for, which a try in another thread may hold.
+            return
         with own_lock(self):
             if self._recorder is not None:
                 return
@@ -50,6 +53,9 @@ class RecordedOperation(DelayedOperation):
             recorder.call(Force(self.recorded_name))
             recorder.event(EventKind.COMPLETED, self.recorded_name)
             recorder.returned(True)
+
+    def _is_recorded(self) -> bool:
+        return self._recorder is not None
 
     def try_complete(self) -> bool:
         """Write the try down, and try."""

@@ -184,7 +184,8 @@ def _crossing(
 ) -> Scenario:
     """Operations that call each other's: of each a thread checks the key, or lets it expire.
 
-    The operation ``a`` waits under the key ``a``. It acts in the first three tries after its watch.
+    The operation ``a`` waits under the key ``a``. It acts in the tries after its watch: of two
+    operations in the first three, of more in the first.
     """
     on_complete = in_callback or {}
     names = sorted({*in_try, *on_complete})
@@ -194,7 +195,9 @@ def _crossing(
             (each,),
             1 if each == expires else 2,
             Script(
-                on_try=(*_TWO_TRIES, *(in_try[each],) * 3) if each in in_try else (),
+                on_try=(*_TWO_TRIES, *(in_try[each],) * (3 if len(names) == 2 else 1))
+                if each in in_try
+                else (),
                 on_complete=on_complete.get(each, ()),
             ),
         )
@@ -226,7 +229,7 @@ CROSSING_SCENARIOS: Final = (
     _crossing(
         "tries-check-in-a-ring",
         "the tries of three operations check the next one's key",
-        {"a": _tells("b"), "b": _tells("c"), "c": _tells("a")},
+        {"a": (CheckInside("b"),), "b": (CheckInside("c"),), "c": (CheckInside("a"),)},
     ),
     _crossing(
         "tries-force",
