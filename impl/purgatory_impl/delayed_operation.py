@@ -30,6 +30,7 @@ from purgatory_impl.errors import (
     refuse_second_init,
 )
 from purgatory_impl.exclusion import THIN
+from purgatory_impl.failures import asks_to_leave
 from purgatory_impl.guarded import GuardedTask, OperationLocks
 from purgatory_impl.left_operations import ABANDON, ASKS, EXPIRE, FORCE, LEFT, TRY
 from purgatory_impl.operation_locks import (
@@ -345,24 +346,35 @@ def _serve(operation: DelayedOperation) -> int:
         1 if this call has completed the operation; 2 more for each other completed operation.
 
     Raises:
-        Exception: the first one that an operation has raised, after everything was done.
+        BaseException: the first one that an operation has raised, after everything was done; before
+            it a request to end the program. A second such request ends this call at once.
     """
     me = _ident()
     if holds(operation, me):
         return 0
     served = 0
-    failures: list[Exception] = []
+    failures: list[BaseException] = []
+    leaving = False
     following: GuardedTask | None = None
     try:
         if not LEFT.begin(operation, me):
             return 0
-        while (following := LEFT.following()) is not None:
+        while True:
+            following = LEFT.following()
+            if following is None:
+                break
             assert isinstance(following, DelayedOperation)
             try:
                 if _answer_all(following, me):
                     served += 1 if following is operation else 2
-            except Exception as failure:
-                failures.append(failure)
+            except BaseException as failure:
+                if not asks_to_leave(failure):
+                    failures.append(failure)
+                elif leaving:
+                    raise
+                else:
+                    leaving = True
+                    failures.insert(0, failure)
                 # What else was asked of it is left to be done.
                 LEFT.again(following)
     except BaseException:

@@ -145,8 +145,9 @@ class InlineExecutor(Executor):
                     return
                 self._runner = me
                 is_runner = True
-            while self._run_next():
-                pass
+            while True:
+                if not self._run_next():
+                    break
         except BaseException:
             with self._lock:
                 # Where this thread had finished, another may run tasks by now.

@@ -81,7 +81,9 @@ class UnreadResponses:
             self._bytes += left_bytes
             if left_bytes and self._limit_bytes > 0:
                 excess = self._bytes - sum(self._closing.values()) - self._limit_bytes
-                while excess > 0 and self._owing:
+                while True:
+                    if excess <= 0 or not self._owing:
+                        break
                     stuck, owed = self._owing.popitem(last=False)
                     self._closing[stuck] = owed
                     closing.append(stuck)
