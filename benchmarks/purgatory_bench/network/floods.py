@@ -3,7 +3,7 @@
 Server, attackers and the honest client are three processes on loopback. An attacker writes as much
 as its socket takes and has small buffers, so that the server's own pace limits it; the attackers'
 process gives way to the others, since what it costs to attack is not the question. All handshakes
-are over before the first ping, and many records are encrypted, so that the server is the slower one.
+are over before the first ping, and many records are encrypted: the server is slower than they are.
 """
 
 import os
