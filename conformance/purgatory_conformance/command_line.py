@@ -143,7 +143,7 @@ def main() -> None:
         if any(name in os.environ for name in _COMPLETIONS):
             raise  # click has answered a shell that completes
         if sys.stdout is output and not reader_has_gone(ended):
-            # No other command ends like this. With a code of its own, the code under test would judge.
+            # No other command ends like this: with its own code, what is tested would judge.
             code = _say("the code under test has ended this program", EXIT_SUBJECT_FAILED)
         else:
             code = EXIT_CLOSED_PIPE
