@@ -58,7 +58,7 @@ class Check:
         """The folder of the results, the report and the replay files.
 
         Raises:
-            ForeignFolder: it holds those of another subject of this name.
+            ForeignFolder: the folder holds the results of another subject of this name.
         """
         return own_folder(self.work, self.opened)
 

@@ -25,6 +25,9 @@ EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
 """128 and the number of SIGPIPE: what shells say of a program whose reader has gone."""
 
+_COMPLETIONS: Final = ("_PURGATORY_COMPLETE", "_PURGATORY_SPEC_COMPLETE")
+"""The variables by which a shell has click complete a line of one of the two scripts."""
+
 _EPILOG = (
     "Exit codes: 0 conformant or done, 1 not conformant, 2 usage, 3 subject or protocol failure, "
     "4 inconclusive, 5 a needed tool is missing, 6 the model contradicts a golden vector, "
@@ -137,8 +140,10 @@ def main() -> None:
         code = _say("interrupted", EXIT_INTERRUPTED)
     except SystemExit as ended:
         # click puts another file in the place of an output that nobody reads.
+        if any(name in os.environ for name in _COMPLETIONS):
+            raise  # click has answered a shell that completes
         if sys.stdout is output and not reader_has_gone(ended):
-            # No command ends like this. With a code of its own, the code under test would judge.
+            # No other command ends like this: with its own code, what is tested would judge.
             code = _say("the code under test has ended this program", EXIT_SUBJECT_FAILED)
         else:
             code = EXIT_CLOSED_PIPE

@@ -331,7 +331,7 @@ def _profile_subject(name: str) -> Subject:
 def _commands(
     declaration: Declaration, work_folder: Path
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The command that builds an adapter, empty for none, and the one that starts it."""
+    """Return the words that build an adapter, none without a build, and those that start it."""
     output = str(_output(declaration, work_folder))
     build, command = (
         tuple(part.replace("{build}", output) for part in words)
