@@ -32,10 +32,10 @@ SUITE_VERSIONS = (
     SuiteVersion(
         number=1,
         change="the first that is counted apart from the distribution's version",
-        rules="bfd3a951d8407b0a",
-        vectors="501fd0204133693c",
-        cases="caa3e4ab5ef84b01",
-        verdicts="613f81afc66d222c",
+        rules="87e8c61d100d11e2",
+        vectors="ea58c6033e5477f7",
+        cases="56fc6b020b394422",
+        verdicts="4d145a89f37d02a0",
     ),
 )
 """The versions, from the first to this one."""
