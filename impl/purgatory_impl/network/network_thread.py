@@ -28,7 +28,6 @@ import socket
 import ssl
 import struct
 import threading
-import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -58,9 +57,9 @@ from purgatory_impl.network.unread_responses import LARGE_BYTES, UnreadResponses
 _SIZE_BYTES: Final = 4
 _SIZE: Final = struct.Struct(">i")
 _NOTHING: Final = memoryview(b"")
-_PAUSE_S: Final = 0.0001
-_MOST_PAUSES: Final = 50
-"""So many pauses are as long as Python's interpreter stays with a thread that does not wait."""
+_PASSED_OVER_S: Final = 0.001
+_MOST_PASSED_OVER: Final = 5
+"""So many waits are as long as Python's interpreter stays with a thread that does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,8 @@ class NetworkThread:
         self._polled = Polled()
         self._turn = 0  # the number of the poll
         self._is_reading = True
-        self._pauses = 0  # that are left until handlers have had their time
+        self._is_awaiting_response = False
+        self._passed_over = 0  # polls in a row that have served no lengthy channel
         # To be read in the next poll whatever the socket says.
         self._eager: dict[Channel, None] = {}
         # Lengthy channels that are ready: the first is served in the next poll.
@@ -180,7 +180,6 @@ class NetworkThread:
         Rules: MUTING-CLOSE.
         """
         self._polling_thread = threading.get_ident()
-        self._let_handlers_on()
         self._turn += 1
         self._is_reading = is_reading
         if is_reading and self._passed:
@@ -212,21 +211,9 @@ class NetworkThread:
         self._expire()
         self._raise_ending()
         if self._polled.received:
-            self._pauses = _MOST_PAUSES
+            self._is_awaiting_response = True
         polled, self._polled = self._polled, Polled()
         return polled
-
-    def _let_handlers_on(self) -> None:
-        """Pause between turns of lengthy channels, until handlers answer what was received last.
-
-        A thread that is never idle keeps Python's interpreter for 5 ms, however short its turns,
-        and each request would wait that long for its handler.
-
-        Rules: MUTING-TURNS.
-        """
-        if self._lengthy and self._pauses:
-            self._pauses -= 1
-            time.sleep(_PAUSE_S)
 
     def post(self, channel: Channel, letter: Callable[[], None]) -> None:
         """Call this in the next poll, and wake the thread for it; from any thread.
@@ -312,7 +299,7 @@ class NetworkThread:
 
     def _responded(self, channel: Channel, response: bytes | None, announced_bytes: int) -> None:
         """A letter: the response of the channel's last request."""
-        self._pauses = 0
+        self._is_awaiting_response = False
         channel.on_end = None
         try:
             if not channel.is_closed:
@@ -399,7 +386,7 @@ class NetworkThread:
             raise ending
 
     def _be_woken(self) -> None:
-        with suppress(BlockingIOError):
+        with suppress(BlockingIOError, TimeoutError):
             self._bell.recv(64)
         self._is_woken = False
         self._take_letters()
@@ -450,8 +437,17 @@ class NetworkThread:
     def _serve_lengthy(self) -> None:
         """Give a turn to the lengthy channel that has waited longest for one.
 
-        Rules: MUTING-TURNS.
+        While handlers work on what was received last, a few polls in a row pass lengthy channels
+        over and wait for the response: a thread that is never idle keeps Python's interpreter for
+        5 ms, however short its turns, and each response would wait for the end of a turn.
+
+        Rules: MUTING-TURNS, MUTING-SERVED.
         """
+        if self._is_awaiting_response and self._passed_over < _MOST_PASSED_OVER:
+            self._passed_over += 1
+            self._wait_for_letters()
+            return
+        self._passed_over = 0
         channel = next(iter(self._lengthy))
         del self._lengthy[channel]
         try:
@@ -461,6 +457,14 @@ class NetworkThread:
                 self._is_readable(channel)
         except BaseException as error:
             self._fails(channel, error)
+
+    def _wait_for_letters(self) -> None:
+        """Wait for the bell alone: sockets of lengthy channels are ready all the time."""
+        self._bell.settimeout(_PASSED_OVER_S)
+        try:
+            self._be_woken()
+        finally:
+            self._bell.setblocking(False)
 
     def _begin_turn(self, channel: Channel) -> None:
         """Renew the turn of a channel that has done nothing in this poll yet."""

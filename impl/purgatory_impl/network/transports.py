@@ -30,7 +30,14 @@ _CHUNK_BYTES: Final = 16 * 1024
 """How much is encrypted at a time: a record."""
 
 TURN_RECORDS: Final = 16
-"""How many records of TLS are read and written in a turn."""
+"""How many records of TLS are read and written in a turn.
+
+After the handshake a small one counts as two, since it costs the server nearly as much as a full
+one, and one behind a record without data ends the turn: new keys, and the answer, cost as much as
+many records.
+"""
+
+_SMALL_BYTES: Final = 1024
 
 TURN_BYTES: Final = TURN_RECORDS * _CHUNK_BYTES
 """How many bytes are read and written in a turn without TLS, as many as 16 records have."""
@@ -170,6 +177,7 @@ class TlsTransport:
 
     __slots__ = (
         "_barren",
+        "_cost",
         "_decrypt_into",
         "_head",
         "_incoming",
@@ -192,6 +200,7 @@ class TlsTransport:
         self._decrypt_into = cast("Callable[[int, memoryview], int]", self._tls.read)
         self._head = bytearray()  # of the record that is being taken
         self._missing = _HEADER_BYTES
+        self._cost = 1  # of that record, once its head is there
         self._unsent = b""
         self._left = TURN_RECORDS
         self._barren = 0  # records that were taken since the last data
@@ -322,14 +331,23 @@ class TlsTransport:
                 return False
             if is_head:
                 self._missing = _bytes_behind(self._head)
+                self._cost = self._cost_of(self._missing)
             if not is_head or not self._missing:
                 self._head.clear()
                 self._missing = _HEADER_BYTES
-                self._left -= 1
+                self._left -= self._cost
                 self._barren += 1
                 if self._barren > self._most_barren:
                     raise TooManyRecords
                 return True
+
+    def _cost_of(self, bytes_: int) -> int:
+        """Return what a record of a size counts in the turn: a peer chooses the dearest records."""
+        if self._most_barren == RECORDS_OF_HANDSHAKE:
+            return 1
+        if self._barren:
+            return TURN_RECORDS
+        return 1 if bytes_ >= _SMALL_BYTES else 2
 
 
 def _bytes_behind(head: bytearray) -> int:
