@@ -6,8 +6,8 @@ locks are those of ``threading``, ``with`` takes them: see ``exclusion``.
 A callback may complete a further operation, whose callback completes another one. Each level takes
 some of the thread's stack, and compiled nobody but this module counts the levels: so a thread holds
 ``MOST_NESTED`` own locks at most, and fewer where its stack is smaller than 256 KiB: one for each
-2,500 bytes. A further lock is refused with a ``RecursionError`` before anything is changed, alike
-in both builds and whatever recursion limit the interpreter has.
+2,500 bytes beyond 8 KiB. A further lock is refused with a ``RecursionError`` before anything is
+changed, alike in both builds and whatever recursion limit the interpreter has.
 
 Compiled, the locks of one thread are counted by a number, as long as no other thread holds any.
 While several threads hold locks, each has its number in a dictionary.
@@ -41,7 +41,10 @@ A check takes two for each operation that it completes, a try and the completion
 BYTES_PER_LOCK: Final = 2500
 """So much of a thread's stack counts for one own lock: twice what the compiled build needs."""
 
-_LEAST_NESTED: Final = 12
+BYTES_BESIDE: Final = 8192
+"""So much of a thread's stack is left to what stands above the locks and below them."""
+
+_LEAST_NESTED: Final = 9
 """So many own locks every thread may hold: the smallest stack, 32 KiB, has room for them."""
 
 HELD: Final = -1
@@ -118,7 +121,9 @@ NESTING: Final = Nesting()
 def _most_nested_here() -> int:
     """Return how many own locks this thread may hold."""
     stack = stack_bytes()
-    return MOST_NESTED if stack is None else min(MOST_NESTED, stack // BYTES_PER_LOCK)
+    return (
+        MOST_NESTED if stack is None else min(MOST_NESTED, (stack - BYTES_BESIDE) // BYTES_PER_LOCK)
+    )
 
 
 def _forget_parent() -> None:

@@ -389,5 +389,5 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
         "TimerMachine": 31,
         "PurgatoryMachine": 48,
         "MemoryPoolMachine": 26,
-        "ChannelMutingMachine": 37,
+        "ChannelMutingMachine": 38,
     }

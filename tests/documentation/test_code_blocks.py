@@ -14,6 +14,7 @@ NOT_RUN = {
         "README.md",
         "$ make conformance",
     ),
+    ("docs/reference/network.md", "$ purgatory bench floods --seconds 1"),
     ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),

@@ -20,7 +20,16 @@ PACKAGES = {
 """By their folders: what there is in a wheel."""
 
 NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", "purgatory-work", "site", "build", "dist", ".*_cache", ".hypothesis", "target"
+    ".git",
+    ".venv",
+    ".nox",
+    "purgatory-work",
+    "site",
+    "build",
+    "dist",
+    ".*_cache",
+    ".hypothesis",
+    "target",
 )
 
 

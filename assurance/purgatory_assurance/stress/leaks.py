@@ -35,7 +35,7 @@ class _Counting(logging.Handler):
         self._errors = errors
 
     def emit(self, record: logging.LogRecord) -> None:
-        if " the task %r failed" in str(record.msg):
+        if " the task %s failed" in str(record.msg):
             self._errors.of_tasks += 1
         else:
             self._errors.others.append(self.format(record))

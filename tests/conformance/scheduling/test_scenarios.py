@@ -21,7 +21,7 @@ from purgatory_conformance.scheduling.schedule import from_text
 from purgatory_conformance.scheduling.search import exhaust, replay, sample
 
 PREEMPTIONS = 2
-MOST_SCHEDULES = 250
+MOST_SCHEDULES = 300
 """Of one scenario, in the smaller form of the search: all with one preemption, many with two."""
 
 RANDOM_RUNS = 20

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
+
+@pytest.fixture(autouse=True)
+def _by_value() -> "Iterator[None]":
+    """Send functions of this file whole: workers import no module of the present folder."""
+    from pyspark import cloudpickle
+
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
 posix = pytest.mark.skipif(os.name == "nt", reason="needs signals")
 
 

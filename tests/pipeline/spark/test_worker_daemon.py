@@ -1,5 +1,7 @@
 """The processes that Spark forks here import from the installed packages, before the fork."""
 
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -7,12 +9,21 @@ import pytest
 from purgatory_pipeline.engines.spark.worker_daemon import TASKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(autouse=True)
+def _by_value() -> "Iterator[None]":
+    """Send functions of this file whole: workers import no module of the present folder."""
+    from pyspark import cloudpickle
+
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
 
 
 def imported(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":

@@ -55,6 +55,11 @@ _LOCKS: Final = (
 
 _UNLOCKED: Final = (
     _unlocked(
+        "executors",
+        "Executor._unwoken",
+        "a flag that asks for one more wake, which does no harm if nothing is queued",
+    ),
+    _unlocked(
         "delayed_operation",
         "DelayedOperation._completed",
         "walks, appends and expiries look before they take a lock; it never becomes false again",

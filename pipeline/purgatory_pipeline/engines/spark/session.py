@@ -272,13 +272,13 @@ def _setting_of(
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        # Otherwise a worker would take a module of the present folder for one of Python's own.
-        "PYTHONSAFEPATH": "1",
     }
     # Half of what Java uses up to its end goes to optimising code that runs once; the work is done
     # in Python.
     java = f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={logging_settings.as_uri()}"
     own = {
+        # Otherwise a worker would take a module of the present folder for one of Python's own.
+        "spark.executorEnv.PYTHONSAFEPATH": "1",
         "spark.driver.defaultJavaOptions": " ".join(
             [java, *(f'"{each}"' for each in archive.options)]
         ),
