@@ -23,12 +23,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 @pytest.fixture(autouse=True)
 def _by_value() -> "Iterator[None]":
     """Send functions of this file whole: workers import no module of the present folder."""
-    from pyspark import cloudpickle
+    from tests.pipeline.spark.sent_whole import sent_whole
 
-    module = sys.modules[__name__]
-    cloudpickle.register_pickle_by_value(module)
-    yield
-    cloudpickle.unregister_pickle_by_value(module)
+    with sent_whole(__name__):
+        yield
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs signals")

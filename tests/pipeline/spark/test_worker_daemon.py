@@ -1,6 +1,5 @@
 """The processes that Spark forks here import from the installed packages, before the fork."""
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -18,12 +17,10 @@ pytestmark = pytest.mark.spark
 @pytest.fixture(autouse=True)
 def _by_value() -> "Iterator[None]":
     """Send functions of this file whole: workers import no module of the present folder."""
-    from pyspark import cloudpickle
+    from tests.pipeline.spark.sent_whole import sent_whole
 
-    module = sys.modules[__name__]
-    cloudpickle.register_pickle_by_value(module)
-    yield
-    cloudpickle.unregister_pickle_by_value(module)
+    with sent_whole(__name__):
+        yield
 
 
 def imported(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
