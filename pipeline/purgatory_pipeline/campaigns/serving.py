@@ -126,6 +126,8 @@ def _answer(subject: Subject, line: bytes) -> Reply | None:
     except MemoryError:
         raise
     except Exception as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
         traceback.print_exc()
         return Reply(request.id, error=f"{type(error).__name__}: {error}")
     return Reply(request.id)
