@@ -21,6 +21,7 @@ from purgatory_impl.network import CloseReason, Request
 from purgatory_impl.network.transports import (
     RECORDS_OF_HANDSHAKE,
     RECORDS_WITHOUT_DATA,
+    SMALL_COST,
     TURN_BYTES,
     TURN_RECORDS,
     PlainTransport,
@@ -91,13 +92,13 @@ def records_in(client: Client) -> int:
 
 # Turns
 
-SMALL_RECORDS = TURN_RECORDS // 2  # each counts as two
+SMALL_RECORDS = TURN_RECORDS // SMALL_COST
 
 
-def test_a_poll_reads_eight_small_records_of_a_channel_and_serves_the_others() -> None:
+def test_a_poll_reads_four_small_records_of_a_channel_and_serves_the_others() -> None:
     """Given a client whose request comes in a hundred records of one byte, and an honest client
     When the thread polls
-    Then each poll takes eight records of the first, and the very first serves the other
+    Then each poll takes four records of the first, and the very first serves the other
     """
     with bench(1000, 100, tls=True) as network:
         honest = network.connect()
@@ -110,7 +111,7 @@ def test_a_poll_reads_eight_small_records_of_a_channel_and_serves_the_others() -
         seen = [1 + client.channel.filled]
         while not (found := network.poll()):
             seen.append(1 + client.channel.filled)
-        assert seen == [SMALL_RECORDS * turn for turn in range(1, 12)]
+        assert seen == [SMALL_RECORDS * turn for turn in range(1, 24)]
         assert bytes(found[0].payload) == b"x" * 95
         network.complete(found[0])
 
