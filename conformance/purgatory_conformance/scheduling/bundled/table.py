@@ -58,6 +58,7 @@ _UNLOCKED: Final = (
         "executors",
         "Executor._unwoken",
         "a flag that asks for one more wake, which does no harm if nothing is queued",
+        "Executor._lock",
     ),
     _unlocked(
         "delayed_operation",
