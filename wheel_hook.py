@@ -4,9 +4,10 @@ Always the TLA+ modules, configurations and manifest, as ``purgatory_tla/data``.
 package, so that any TLA+ tool opens them where they are; a list of them in ``pyproject.toml`` would
 be out of date whenever one is added.
 
-With the environment variable ``PURGATORY_COMPILED=1`` also the implementation compiled by mypyc,
-and compiled alike the old design that it is measured against. That is done in a folder of its own:
-nothing compiled ever lies in the checkout. The sources are in the wheel all the same.
+With the environment variable ``PURGATORY_COMPILED=1`` also the implementation compiled by mypyc.
+That is done in a folder of its own: nothing compiled ever lies in the checkout. The sources are in
+the wheel all the same. With ``PURGATORY_LAB=1`` also the lab, which measures and stresses a wheel,
+and compiled alike the old design that the implementation is measured against.
 """
 
 import os
@@ -28,13 +29,15 @@ COMPILED = {
         "reasons.py",
         "stacks.py",
     ),
-    "lab/purgatory_lab/benchmarks/baselines": ("__init__.py",),
 }
 """Folders whose modules are compiled, and names of modules that are not.
 
 They do nothing hot. A coroutine that the compiler has made is not closed when it is dropped, and
 an enumeration has lost its docstring.
 """
+
+COMPILED_IN_THE_LAB = {"lab/purgatory_lab/benchmarks/baselines": ("__init__.py",)}
+"""The same, where the wheel has the lab in it."""
 
 TYPES = ("spec/purgatory_spec",)
 """What the compiled modules import, for its types."""
@@ -58,6 +61,9 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         self._add_tla(build_data)
+        if _has_lab():
+            lab = Path(self.root) / "lab" / "purgatory_lab"
+            build_data["force_include"][str(lab)] = "purgatory_lab"
         if _is_compiled():
             self._add_compiled(build_data)
 
@@ -100,13 +106,14 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
     def _copied(self, folder: Path) -> list[str]:
         """Copy what the compiler reads; the modules to be compiled, as paths in the folder."""
         modules = []
-        for name in (*COMPILED, *TYPES):
+        compiled = COMPILED | COMPILED_IN_THE_LAB if _has_lab() else COMPILED
+        for name in (*compiled, *TYPES):
             source = Path(self.root) / name
             inside = Path(*Path(name).parts[1:])
             shutil.copytree(source, folder / inside, ignore=shutil.ignore_patterns("__pycache__"))
             for package in inside.parents[:-1]:
                 (folder / package / "__init__.py").touch()
-            left_out = COMPILED.get(name)
+            left_out = compiled.get(name)
             if left_out is not None:
                 found = sorted(path.relative_to(source) for path in source.rglob("*.py"))
                 modules += [str(inside / each) for each in found if each.name not in left_out]
@@ -115,3 +122,7 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
 
 def _is_compiled() -> bool:
     return os.environ.get("PURGATORY_COMPILED") == "1"
+
+
+def _has_lab() -> bool:
+    return os.environ.get("PURGATORY_LAB") == "1"

@@ -20,7 +20,6 @@ from typing import ClassVar
 from hypothesis import settings, target
 from hypothesis.stateful import invariant
 
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.stateful import (
     ChannelMutingMachine,
     MemoryPoolMachine,
@@ -28,6 +27,7 @@ from purgatory_conformance.stateful import (
     TimerMachine,
 )
 from purgatory_conformance.subjects.bundled import channel_muting, memory_pool, purgatory, timer
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec.operations import Advance, Allocate, Elapse, Lose, Release, ReleaseForm
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,

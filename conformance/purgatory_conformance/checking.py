@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from purgatory_conformance.command_line import EXIT_CONTRADICTED, Problem
-from purgatory_judge.components import PROFILES
 from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.problems import EXIT_CONTRADICTED, Problem
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, results_of
 from purgatory_conformance.reporting.results_file import write_results
@@ -28,6 +27,7 @@ from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
 from purgatory_conformance.whole_files import write_whole
 from purgatory_conformance.work_folder import own_folder
+from purgatory_judge.components import PROFILES
 from purgatory_spec.messages import Implementation, schema_digest
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule

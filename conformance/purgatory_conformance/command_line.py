@@ -16,14 +16,14 @@ from typing import Final
 
 import click
 
-EXIT_USAGE = 2
-EXIT_SUBJECT_FAILED = 3
-EXIT_INCONCLUSIVE = 4
-EXIT_MISSING_TOOL = 5
-EXIT_CONTRADICTED = 6
-EXIT_INTERRUPTED = 130
-EXIT_CLOSED_PIPE = 141
-"""128 and the number of SIGPIPE: what shells say of a program whose reader has gone."""
+from purgatory_conformance.problems import (
+    EXIT_CLOSED_PIPE,
+    EXIT_INTERRUPTED,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+    exit_code_of,
+)
 
 _COMPLETIONS: Final = ("_PURGATORY_COMPLETE", "_PURGATORY_SPEC_COMPLETE")
 """The variables by which a shell has click complete a line of one of the two scripts."""
@@ -33,15 +33,6 @@ _EPILOG = (
     "4 inconclusive, 5 a needed tool is missing, 6 the model contradicts a golden vector, "
     "130 interrupted, 141 the reader of the output has gone."
 )
-
-
-class Problem(Exception):
-    """A foreseen problem of any package's command: the sentence to print, and its exit code."""
-
-    def __init__(self, sentence: str, exit_code: int) -> None:
-        """Keep both."""
-        super().__init__(sentence)
-        self.exit_code = exit_code
 
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -120,9 +111,23 @@ def _docstring(target: str) -> str | None:
     return None
 
 
+def registered(group: str) -> dict[str, str]:
+    """Return the commands of an entry-point group by their names, each as ``module:function``.
+
+    A wheel names the commands of the lab, which only a checkout holds: these are left out.
+    """
+    found = {each.name: each.value for each in metadata.entry_points(group=group)}
+    held = {package for package in map(_package, found.values()) if find_spec(package)}
+    return {name: target for name, target in found.items() if _package(target) in held}
+
+
+def _package(target: str) -> str:
+    return target.partition(".")[0]
+
+
 @click.group(
     cls=LazyGroup,
-    targets={each.name: each.value for each in metadata.entry_points(group="purgatory.commands")},
+    targets=registered("purgatory.commands"),
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=_EPILOG,
 )
@@ -185,24 +190,6 @@ def _run() -> int | None:
             return _say(f"a defect of this program: {error!r}", EXIT_SUBJECT_FAILED)
         return _say(str(error), exit_code)
     return code
-
-
-def exit_code_of(error: BaseException) -> int | None:
-    """The exit code of a foreseen problem of a subject or a file; None for any other error."""
-    from purgatory_conformance.opening import UnknownSubject
-    from purgatory_conformance.subjects.building import BuildFailed, MissingTool
-    from purgatory_conformance.subjects.declaration import InvalidDeclaration
-    from purgatory_conformance.subjects.subject import SubjectFailure
-    from purgatory_conformance.work_folder import ForeignFolder
-    from purgatory_spec.jsonlines import InvalidDocument
-
-    if isinstance(error, UnknownSubject | InvalidDeclaration | InvalidDocument | ForeignFolder):
-        return EXIT_USAGE
-    if isinstance(error, MissingTool):
-        return EXIT_MISSING_TOOL
-    if isinstance(error, BuildFailed | SubjectFailure):
-        return EXIT_SUBJECT_FAILED
-    return None
 
 
 def _say(sentence: str, code: int) -> int:

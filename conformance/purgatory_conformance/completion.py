@@ -25,18 +25,13 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 def complete_subject(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Complete a registered name, a folder with a declaration, a mutant or a profile subject."""
-    if begun.startswith("mutant:"):
-        from purgatory_conformance.specimens.mutants import mutants
+    from purgatory_conformance.registered import FAMILIES, REGISTERED
 
-        names = [f"mutant:{each.name}" for each in mutants()]
-    elif begun.startswith("profile:"):
-        from purgatory_conformance.specimens.profile_subjects import profile_subjects
-
-        names = [f"profile:{each.name}" for each in profile_subjects()]
+    prefix, colon, _ = begun.partition(":")
+    if colon and prefix in FAMILIES:
+        names = [f"{prefix}:{each.name}" for each in FAMILIES[prefix].all()]
     else:
-        from purgatory_conformance.registered import REGISTERED
-
-        names = [each.name for each in REGISTERED] + ["mutant:", "profile:"]
+        names = [each.name for each in REGISTERED] + [f"{prefix}:" for prefix in FAMILIES]
         names += sorted(str(each.parent) for each in Path().glob("*/purgatory.toml"))
     return [name for name in names if name.startswith(begun)]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import get_args, get_origin, get_type_hints
 
 import purgatory_model
-from purgatory_judge.components import PROFILES
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.subjects.profile_rules import NEVER_JUDGED
+from purgatory_judge.components import PROFILES
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.profiles import Component
 from purgatory_spec.resources import specification_folder

@@ -12,18 +12,10 @@ from pathlib import Path
 from purgatory_conformance.describing.words import printable, replay_command
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.nearest import did_you_mean
-from purgatory_conformance.registered import PROJECTS, REGISTERED
+from purgatory_conformance.problems import EXIT_USAGE, Foreseen
+from purgatory_conformance.registered import FAMILIES, PROJECTS, REGISTERED, Family
 from purgatory_conformance.resources import adapter_folder, adapters_folder
-from purgatory_conformance.specimens.mutants import mutant, mutants
-from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.building import installed, run_build, sole_builder
-from purgatory_conformance.subjects.bundled import (
-    bundled_fixed_subject,
-    bundled_inline_subject,
-    bundled_proposal_subject,
-    bundled_subject,
-)
-from purgatory_conformance.subjects.bundled.real_clock import bundled_real_clock_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.declaration import (
     Declaration,
@@ -49,8 +41,10 @@ KAFKA_SHARED_LOCK_RELEASE = "2.6.3"
 _IN_A_MODULE = re.compile(r"[\w.]+:[\w.]+")
 
 
-class UnknownSubject(ValueError):
+class UnknownSubject(Foreseen, ValueError):
     """No subject goes by the word given; the message lists the known words."""
+
+    exit_code = EXIT_USAGE
 
 
 Tell = Callable[[str], object]
@@ -222,21 +216,12 @@ def _default_word() -> str:
 
 def _built_in(word: str) -> Subject | None:
     """The subject of a word that runs in this process and comes with the suite; None for others."""
-    match word:
-        case "bundled":
-            return bundled_subject()
-        case "bundled-proposal":
-            return bundled_proposal_subject()
-        case "bundled-fixed-interval":
-            return bundled_fixed_subject()
-        case "bundled-inline":
-            return bundled_inline_subject()
-        case "bundled-real-clock":
-            return bundled_real_clock_subject()
-        case _ if word.startswith("mutant:"):
-            return _mutant(word.removeprefix("mutant:"))
-        case _ if word.startswith("profile:"):
-            return _profile_subject(word.removeprefix("profile:"))
+    prefix, colon, name = word.partition(":")
+    if colon and prefix in FAMILIES:
+        return _specimen(FAMILIES[prefix], name)
+    for each in REGISTERED:
+        if each.name == word and each.maker:
+            return each.make()
     return None
 
 
@@ -310,22 +295,13 @@ def _kafka(word: str, work_folder: Path, release: str) -> OpenSubject:
     return OpenSubject(word, subject, declaration.deviations, declaration.replays, reopen)
 
 
-def _mutant(name: str) -> Subject:
-    try:
-        return mutant(name).make()
-    except KeyError:
-        known = [each.name for each in mutants()]
-        hint = did_you_mean(name, known, "see: purgatory list mutants")
-        raise UnknownSubject(f"there is no mutant {name!r}; {hint}") from None
-
-
-def _profile_subject(name: str) -> Subject:
-    for each in profile_subjects():
+def _specimen(family: Family, name: str) -> Subject:
+    members = family.all()
+    for each in members:
         if each.name == name:
             return each.make()
-    known = [each.name for each in profile_subjects()]
-    hint = did_you_mean(name, known, "see: purgatory list subjects")
-    raise UnknownSubject(f"there is no profile subject {name!r}; {hint}")
+    hint = did_you_mean(name, (each.name for each in members), f"see: {family.listed_by}")
+    raise UnknownSubject(f"there is no {family.noun} {name!r}; {hint}")
 
 
 def _commands(

@@ -142,11 +142,11 @@ class _Part(pytest.Collector):
     def collect(self) -> Iterator[RuleTest]:
         """A test for each rule that the subject is judged by, and the verdict."""
         from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
-        from purgatory_conformance.support.registry import support_of
+        from purgatory_judge.registry import judged
 
         try:
             profile = profile_of(self.check.opened.subject, self.component)
-            rules = [rule.id for rule in support_of(self.component).judged_rules(profile)]
+            rules = [rule.id for rule in judged(self.component).judged_rules(profile)]
         except SubjectFailure:
             rules = []
         for rule in (*rules, ""):
@@ -213,7 +213,7 @@ class RuleTest(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None
     ) -> str:
         """The rule, what was expected, the shrunk steps, and the command that replays them."""
-        from purgatory_conformance.command_line import Problem
+        from purgatory_conformance.problems import Problem
         from purgatory_conformance.work_folder import ForeignFolder
 
         if isinstance(excinfo.value, _Told | Problem | ForeignFolder):
@@ -241,8 +241,8 @@ def _parts(session: pytest.Session, word: str) -> Iterator[_Part]:
         pytest.UsageError: there is no such subject, or it cannot be opened.
     """
     from purgatory_conformance.checking import Check, offered
-    from purgatory_conformance.command_line import exit_code_of
     from purgatory_conformance.opening import open_subject
+    from purgatory_conformance.problems import exit_code_of
 
     options = session.config.option
     try:

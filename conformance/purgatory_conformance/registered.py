@@ -1,6 +1,16 @@
-"""The subjects that have a name of their own."""
+"""The subjects that have a name of their own.
 
+A subject that runs in this process is named by the function that makes it, ``module:function``, and
+imported when it is opened: who judges another subject imports neither the implementation nor a
+wrong subject.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Protocol
+
+from purgatory_conformance.subjects.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -9,6 +19,54 @@ class Registered:
 
     name: str
     summary: str
+    maker: str = ""
+    """The function that makes it, ``module:function``; empty for a program."""
+
+    def make(self) -> Subject:
+        """Import the function that makes it, and make it."""
+        made: Subject = resolve_name(self.maker)()
+        return made
+
+
+class Specimen(Protocol):
+    """A wrong subject, or one for a value of a profile."""
+
+    @property
+    def name(self) -> str:
+        """The name behind the prefix of its family."""
+
+    @property
+    def make(self) -> Callable[[], Subject]:
+        """The function that makes it."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Subjects whose names begin with the same prefix."""
+
+    noun: str
+    members: str
+    """The function that returns them, ``module:function``."""
+    listed_by: str
+    """The command that lists them."""
+
+    def all(self) -> Sequence[Specimen]:
+        """Import the members."""
+        found: Sequence[Specimen] = resolve_name(self.members)()
+        return found
+
+
+FAMILIES = {
+    "mutant": Family(
+        "mutant", "purgatory_conformance.specimens.mutants:mutants", "purgatory list mutants"
+    ),
+    "profile": Family(
+        "profile subject",
+        "purgatory_conformance.specimens.profile_subjects:profile_subjects",
+        "purgatory list subjects",
+    ),
+}
+"""The families by their prefixes."""
 
 
 PROJECTS = {
@@ -36,17 +94,30 @@ PROJECTS = {
 
 REGISTERED: tuple[Registered, ...] = (
     Registered(
-        "bundled", "our own timer, purgatory, memory pool and network, virtual clock, in process"
+        "bundled",
+        "our own timer, purgatory, memory pool and network, virtual clock, in process",
+        "purgatory_conformance.subjects.bundled:bundled_subject",
     ),
     Registered(
         "bundled-proposal",
         "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",
+        "purgatory_conformance.subjects.bundled:bundled_proposal_subject",
     ),
     Registered(
-        "bundled-fixed-interval", "our own purgatory with its purges as published, at the interval"
+        "bundled-fixed-interval",
+        "our own purgatory with its purges as published, at the interval",
+        "purgatory_conformance.subjects.bundled:bundled_fixed_subject",
     ),
-    Registered("bundled-inline", "our own timer and purgatory with an executor that runs at once"),
-    Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
+    Registered(
+        "bundled-inline",
+        "our own timer and purgatory with an executor that runs at once",
+        "purgatory_conformance.subjects.bundled:bundled_inline_subject",
+    ),
+    Registered(
+        "bundled-real-clock",
+        "our own timer with its reaper thread and the real clock",
+        "purgatory_conformance.subjects.bundled.real_clock:bundled_real_clock_subject",
+    ),
     Registered(
         "heap-timer", "a naive timer on a heap, as a child process, by purgatory init --lang python"
     ),

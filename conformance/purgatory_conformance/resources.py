@@ -1,6 +1,9 @@
-"""Where adapters and lessons are: in a wheel as package data, in a checkout in their folders."""
+"""Folders: of adapters and lessons, in a wheel or a checkout, and of everything that is written."""
 
 from pathlib import Path
+
+WORK_FOLDER = Path("purgatory-work")
+"""The one folder that everything is written to."""
 
 _PACKAGE = Path(__file__).resolve().parent
 

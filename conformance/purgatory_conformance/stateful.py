@@ -31,12 +31,10 @@ from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import DrawFn
 
-from purgatory_judge.components import PROFILES, on_real_clock
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import instance_noun, noun, printable, replay_command
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import HypothesisSource, Source
-from purgatory_judge.case_judge import Deviation, Judge
-from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.replay_file import replay_case, write_replay
@@ -52,6 +50,10 @@ from purgatory_conformance.subjects.subject import (
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
 from purgatory_conformance.work_folder import ForeignFolder, own_folder
+from purgatory_judge.case_judge import Deviation, Judge
+from purgatory_judge.components import PROFILES, on_real_clock
+from purgatory_judge.judgement import Divergence, TooManyStates
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Step, encode_case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome, Value
@@ -195,7 +197,9 @@ class StepMachine(RuleBasedStateMachine):
     def begin(self, case: Candidate) -> None:
         """Make an instance, and a judge beside it."""
         self.configuration: Configuration = case.configuration
-        self.judge: Judge = self._support.judge(case.configuration, self.profile, self.deviations)
+        self.judge: Judge = self._support.judged.judge(
+            case.configuration, self.profile, self.deviations
+        )
         try:
             self.subject.new("stateful", case.configuration)
         except UnsupportedConfigurationError:
@@ -275,13 +279,13 @@ class StepMachine(RuleBasedStateMachine):
 
     def _told(self, run: CaseRun, rule_id: str) -> str:
         """The case for people, the lines of its file, and the command that runs it again."""
-        support = self._support
-        made_with = support.describe_configuration(run.configuration)
+        words = words_of(self.component)
+        made_with = words.describe_configuration(run.configuration)
         lines = [f"a {instance_noun(self.component)}: {made_with}"]
         for number, step in enumerate(run.steps, start=1):
             assert step.outcome is not None
-            said = support.describe_outcome(step.operation, step.outcome)
-            lines.append(f"{number:3}  {support.describe_operation(step.operation)}  ->  {said}")
+            said = words.describe_outcome(step.operation, step.outcome)
+            lines.append(f"{number:3}  {words.describe_operation(step.operation)}  ->  {said}")
         lines.append("the same as a file:")
         lines.append(encode_case(replay_case(run, rule_id, self.opened, self.profile)).rstrip())
         try:
@@ -396,7 +400,7 @@ def _judged(
     component: Component, tests: Tested, choices: Choices | None, deviations: Sequence[Deviation]
 ) -> _Judged:
     """The tested subject with its judge."""
-    variants = support_of(component).variants
+    variants = judged(component).variants
     for each in deviations:
         if each.variant not in variants:
             there_are = ", ".join(sorted(variants))

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from purgatory_conformance.describing.words import printable
+from purgatory_conformance.problems import EXIT_USAGE, Foreseen
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_spec.named_files import named_file
 
@@ -22,8 +23,10 @@ _MOST_BYTES: Final = 100
 _WINDOWS_DEVICE: Final = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.I)
 
 
-class ForeignFolder(Exception):
+class ForeignFolder(Foreseen):
     """The folder that a subject's results would be written to is not the subject's."""
+
+    exit_code = EXIT_USAGE
 
 
 class _Owner(msgspec.Struct, frozen=True):

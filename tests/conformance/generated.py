@@ -1,12 +1,12 @@
 """Generated cases, and subjects that are judged by them, whatever their component is."""
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_judge.judgement import Divergence
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.judgement import Divergence
 from purgatory_spec.profiles import Component, Profile
 
 MOST_CASES = 3000

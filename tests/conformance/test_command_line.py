@@ -14,13 +14,13 @@ import pytest
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.support.registry import SUPPORTS
+from purgatory_judge.registry import judged
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import all_requirements
 from tests.conformance.command import SCRIPT, purgatory, purgatory_process
 
 RULES_OF_BUNDLED = sum(
-    len(SUPPORTS[component].judged_rules(profile))
+    len(judged(component).judged_rules(profile))
     for component, profile in bundled_subject().profiles.items()
 )
 """How many rules what is bundled is judged by."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.kits import Clock, Language, project
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_course.teaching.exercises import EXERCISES
 from purgatory_spec.profiles import Component
 from tests.conformance.command import purgatory

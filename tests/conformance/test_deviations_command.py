@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import EXIT_USAGE
+from purgatory_conformance.problems import EXIT_USAGE
 from purgatory_conformance.running.campaign import SUITES, Budget
 from tests.conformance.command import purgatory
 

@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.commands.doctor import doctor
-from purgatory_judge.components import PROFILES
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Finding, Severity, explain
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.knowledge import profile_fields
+from purgatory_judge.components import PROFILES
 from purgatory_spec.profiles import Component, Profile
 from tests.conformance.subjects.started_adapters import LONG_S, eventually, pipe_threads
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.registered import REGISTERED
 from purgatory_conformance.subjects import kafka
 from purgatory_spec.cases import Case, encode_case, read_case

@@ -4,6 +4,7 @@ import click
 import pytest
 
 from purgatory_conformance import command_line
+from purgatory_conformance.problems import EXIT_INTERRUPTED
 
 
 def test_ctrl_c_while_commands_are_loaded(
@@ -22,5 +23,5 @@ def test_ctrl_c_while_commands_are_loaded(
     monkeypatch.setattr("sys.argv", ["purgatory", "check"])
     with pytest.raises(SystemExit) as ended:
         command_line.main()
-    assert ended.value.code == command_line.EXIT_INTERRUPTED
+    assert ended.value.code == EXIT_INTERRUPTED
     assert capsys.readouterr().err.strip() == "purgatory: interrupted"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import EXIT_CLOSED_PIPE, EXIT_USAGE
 from purgatory_conformance.nearest import did_you_mean
+from purgatory_conformance.problems import EXIT_CLOSED_PIPE, EXIT_USAGE
 from tests.conformance.command import SCRIPT, purgatory
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from purgatory_conformance.commands.replay import replay
 from purgatory_conformance.running.campaign import SUITES, Budget
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.registry import judged
 from purgatory_spec.profiles import Component, Executor, Feature, Observable, TimerProfile
 
 pytest_plugins = ["pytester"]
@@ -23,7 +23,7 @@ PROFILE = TimerProfile(
     observables=frozenset({Observable.SIZE}),
 )
 
-RULES = [rule.id for rule in support_of(Component.TIMER).judged_rules(PROFILE)]
+RULES = [rule.id for rule in judged(Component.TIMER).judged_rules(PROFILE)]
 
 CLOSED = "TIMER-SHUTDOWN-CLOSED"
 

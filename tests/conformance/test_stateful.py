@@ -11,7 +11,6 @@ from hypothesis import Phase, reproduce_failure, seed, settings
 from hypothesis.stateful import invariant, run_state_machine_as_test
 
 from purgatory_conformance.commands.replay import replay
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.stateful import (
     RuleBroken,
@@ -22,6 +21,7 @@ from purgatory_conformance.stateful import (
     timer_machine,
 )
 from purgatory_conformance.subjects.bundled import memory_pool, purgatory, timer
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec.cases import Step, decode_case
 from purgatory_spec.operations import Add, Advance, Allocate, Elapse, Operation, Release
 from purgatory_spec.outcomes import Outcome, ran

@@ -15,14 +15,13 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from purgatory_conformance.command_line import EXIT_USAGE
-from purgatory_judge.components import PROFILES
 from purgatory_conformance.generation.channel_muting import table as channel_muting_table
 from purgatory_conformance.generation.memory_pool import table as memory_pool_table
 from purgatory_conformance.generation.purgatory import table as purgatory_table
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.generation.timer import table as timer_table
 from purgatory_conformance.knowledge import all_vectors
+from purgatory_conformance.problems import EXIT_USAGE
 from purgatory_conformance.running.campaign import SUITES
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -36,6 +35,7 @@ from purgatory_conformance.version import (
     SUITE_VERSIONS,
     changes_after,
 )
+from purgatory_judge.components import PROFILES
 from purgatory_model.timer import TimerModel
 from purgatory_spec.cases import Case
 from purgatory_spec.outcomes import Outcome

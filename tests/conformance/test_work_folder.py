@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purgatory_conformance.command_line import EXIT_USAGE
 from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_conformance.problems import EXIT_USAGE
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.work_folder import ForeignFolder, own_folder, plain

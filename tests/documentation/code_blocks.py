@@ -33,12 +33,12 @@ import msgspec
 
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.viewing.runs import run_of_case
-from purgatory_traces.errors import Unusable
-from purgatory_traces.traces.parsing import parse
 from purgatory_spec.cases import CaseHeader, Step, decode_case
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop
 from purgatory_tla import read_module
+from purgatory_traces.errors import Unusable
+from purgatory_traces.traces.parsing import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 900.0
@@ -48,8 +48,8 @@ _SOURCES = (
     "impl",
     "tla",
     "conformance",
-    "benchmarks",
-    "assurance",
+    "course",
+    "lab",
     "docs",
     "README.md",
 )

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT
+from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_spec.cases import Case, MemoryPoolCaseHeader, Step
 from purgatory_spec.operations import (
     Allocate,

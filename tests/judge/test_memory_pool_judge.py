@@ -3,9 +3,6 @@
 import msgspec
 import pytest
 
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.judgement import TooManyStates
-from purgatory_judge.memory_pool.judge import STATES_CAP, MemoryPoolJudge
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.memory_pool_profiles import NAIVE_PROFILE
@@ -16,6 +13,9 @@ from purgatory_conformance.specimens.small.memory_pool import (
 )
 from purgatory_conformance.specimens.wrong.granting import ZeroGranted
 from purgatory_conformance.specimens.wrong.releasing import FirstByteStays
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.memory_pool.judge import STATES_CAP, MemoryPoolJudge
 from purgatory_spec.operations import (
     Allocate,
     Elapse,

@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.purgatory_mutants import SILENT_PROFILE
 from purgatory_conformance.specimens.small.purgatory import (
@@ -22,6 +21,7 @@ from purgatory_conformance.specimens.wrong.watching import (
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec.operations import (
     Advance,
     Answer,

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from purgatory_judge.judgement import Divergence, TooManyStates
-from purgatory_judge.purgatory.judge import STATES_CAP, PurgatoryJudge
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.purgatory_mutants import PROPOSAL_PROFILE, SILENT_PROFILE
 from purgatory_conformance.specimens.small.purgatory import PROFILE, small_purgatory
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.judgement import Divergence, TooManyStates
+from purgatory_judge.purgatory.judge import STATES_CAP, PurgatoryJudge
+from purgatory_judge.registry import judged
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -377,21 +377,21 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
     When the rules are listed that each is judged by
     Then those are left out whose breach it would never show
     """
-    support = support_of(Component.PURGATORY)
+    component = judged(Component.PURGATORY)
 
-    def judged(profile: PurgatoryProfile) -> set[str]:
-        return {rule.id.removeprefix("PURGATORY-") for rule in support.judged_rules(profile)}
+    def judged_of(profile: PurgatoryProfile) -> set[str]:
+        return {rule.id.removeprefix("PURGATORY-") for rule in component.judged_rules(profile)}
 
     rules = requirements_of_steps(Component.PURGATORY)
     everything = {rule.id.removeprefix("PURGATORY-") for rule in rules}
-    assert judged(PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
-    assert everything - judged(PROPOSAL_PROFILE) == {
+    assert judged_of(PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
+    assert everything - judged_of(PROPOSAL_PROFILE) == {
         "PENDING",
         "ESTIMATE-EXACT",
         "STALE-ENTRIES",
     }
     stepped = msgspec.structs.replace(PurgatoryProfile(), executor=Executor.STEPPED)
-    assert judged(stepped) - judged(PurgatoryProfile()) == {"LOST-EXPIRY", "TIMER-LEFT"}
+    assert judged_of(stepped) - judged_of(PurgatoryProfile()) == {"LOST-EXPIRY", "TIMER-LEFT"}
     hidden = {"PURGE-START", "PURGE-REMOVES", "CHECK-DROPS"}
-    assert hidden <= judged(PROFILE) - judged(SILENT_PROFILE)
-    assert not hidden & judged(PurgatoryProfile(accounting=Accounting.EXACT))
+    assert hidden <= judged_of(PROFILE) - judged_of(SILENT_PROFILE)
+    assert not hidden & judged_of(PurgatoryProfile(accounting=Accounting.EXACT))

@@ -5,14 +5,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from purgatory_judge.components import not_compared
-from purgatory_judge.real_clock_judge import RealClockJudge
 from purgatory_conformance.running.campaign import SUITES, Verdict, run_campaign
 from purgatory_conformance.subjects.bundled.real_clock import (
     bundled_real_clock_subject,
     real_clock_instance,
 )
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_judge.components import not_compared
+from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import (

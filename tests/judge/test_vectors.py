@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from purgatory_judge.judgement import Judgement
 from purgatory_conformance.knowledge import all_vectors
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.judgement import Judgement
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Case, Step
 from purgatory_spec.profiles import Component
 
@@ -21,10 +21,10 @@ NOT_VISITED = {"levels-of-default-wheel": {"TIMER-SPAN"}}
 """Rules that a vector shows although their breach would be seen only later."""
 
 
-def judged(vector: Case) -> list[Judgement]:
+def judgements_of(vector: Case) -> list[Judgement]:
     """What is said of each recorded outcome under the vector's own profile."""
     header = vector.header
-    judge = support_of(vector.component).judge(header.configuration, header.profile, ())
+    judge = judged(vector.component).judge(header.configuration, header.profile, ())
     outcomes = [(step.operation, step.outcome) for step in vector.steps]
     return [judge.step(operation, outcome) for operation, outcome in outcomes if outcome]
 
@@ -36,7 +36,7 @@ def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
     When its recorded outcomes are judged
     Then each is what the model expects, and the rules that it names were put to the test
     """
-    judgements = judged(vector)
+    judgements = judgements_of(vector)
     assert len(judgements) == len(vector.steps) > 0
     assert [each.divergence for each in judgements] == [None] * len(judgements)
     visited = set().union(*(each.visited for each in judgements))
@@ -60,7 +60,9 @@ def test_a_changed_count_in_a_vector_is_noticed(vector: Case) -> None:
     wrong = Step(last.operation, msgspec.structs.replace(last.outcome, observed=observed))
     *before, divergence = (
         each.divergence
-        for each in judged(msgspec.structs.replace(vector, steps=(*vector.steps[:-1], wrong)))
+        for each in judgements_of(
+            msgspec.structs.replace(vector, steps=(*vector.steps[:-1], wrong))
+        )
     )
     assert set(before) <= {None}
     assert divergence is not None

@@ -12,10 +12,11 @@ PACKAGES = {
     "model/purgatory_model": "purgatory_model",
     "impl/purgatory_impl": "purgatory_impl",
     "tla/purgatory_tla": "purgatory_tla",
+    "conformance/purgatory_judge": "purgatory_judge",
     "conformance/purgatory_conformance": "purgatory_conformance",
     "pipeline/purgatory_traces": "purgatory_traces",
-    "lab/purgatory_lab/benchmarks": "purgatory_lab.benchmarks",
-    "lab/purgatory_lab": "purgatory_lab",
+    "pipeline/purgatory_spark": "purgatory_spark",
+    "course/purgatory_course": "purgatory_course",
 }
 """By their folders: what there is in a wheel."""
 

@@ -11,9 +11,6 @@ from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of
-from purgatory_traces.results.rows import VerdictRow
-from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
-from purgatory_traces.traces.lines import Begin
 from purgatory_spec.cases import Case, Step, case_header, read_case
 from purgatory_spec.operations import (
     Advance,
@@ -38,6 +35,9 @@ from purgatory_spec.profiles import (
     TimerConfiguration,
     TimerProfile,
 )
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
+from purgatory_traces.traces.lines import Begin
 from tests.strangers.test_strangers import STRANGERS
 
 from .replay.run_lines import cases, deviations, verdict_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
-    *("spec", "model", "impl", "tla", "conformance", "pipeline", "benchmarks", "assurance"),
+    *("spec", "model", "impl", "tla", "conformance", "pipeline", "course", "lab"),
     "examples",
 )
 PRONOUNS = frozenset(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    *("spec", "model", "impl", "tla", "conformance", "pipeline", "benchmarks", "assurance"),
+    *("spec", "model", "impl", "tla", "conformance", "pipeline", "course", "lab"),
     *("examples", "docs"),
 )
 PART_OF_AN_ID = re.compile(r"^(TIMER|PURGATORY|POOL|MUTING)-")

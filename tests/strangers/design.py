@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from purgatory_judge.components import PROFILES
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance, subject_of
+from purgatory_judge.components import PROFILES
 from purgatory_spec.profiles import Component
 
 TIMER_FEATURES = [

@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.table import Table
 
 from purgatory_conformance.checking import Check, hold_to_vectors, judged, offered
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import VERDICT_SYMBOLS, counted, noun
-from purgatory_judge.case_judge import Deviation
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, quoted, worst
 from purgatory_conformance.running.campaign import SUITES
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.subjects.declaration import declaration_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec.cases import read_case
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule

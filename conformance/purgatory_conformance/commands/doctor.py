@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import AS_JSON, EXIT_SUBJECT_FAILED, print_json
+from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, tell_on_standard_error
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Severity, report
 from purgatory_conformance.opening import adapter_command
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED
 
 
 @click.command()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project, write
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_spec.profiles import Component
 
 

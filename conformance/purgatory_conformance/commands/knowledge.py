@@ -13,7 +13,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from purgatory_conformance.command_line import AS_JSON, print_json
-from purgatory_conformance.commands.options import WORK_FOLDER, known_rule
+from purgatory_conformance.commands.options import known_rule
 from purgatory_conformance.completion import complete_rule
 from purgatory_conformance.describing.words import instance_noun, noun
 from purgatory_conformance.knowledge import (
@@ -24,9 +24,10 @@ from purgatory_conformance.knowledge import (
 )
 from purgatory_conformance.registered import REGISTERED
 from purgatory_conformance.reporting.results_file import read_results
+from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_conformance.support.registry import SUPPORTS
+from purgatory_judge.registry import judged
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement, all_requirements
 
@@ -154,8 +155,8 @@ def _profile_rows() -> list[tuple[str, str, str]]:
 def _variant_rows() -> list[tuple[str, str, str]]:
     return [
         (name, noun(component), sentence)
-        for component, support in SUPPORTS.items()
-        for name, sentence in support.variants.items()
+        for component in Component
+        for name, sentence in judged(component).variants.items()
     ]
 
 

@@ -2,16 +2,16 @@
 
 import click
 
-from purgatory_conformance.command_line import LazyGroup
+from purgatory_conformance.command_line import LazyGroup, registered
 
 
 @click.group(
     cls=LazyGroup,
     targets={
-        "break": "purgatory_course.commands.model_break:break_",
         "check": "purgatory_conformance.commands.model_check:check_",
         "explore": "purgatory_conformance.commands.model_explore:explore_",
         "template": "purgatory_conformance.commands.model_check:template",
+        **registered("purgatory.commands.model"),
     },
 )
 def model() -> None:

@@ -9,17 +9,13 @@ from pathlib import Path
 import click
 import msgspec
 
-from purgatory_conformance.command_line import (
-    AS_JSON,
-    EXIT_INCONCLUSIVE,
-    EXIT_SUBJECT_FAILED,
-    Problem,
-)
+from purgatory_conformance.command_line import AS_JSON
 from purgatory_conformance.commands.options import ComponentName
-from purgatory_judge.components import MODELLED
 from purgatory_conformance.own_model.comparing_process import EXIT_ITSELF_FAILED, Task
 from purgatory_conformance.own_model.watch import DONE
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, Problem
 from purgatory_conformance.resources import model_template
+from purgatory_judge.components import MODELLED
 
 _STARTING_SECONDS = 20.0
 _GRACE_SECONDS = 5.0

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from purgatory_conformance.command_line import AS_JSON, EXIT_INCONCLUSIVE, print_json
+from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.exploring.claims import Looked, Shelf, Sizes, UnusableSizes
 from purgatory_conformance.exploring.shelves import (
@@ -19,6 +19,7 @@ from purgatory_conformance.exploring.shelves import (
     options_of,
     shelf_of,
 )
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_spec.profiles import Accounting, Executor

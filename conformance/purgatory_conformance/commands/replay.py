@@ -10,13 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from purgatory_conformance.command_line import (
-    EXIT_INCONCLUSIVE,
-    EXIT_MISSING_TOOL,
-    EXIT_SUBJECT_FAILED,
-    EXIT_USAGE,
-    exit_code_of,
-)
 from purgatory_conformance.commands.options import (
     COMMAND,
     RELEASE,
@@ -25,13 +18,21 @@ from purgatory_conformance.commands.options import (
     tell_on_standard_error,
 )
 from purgatory_conformance.completion import complete_subject
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import counted, legend_of, noun, printable
-from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.opening import open_named_in
+from purgatory_conformance.problems import (
+    EXIT_INCONCLUSIVE,
+    EXIT_MISSING_TOOL,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    exit_code_of,
+)
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import profile_of
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Case, Step, read_case
 from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.profiles import Profile
@@ -106,7 +107,7 @@ def replay(
         finally:
             asked.close()
     console.print(printable(f"{case.header.case}: {case.header.title}"), markup=False)
-    made_with = support_of(case.component).describe_configuration(case.header.configuration)
+    made_with = words_of(case.component).describe_configuration(case.header.configuration)
     console.print(f"{noun(case.component)}: {made_with}", markup=False)
     context.exit(0 if _print_steps(console, case, steps, profile) else 1)
 
@@ -167,7 +168,7 @@ def _again(case: Case, asked: OpenSubject) -> tuple[int, str]:
 
 def _recorded(case: Case) -> tuple[int, str]:
     """Judge the outcomes that a case has recorded."""
-    judge = support_of(case.component).judge(case.header.configuration, case.header.profile, ())
+    judge = judged(case.component).judge(case.header.configuration, case.header.profile, ())
     for number, step in enumerate(case.steps, start=1):
         if step.outcome is None:
             raise InvalidDocument(case.header.case, number + 1, "the step has no outcome")
@@ -179,13 +180,13 @@ def _recorded(case: Case) -> tuple[int, str]:
 
 def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profile) -> bool:
     """Print and judge steps until one diverges; whether all were right."""
-    support = support_of(case.component)
-    judge = support.judge(case.header.configuration, profile, ())
+    words = words_of(case.component)
+    judge = judged(case.component).judge(case.header.configuration, profile, ())
     shown: list[str] = []
     for number, step in enumerate(steps, start=1):
         assert step.outcome is not None
-        asked = f"{number:3}  {support.describe_operation(step.operation)}"
-        answered = support.describe_outcome(step.operation, step.outcome)
+        asked = f"{number:3}  {words.describe_operation(step.operation)}"
+        answered = words.describe_outcome(step.operation, step.outcome)
         console.print(f"{asked}  ->  {answered}", markup=False)
         divergence = judge.step(step.operation, step.outcome).divergence
         if divergence is not None:
@@ -194,14 +195,14 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profi
             for label, text in (
                 ("expected", divergence.expected),
                 ("seen", divergence.seen),
-                ("before", support.describe_state(divergence.before)),
-                ("expected after", support.describe_state(divergence.after)),
+                ("before", words.describe_state(divergence.before)),
+                ("expected after", words.describe_state(divergence.after)),
             ):
                 console.print(f"     {label}: {printable(text)}", markup=False)
                 shown.append(text)
             _print_legend(console, shown)
             return False
-        state = support.describe_state(judge.state)
+        state = words.describe_state(judge.state)
         if state:
             console.print(f"     {printable(state)}", markup=False, style="dim")
             shown.append(state)

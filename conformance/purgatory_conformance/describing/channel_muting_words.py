@@ -1,6 +1,6 @@
 """What happens to a server's channels, in readable words."""
 
-from purgatory_conformance.describing.words import describe_choices, describe_events
+from purgatory_conformance.describing.words import ComponentWords, describe_choices, describe_events
 from purgatory_model.channel_muting import SIZE_BYTES, Channel, ChannelMutingState, Receive
 from purgatory_spec.operations import (
     Announce,
@@ -141,3 +141,13 @@ def describe_channel(channel: Channel) -> str:
 
 def _bytes(count: int) -> str:
     return "1 byte" if count == 1 else f"{count} bytes"
+
+
+WORDS = ComponentWords(
+    describe_channel_muting_operation,
+    describe_channel_muting_outcome,
+    describe_channel_muting_configuration,
+    describe_channel_muting_profile,
+    describe_channel_muting_state,
+)
+"""The words of this component."""

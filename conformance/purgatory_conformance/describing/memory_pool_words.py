@@ -1,6 +1,7 @@
 """What happens to a memory pool, in readable words."""
 
 from purgatory_conformance.describing.words import (
+    ComponentWords,
     describe_choices,
     describe_events,
     describe_task,
@@ -93,3 +94,13 @@ def describe_memory_pool_state(state: object) -> str:
 
 def _bytes(count: int) -> str:
     return "1 byte" if count == 1 else f"{count} bytes"
+
+
+WORDS = ComponentWords(
+    describe_memory_pool_operation,
+    describe_memory_pool_outcome,
+    describe_memory_pool_configuration,
+    describe_memory_pool_profile,
+    describe_memory_pool_state,
+)
+"""The words of this component."""

@@ -1,6 +1,8 @@
 """What happens to a purgatory, in readable words."""
 
+from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
 from purgatory_conformance.describing.words import (
+    ComponentWords,
     describe_choices,
     describe_events,
     describe_task,
@@ -142,3 +144,13 @@ def describe_purgatory_profile(profile: PurgatoryProfile) -> str:
         "cancel_result",
     )
     return describe_choices(profile, names)
+
+
+WORDS = ComponentWords(
+    describe_purgatory_operation,
+    describe_purgatory_outcome,
+    describe_purgatory_configuration,
+    describe_purgatory_profile,
+    describe_purgatory_state,
+)
+"""The words of this component."""

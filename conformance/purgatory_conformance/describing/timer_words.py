@@ -1,6 +1,8 @@
 """What happens to a timer, in readable words."""
 
+from purgatory_conformance.describing.timer_states import describe_timer_state
 from purgatory_conformance.describing.words import (
+    ComponentWords,
     describe_choices,
     describe_events,
     describe_task,
@@ -85,3 +87,13 @@ def describe_timer_profile(profile: TimerProfile) -> str:
     """The declared choices that a reader needs in order to follow a case."""
     names = ("structure", "rounding", "same_tick_order", "executor", "clock", "negative_delay")
     return describe_choices(profile, names)
+
+
+WORDS = ComponentWords(
+    describe_timer_operation,
+    lambda _, outcome: describe_timer_outcome(outcome),
+    describe_timer_configuration,
+    describe_timer_profile,
+    describe_timer_state,
+)
+"""The words of this component."""

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from purgatory_conformance.own_model.comparison import Difference
+from purgatory_conformance.own_model.worlds import State
 from purgatory_judge.judgement import Divergence, Judgement
 from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_judge.purgatory.judge import PurgatoryJudge
 from purgatory_judge.timer.judge import TimerJudge
-from purgatory_conformance.own_model.comparison import Difference
-from purgatory_conformance.own_model.worlds import State
 from purgatory_model.step import Expectation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

@@ -14,15 +14,7 @@ import click
 import msgspec
 from rich.console import Console
 
-from purgatory_conformance.command_line import (
-    EXIT_CLOSED_PIPE,
-    EXIT_INCONCLUSIVE,
-    EXIT_SUBJECT_FAILED,
-    EXIT_USAGE,
-    flushed,
-    print_json,
-    reader_has_gone,
-)
+from purgatory_conformance.command_line import flushed, print_json, reader_has_gone
 from purgatory_conformance.own_model.asking import OwnModelFailure
 from purgatory_conformance.own_model.blaming import blamed
 from purgatory_conformance.own_model.exploring import Bounds, explore_small
@@ -33,6 +25,12 @@ from purgatory_conformance.own_model.words import (
     as_object,
     print_agreement,
     print_difference,
+)
+from purgatory_conformance.problems import (
+    EXIT_CLOSED_PIPE,
+    EXIT_INCONCLUSIVE,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
 )
 
 EXIT_ITSELF_FAILED = 70

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.timer_words import describe_timer_configuration
-from purgatory_conformance.support.registry import support_of
 from purgatory_model.claims.explorer import Counterexample
 from purgatory_model.claims.memory_pool import PoolStep
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
@@ -106,13 +106,13 @@ def narrate_memory_pool(
 def _calls_of(
     component: Component,
 ) -> Callable[[object, tuple[Operation, Outcome]], tuple[str, str]]:
-    support, actors = support_of(component), _ACTORS[component]
+    words, actors = words_of(component), _ACTORS[component]
 
     def says(_: object, step: tuple[Operation, Outcome]) -> tuple[str, str]:
         operation, outcome = step
-        seen = support.describe_outcome(operation, outcome)
-        words = f"{support.describe_operation(operation)} -> {seen}"
-        return actors.get(type(operation), "caller"), words
+        seen = words.describe_outcome(operation, outcome)
+        line = f"{words.describe_operation(operation)} -> {seen}"
+        return actors.get(type(operation), "caller"), line
 
     return says
 

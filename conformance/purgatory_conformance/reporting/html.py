@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from purgatory_judge.components import not_compared, on_real_clock
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -27,6 +27,7 @@ from purgatory_conformance.reporting.story import (
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
 from purgatory_conformance.viewing.runs import run_of_failure
+from purgatory_judge.components import not_compared, on_real_clock
 
 _URGENT = ("broken", "doubtful", "deviates", "too few")
 """The states of rules that ask for something, in the order in which a reader wants them."""
@@ -130,7 +131,7 @@ def _part(results: Results, causes_before: int) -> _Part:
     return _Part(
         results=results,
         noun=noun(results.component),
-        profile=support_of(results.component).describe_profile(profile),
+        profile=words_of(results.component).describe_profile(profile),
         features=sorted(feature.value for feature in profile.features),
         observables=sorted(shown.value for shown in profile.observables),
         symbol=VERDICT_SYMBOLS.get(results.footer.exit_code, "!"),

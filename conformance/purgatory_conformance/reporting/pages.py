@@ -5,7 +5,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from purgatory_conformance.describing.words import printable
-from purgatory_conformance.viewing.markup import content_policy
+from purgatory_conformance.viewing.content_policy import content_policy
 
 
 @cache

@@ -7,8 +7,9 @@ rule's text from the specification, and the model's states by judging the record
 from contextlib import suppress
 from dataclasses import dataclass
 
-from purgatory_judge.components import on_real_clock
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import (
+    ComponentWords,
     instance_noun,
     joined,
     legend_of,
@@ -17,12 +18,12 @@ from purgatory_conformance.describing.words import (
     printable,
     replay_command,
 )
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.judgement import TooManyStates
-from purgatory_judge.retraced_case import RetracedCase
 from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
-from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import Support
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.components import on_real_clock
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.registry import judged
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
 
@@ -97,9 +98,9 @@ def stories(results: Results) -> tuple[Story, ...]:
 
 
 def _story(cause: CauseLine[Configuration], results: Results) -> Story:
-    support = support_of(results.component)
+    words = words_of(results.component)
     told = rule_line(cause.rule, results)
-    made_with = support.describe_configuration(cause.configuration)
+    made_with = words.describe_configuration(cause.configuration)
     answers = ""
     if cause.answers is not None:
         answers = f"failed in {cause.answers[0]} of {cause.answers[1]} repetitions"
@@ -112,7 +113,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         cases=cause.cases,
         source=printable(cause.source),
         configuration=f"{instance_noun(results.component)} with {made_with}",
-        steps=_told(cause, support),
+        steps=_told(cause, words),
         expected=printable(cause.expected),
         seen=printable(cause.seen),
         before=printable(cause.before),
@@ -126,7 +127,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
     )
 
 
-def _told(cause: CauseLine[Configuration], support: Support) -> tuple[ToldStep, ...]:
+def _told(cause: CauseLine[Configuration], words: ComponentWords) -> tuple[ToldStep, ...]:
     told: list[ToldStep] = []
     before: dict[str, str] = {}
     for number, step in enumerate(cause.steps, start=1):
@@ -134,8 +135,8 @@ def _told(cause: CauseLine[Configuration], support: Support) -> tuple[ToldStep, 
         told.append(
             ToldStep(
                 number=number,
-                operation=support.describe_operation(step.operation),
-                outcome=support.describe_outcome(step.operation, step.outcome)
+                operation=words.describe_operation(step.operation),
+                outcome=words.describe_outcome(step.operation, step.outcome)
                 if step.outcome
                 else "",
                 values=tuple(
@@ -190,7 +191,7 @@ def retraced(cause: CauseLine[Configuration], results: Results) -> RetracedCase 
     )
     states: list[object] = []
     try:
-        judge = support_of(results.component).judge(cause.configuration, profile, deviations)
+        judge = judged(results.component).judge(cause.configuration, profile, deviations)
         for step in cause.steps:
             if step.outcome is None:
                 return None

@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_judge.components import on_real_clock
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
 from purgatory_conformance.running.refusals import Refusals
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.components import on_real_clock
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Case
 from purgatory_spec.profiles import Component, Profile
 from purgatory_spec.requirements import Level, Requirement
@@ -192,7 +193,9 @@ def run_campaign(
         campaign.failures.append(failure)
         return _concluded(campaign, began)
     campaign.rules = tuple(
-        rule for rule in support.judged_rules(profile) if not only_rules or rule.id in only_rules
+        rule
+        for rule in judged(component).judged_rules(profile)
+        if not only_rules or rule.id in only_rules
     )
     campaign.seen = {d.rule: DeviationSeen(d) for d in deviations}
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.subjects.subject import (
     Subject,
     SubjectFailure,
     UnsupportedConfigurationError,
     profile_of,
 )
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import Divergence, TooManyStates
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -70,7 +70,7 @@ def run_case(
     component = component_of(configuration)
     try:
         profile = profile_of(subject, component)
-        judge = support_of(component).judge(configuration, profile, deviations)
+        judge = judged(component).judge(configuration, profile, deviations)
         subject.new(name, configuration)
         outcomes = subject.do_all(run.operations)
         for operation, outcome in zip(run.operations, outcomes, strict=True):

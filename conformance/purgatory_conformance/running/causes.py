@@ -10,20 +10,21 @@ from itertools import islice
 
 import msgspec
 
-from purgatory_judge.components import on_real_clock
-from purgatory_judge.case_judge import (
-    BEYOND_DECLARED,
-    Deviation,
-    Judge,
-    right_outcomes,
-)
-from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import is_part_of, reduce_case, shrink, simpler_cases
 from purgatory_conformance.running.ways_out import WayOut, ways_out
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.case_judge import (
+    BEYOND_DECLARED,
+    Deviation,
+    Judge,
+    right_outcomes,
+)
+from purgatory_judge.components import on_real_clock
+from purgatory_judge.judgement import Divergence, TooManyStates
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import operation_name
 from purgatory_spec.outcomes import Event, EventKind, ran
@@ -314,7 +315,7 @@ class CauseSearch:
         while kind in profile.observables:
             left = frozenset(each for each in profile.observables if each != kind)
             profile = msgspec.structs.replace(profile, observables=left)
-            judge = support_of(component).judge(run.configuration, profile, self.deviations)
+            judge = judged(component).judge(run.configuration, profile, self.deviations)
             kind = ""
             for step in run.steps:
                 assert step.outcome is not None
@@ -354,8 +355,8 @@ class CauseSearch:
 
     def _followed(self, run: CaseRun, steps: Sequence[Step]) -> Judge:
         """A judge that has followed some steps of a case."""
-        support = support_of(component_of(run.configuration))
-        judge = support.judge(run.configuration, self._profile(run), self.deviations)
+        component = component_of(run.configuration)
+        judge = judged(component).judge(run.configuration, self._profile(run), self.deviations)
         for step in steps:
             assert step.outcome is not None
             judge.step(step.operation, step.outcome)

@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, is_refused, run_case
 from purgatory_conformance.running.withdrawn_features import without
 from purgatory_conformance.subjects.profile_rules import problem_of
@@ -21,6 +19,8 @@ from purgatory_conformance.subjects.subject import (
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import TooManyStates
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Configuration, Profile, component_of
@@ -134,7 +134,7 @@ class _Search:
         """The variants of the model that most cases follow."""
         if any(deviation.rule == rule for deviation in self.deviations):
             return
-        for variant, sentence in self.support.variants.items():
+        for variant, sentence in self.support.judged.variants.items():
             deviations = (*self.deviations, Deviation(rule, variant))
             if broken := self._if_most_pass(self.profile, deviations):
                 yield WayOut(
@@ -234,7 +234,7 @@ class _Search:
         self, recorded: _Recorded, profile: Profile, deviations: tuple[Deviation, ...]
     ) -> str:
         """The rule that a recorded case breaks under other declarations; empty for none."""
-        judge = self.support.judge(recorded.run.configuration, profile, deviations)
+        judge = self.support.judged.judge(recorded.run.configuration, profile, deviations)
         try:
             for step in recorded.steps:
                 assert step.outcome is not None

@@ -10,11 +10,11 @@ from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from purgatory_judge.components import PROFILES
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_conformance.version import SUITE_VERSION
+from purgatory_judge.components import PROFILES
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.messages import (
     PROTOCOL_VERSION,

@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from purgatory_conformance.problems import EXIT_MISSING_TOOL, EXIT_SUBJECT_FAILED, Foreseen
+
 _BUILD_SECONDS = 600.0
 _OUTPUT_LINES = 30
 
 
-class MissingTool(Exception):
+class MissingTool(Foreseen):
     """A program that is needed is not installed."""
+
+    exit_code = EXIT_MISSING_TOOL
 
     def __init__(self, tool: str, advice: str) -> None:
         """Keep the tool's name and the sentence that says what to install."""
@@ -23,8 +27,10 @@ class MissingTool(Exception):
         self.advice = advice
 
 
-class BuildFailed(Exception):
+class BuildFailed(Foreseen):
     """The adapter cannot be built; ``output`` holds the last lines of what the build said."""
+
+    exit_code = EXIT_SUBJECT_FAILED
 
     def __init__(self, problem: str, output: str = "") -> None:
         """Keep what went wrong and the build's last lines."""

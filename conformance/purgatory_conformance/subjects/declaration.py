@@ -8,17 +8,20 @@ from pathlib import Path
 
 import msgspec
 
-from purgatory_judge.case_judge import Deviation
-from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.problems import EXIT_USAGE, Foreseen
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION, changes_after
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.named_files import named_file
 from purgatory_spec.requirements import component_of_rule
 
 
-class InvalidDeclaration(ValueError):
+class InvalidDeclaration(Foreseen, ValueError):
     """A declaration that cannot be used: names the file, and what to change in it."""
+
+    exit_code = EXIT_USAGE
 
 
 class _Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,7 +170,7 @@ def _tool_table(document: object, path: Path) -> object:
 
 def _replay(path: Path, deviation: Deviation) -> Case:
     try:
-        variants = support_of(component_of_rule(deviation.rule)).variants
+        variants = judged(component_of_rule(deviation.rule)).variants
     except KeyError:
         raise InvalidDeclaration(
             f"{path}: deviation from {deviation.rule}: there is no such rule"

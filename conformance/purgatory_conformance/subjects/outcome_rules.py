@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from purgatory_judge.components import on_real_clock
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.subject import FailureKind
+from purgatory_judge.components import on_real_clock
 from purgatory_spec.messages import Reply
 from purgatory_spec.operations import (
     Advance,

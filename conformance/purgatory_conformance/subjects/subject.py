@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Protocol
 
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, Foreseen
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
@@ -78,12 +79,14 @@ class FailureKind(Enum):
     ERRORED = "reported a failure of its own"
 
 
-class SubjectFailure(Exception):
+class SubjectFailure(Foreseen):
     """A subject did not answer as the protocol asks.
 
     ``asked`` is the request, ``received`` what came instead, ``standard_error`` the last lines
     that the process wrote there; each may be empty.
     """
+
+    exit_code = EXIT_SUBJECT_FAILED
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The components that the suite supports."""
+"""The cases of each component."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,9 @@ SUPPORTS: Mapping[Component, Support] = {
     Component.MEMORY_POOL: MEMORY_POOL_SUPPORT,
     Component.CHANNEL_MUTING: CHANNEL_MUTING_SUPPORT,
 }
-"""What the suite knows of each component."""
+"""The cases of each component: drawn, made simpler, pictured."""
 
 
 def support_of(component: Component) -> Support:
-    """What the suite knows of a component."""
+    """Return how the cases of a component are drawn, made simpler and pictured."""
     return SUPPORTS[component]

@@ -1,17 +1,9 @@
-"""What the suite knows of the timer."""
+"""The cases of the timer: drawn, made simpler, pictured."""
 
 from collections.abc import Iterator
 
 from msgspec import structs
 
-from purgatory_judge.components import narrowed
-from purgatory_conformance.describing.timer_states import describe_timer_state
-from purgatory_conformance.describing.timer_words import (
-    describe_timer_configuration,
-    describe_timer_operation,
-    describe_timer_outcome,
-    describe_timer_profile,
-)
 from purgatory_conformance.drawing.wheel_picture import wheel_picture
 from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.generation.real_clock import (
@@ -26,18 +18,12 @@ from purgatory_conformance.generation.timer.table import (
     draw_configuration,
     draw_operations,
 )
-from purgatory_judge.case_judge import CaseJudge, Judge
-from purgatory_judge.real_clock_judge import RealClockJudge
-from purgatory_judge.timer.judge import TimerJudge
-from purgatory_judge.variant_judge import VariantJudge
 from purgatory_conformance.reducing.timer import TimerCase, simpler_timer_cases
-from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
-from purgatory_model.claims.timer_variants import VARIANTS
-from purgatory_model.timer import TimerState
+from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_judge.timer.judged import JUDGED_TIMER
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.profiles import (
     Clock,
-    Component,
     Executor,
     Feature,
     Profile,
@@ -46,53 +32,6 @@ from purgatory_spec.profiles import (
     TimerConfiguration,
     TimerProfile,
 )
-from purgatory_spec.requirements import Requirement, requirements
-
-_ON_A_REAL_CLOCK = frozenset(
-    {
-        "TIMER-LATENESS",
-        "TIMER-NOT-EARLY",
-        "TIMER-NOT-LATE",
-        "TIMER-EXACTLY-ONCE",
-        "TIMER-ROUNDING",
-        "TIMER-ALREADY-DUE",
-        "TIMER-ZERO-DELAY",
-        "TIMER-NEGATIVE-DELAY",
-        "TIMER-READD-PENDING",
-        "TIMER-READD-CANCELLED",
-        "TIMER-READD-FIRED",
-        "TIMER-CANCEL",
-        "TIMER-CANCEL-AGAIN",
-        "TIMER-CANCEL-FIRED",
-        "TIMER-CANCEL-UNKNOWN",
-        "TIMER-SIZE",
-    }
-)
-"""The rules that can be judged where time really passes; the others need a manual clock."""
-
-
-def _judge(asked: Asked[TimerConfiguration, TimerProfile]) -> Judge:
-    """The judge of one case: by intervals on a real clock, by the model on a manual one."""
-    configuration, profile, forgetful = asked.configuration, asked.profile, asked.forgetful
-    if profile.clock is Clock.WALL:
-        return RealClockJudge(configuration, profile)
-    begun = None if asked.state is None else narrowed(asked.state, TimerState)
-    strict = TimerJudge(configuration, profile, forgetful=forgetful, state=begun)
-    if not asked.deviations:
-        return CaseJudge(strict, forgetful=forgetful)
-    if begun is not None:
-        raise ValueError("the variants of a timer begin with a fresh one")
-    names = frozenset(deviation.variant for deviation in asked.deviations)
-    lenient = VariantJudge(configuration, profile, names, forgetful=forgetful)
-    declared = frozenset(deviation.rule for deviation in asked.deviations)
-    return CaseJudge(strict, lenient, declared, forgetful=forgetful)
-
-
-def _rules(profile: TimerProfile) -> Iterator[Requirement]:
-    """The rules; for a real clock only those that can be judged by intervals."""
-    for rule in requirements(Component.TIMER):
-        if profile.clock is Clock.MANUAL or rule.id in _ON_A_REAL_CLOCK:
-            yield rule
 
 
 def _suited(
@@ -151,13 +90,8 @@ def _is_usable(case: TimerCase, profile: TimerProfile) -> bool:
 
 
 TIMER_SUPPORT = ComponentSupport(
-    component=Component.TIMER,
-    configuration_type=TimerConfiguration,
-    profile_type=TimerProfile,
-    variants=VARIANTS,
+    judged=JUDGED_TIMER,
     situations=tuple(row.name for row in TIMER_TABLE),
-    judge_of=_judge,
-    rules_of=_rules,
     suit=_suited,
     siblings=_alternatives,
     configuration_of=_draw_configuration,
@@ -166,11 +100,6 @@ TIMER_SUPPORT = ComponentSupport(
     case_of=TimerCase,
     is_usable=_is_usable,
     simpler_of=simpler_timer_cases,
-    describe_operation=describe_timer_operation,
-    describe_outcome=lambda _, outcome: describe_timer_outcome(outcome),
-    configuration_words=describe_timer_configuration,
-    profile_words=describe_timer_profile,
-    describe_state=describe_timer_state,
     picture=lambda case, number: wheel_picture(scene_of(case), case.divergence, number),
 )
 """What the suite knows of the timer."""

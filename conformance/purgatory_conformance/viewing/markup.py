@@ -4,15 +4,13 @@
 them and ``viewer_script`` once behind them.
 """
 
-import base64
-import hashlib
-import re
 from functools import cache
 from importlib.resources import files
 
 import msgspec
 from markupsafe import Markup
 
+from purgatory_conformance.viewing.content_policy import content_policy
 from purgatory_conformance.viewing.runs import Run
 
 _FIGURE = Markup(
@@ -33,7 +31,6 @@ _FIGURE = Markup(
 </figure>
 """
 )
-_SCRIPT = re.compile("<script>(.*?)</script>", re.DOTALL)
 _STEP = Markup("<li><strong>{says}</strong> {state}</li>")
 
 
@@ -74,26 +71,6 @@ def page_of(title: str, style: Markup, body: Markup, script: Markup) -> Markup:
     head += '<meta name="color-scheme" content="light dark"><title>{}</title>\n'
     rest = Markup("</head><body><main>\n{}</main>\n{}</body></html>\n")
     return Markup(head).format(content_policy(script), title) + style + rest.format(body, script)
-
-
-def content_policy(scripts: Markup) -> Markup:
-    """Return the element that has a browser run these script elements, and load nothing at all.
-
-    It stands in the head, in front of all that it is about. The scripts are those that the page is
-    made with: a script that came into the page with a name or a message has another digest.
-    """
-    digests = [
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for text in _SCRIPT.findall(scripts)
-    ]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
-    policy = (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return Markup('<meta http-equiv="Content-Security-Policy" content="{}">\n').format(
-        Markup(policy)
-    )
 
 
 def inside_a_script(text: str) -> str:

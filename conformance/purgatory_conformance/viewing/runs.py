@@ -10,16 +10,17 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import printable
 from purgatory_conformance.drawing.channel_muting_panels import channel_muting_rows
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_rows
 from purgatory_conformance.drawing.panels import Row, Words
 from purgatory_conformance.drawing.purgatory_panels import purgatory_rows
-from purgatory_judge.case_judge import Deviation, right_outcomes
-from purgatory_judge.retraced_case import RetracedCase
-from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.timer_rows import Levels, timer_rows
+from purgatory_judge.case_judge import Deviation, right_outcomes
+from purgatory_judge.components import narrowed
+from purgatory_judge.registry import judged
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_model.channel_muting import ChannelMutingState
 from purgatory_model.claims.explorer import Counterexample
 from purgatory_model.claims.narrative import Narrative
@@ -148,28 +149,28 @@ def run_of_states(
 
     An advance of a timing wheel has a frame for each time at which it pops buckets.
     """
-    support = support_of(component_of(configuration))
+    said = words_of(component_of(configuration))
     frames: list[Frame] = []
 
     def add(number: int, says: str, state: object) -> None:
         rows = tuple(rows_of(configuration, profile, state))
         if rows:
-            words = printable(support.describe_state(state))
+            words = printable(said.describe_state(state))
             frames.append(Frame(number, printable(says), words, rows))
 
     add(0, "at first", states[0])
     for number, (step, before, after) in enumerate(
         zip(steps, states[:-1], states[1:], strict=True), start=1
     ):
-        says = support.describe_operation(step.operation)
+        says = said.describe_operation(step.operation)
         for move, between in _popping(before, step.operation, after):
             if between is not after:
                 add(number, f"{says}: {move}", between)
             else:
                 says = f"{says}: {move}"
-        came = support.describe_outcome(step.operation, step.outcome) if step.outcome else ""
+        came = said.describe_outcome(step.operation, step.outcome) if step.outcome else ""
         add(number, f"{says} → {came}" if came else says, after)
-    return Run(title, support.describe_configuration(configuration), tuple(frames))
+    return Run(title, said.describe_configuration(configuration), tuple(frames))
 
 
 def rows_of(configuration: Configuration, profile: Profile, state: object) -> Iterator[ViewedRow]:
@@ -222,9 +223,9 @@ def _popping(before: object, operation: Operation, after: object) -> Iterator[tu
 def _followed(case: Case) -> tuple[list[Step], list[object]]:
     """The steps of a case with their outcomes, and the states of the model, the initial first."""
     header = case.header
-    support = support_of(component_of(header.configuration))
+    component = component_of(header.configuration)
     broken = (Deviation(header.breaks, header.variant),) if header.variant else ()
-    judge = support.judge(header.configuration, header.profile, broken)
+    judge = judged(component).judge(header.configuration, header.profile, broken)
     taken: list[Step] = []
     states: list[object] = [judge.state]
     for number, step in enumerate(case.steps, start=1):

@@ -7,13 +7,13 @@ all of them, and the campaign generates its cases without having run any vector.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from purgatory_course.breaking.counterparts import counterparts_of
 from purgatory_conformance.running.campaign import Budget, Campaign, run_campaign
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import Cause
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
+from purgatory_course.breaking.counterparts import counterparts_of
 from purgatory_spec.cases import Case
 from purgatory_spec.profiles import Component
 from purgatory_spec.seeded_defects import SeededDefect

@@ -12,13 +12,13 @@ import click
 from rich.console import Console
 
 from purgatory_conformance.checking import Check, judged, keep
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.commands.options import WORK, opened
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.opening import quietly
-from purgatory_course.playing.page import play_page
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_conformance.reporting.terminal import print_results
+from purgatory_course.playing.page import play_page
 from purgatory_course.teaching.exercises import (
     EXERCISES,
     Built,

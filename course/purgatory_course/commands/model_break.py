@@ -9,14 +9,6 @@ from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from purgatory_course.breaking.catch_words import (
-    answers,
-    print_mutant,
-    print_shrunk,
-    print_who_catches,
-)
-from purgatory_course.breaking.counterparts import counterparts_of, seeded_defects
-from purgatory_course.breaking.who_catches import who_catches
 from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.describing.words import counted, noun, printable
@@ -26,6 +18,14 @@ from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.running.campaign import SUITES, Budget
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
+from purgatory_course.breaking.catch_words import (
+    answers,
+    print_mutant,
+    print_shrunk,
+    print_who_catches,
+)
+from purgatory_course.breaking.counterparts import counterparts_of, seeded_defects
+from purgatory_course.breaking.who_catches import who_catches
 from purgatory_spec.profiles import Component
 from purgatory_spec.seeded_defects import SeededDefect
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.running.campaign import SUITES, run_campaign
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import Add, Cancel, Operation
 from purgatory_spec.profiles import Component, TimerConfiguration
 

@@ -5,7 +5,6 @@ from importlib.resources import files
 import msgspec
 from markupsafe import Markup
 
-from purgatory_course.playing.hunts import hunts
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.viewing.markup import (
     inside_a_script,
@@ -15,6 +14,7 @@ from purgatory_conformance.viewing.markup import (
     viewer_style,
 )
 from purgatory_conformance.viewing.runs import Run, run_of_case
+from purgatory_course.playing.hunts import hunts
 from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.operations import Add, Advance, Operation
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile

@@ -9,12 +9,13 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import counted
-from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_course.teaching.comparing import Comparison
 from purgatory_course.teaching.exercises import Compared, Predicted, Run, some_outcome
+from purgatory_judge.components import narrowed
+from purgatory_judge.registry import judged
 from purgatory_model.claims import memory_pool as pool_claims
 from purgatory_model.claims import timer as timer_claims
 from purgatory_model.claims.explorer import explore
@@ -45,14 +46,14 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
     made_with = case.header.configuration, case.header.profile, case.operations
     if made_with != (exercise.configuration, exercise.profile, exercise.steps):
         raise Problem(f"{file}: the header and the operations must stay as they were", EXIT_USAGE)
-    support = support_of(case.component)
-    judge = support.judge(exercise.configuration, exercise.profile, ())
+    words = words_of(case.component)
+    judge = judged(case.component).judge(exercise.configuration, exercise.profile, ())
     lines: list[str] = []
     for number, step in enumerate(case.steps, start=1):
-        says = f"{number:3}  {support.describe_operation(step.operation)}"
+        says = f"{number:3}  {words.describe_operation(step.operation)}"
         if step.outcome is None:
-            words = f"step {number} has no outcome yet; add it behind the operation, such as"
-            raise Problem(f"{file}: {words} {some_outcome(exercise)}", EXIT_USAGE)
+            missing = f"step {number} has no outcome yet; add it behind the operation, such as"
+            raise Problem(f"{file}: {missing} {some_outcome(exercise)}", EXIT_USAGE)
         divergence = judge.step(step.operation, step.outcome).divergence
         if divergence is not None:
             lines.append(f"{says}  ✗ {divergence.rule}")

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from purgatory_conformance.viewing.markup import page_of
 from purgatory_course.teaching.exercises import EXERCISES, Predicted
 from purgatory_course.teaching.lessons import Block, Lesson
-from purgatory_conformance.viewing.markup import page_of
 
 _STYLE = Markup("""<style>
 :root { color-scheme: light dark; }

@@ -5,9 +5,9 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from purgatory_course.teaching.lessons import Block, Exercise, Lesson, Section
 from purgatory_conformance.viewing.markup import page_of, viewer, viewer_script, viewer_style
 from purgatory_conformance.viewing.runs import run_of_case
+from purgatory_course.teaching.lessons import Block, Exercise, Lesson, Section
 from purgatory_spec.cases import decode_case
 
 _WORDS = ("text", "list")

@@ -19,11 +19,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from purgatory_lab.benchmarks.bench.machine import in_words
-from purgatory_lab.benchmarks.python_peer.resident import peak_bytes
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_lab.benchmarks.bench.machine import in_words
+from purgatory_lab.benchmarks.python_peer.resident import peak_bytes
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
 

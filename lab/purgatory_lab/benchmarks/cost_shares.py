@@ -17,10 +17,6 @@ from statistics import median
 
 import click
 
-from purgatory_lab.benchmarks.python_peer.costs import expect
-from purgatory_lab.benchmarks.python_peer.draws import VIRTUAL, Draws, key_names
-from purgatory_lab.benchmarks.python_peer.new_design import Request
-from purgatory_lab.benchmarks.python_peer.purgatory_measures import TIME_OUT_MS, judge_completions
 from purgatory_impl import (
     COMPILED,
     OneShotTask,
@@ -29,6 +25,10 @@ from purgatory_impl import (
     Timer,
     VirtualClock,
 )
+from purgatory_lab.benchmarks.python_peer.costs import expect
+from purgatory_lab.benchmarks.python_peer.draws import VIRTUAL, Draws, key_names
+from purgatory_lab.benchmarks.python_peer.new_design import Request
+from purgatory_lab.benchmarks.python_peer.purgatory_measures import TIME_OUT_MS, judge_completions
 
 KEYS = 3
 TRIES_OF_WATCH, TRIES_OF_CHECK = 2, 1

@@ -23,6 +23,7 @@ from typing import Final
 
 import click
 
+from purgatory_impl import COMPILED, InlineExecutor, Timer, VirtualClock
 from purgatory_lab.benchmarks.bench.words import number, table
 from purgatory_lab.benchmarks.python_peer.costs import Tally, expect
 from purgatory_lab.benchmarks.python_peer.draws import VIRTUAL, Draws
@@ -30,7 +31,6 @@ from purgatory_lab.benchmarks.python_peer.messages import Request
 from purgatory_lab.benchmarks.python_peer.new_design import EXACT
 from purgatory_lab.benchmarks.python_peer.purgatory_measures import PurgatoryMeasures
 from purgatory_lab.benchmarks.python_peer.timers import END_MS
-from purgatory_impl import COMPILED, InlineExecutor, Timer, VirtualClock
 
 PATIENCE_S: Final = 1800.0
 SEED: Final = 1

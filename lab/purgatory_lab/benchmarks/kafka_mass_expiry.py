@@ -1,7 +1,7 @@
 """How many stale entries Kafka's purgatory keeps after many operations expired together.
 
     python -m purgatory_lab.benchmarks.kafka_mass_expiry
-    python -m purgatory_lab.benchmarks.kafka_mass_expiry --release 4.0.0 --rounds 3 --operations 5000
+    python -m purgatory_lab.benchmarks.kafka_mass_expiry --release 4.0.0 --rounds 3
 
 Nothing is replaced: the released jars, the real clock, Kafka's own threads and default settings.
 Each round has a purgatory of its own; what stays is read when nothing changes any more. The sizes

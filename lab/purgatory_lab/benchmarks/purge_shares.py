@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import click
 
-from purgatory_lab.benchmarks.python_peer.costs import expect
 from purgatory_impl import COMPILED, DelayedOperation, Purgatory
+from purgatory_lab.benchmarks.python_peer.costs import expect
 
 TIME_OUT_MS = 3_600_000
 KEYS = 1000

@@ -1,7 +1,7 @@
 """Records four corpora with the real clock, a million lines each by four threads, and checks them.
 
     python -m purgatory_lab.benchmarks.record_corpora
-    python -m purgatory_lab.benchmarks.record_corpora --out /somewhere --events 5000000 --release 4.0.0
+    python -m purgatory_lab.benchmarks.record_corpora --out FOLDER --events 5000000
 
 The timer and the purgatory of the bundled implementation, and those of Apache Kafka, unmodified
 and with its own threads. Nothing is checked in: the corpora differ from run to run.

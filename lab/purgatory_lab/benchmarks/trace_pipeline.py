@@ -36,16 +36,16 @@ from typing import TypeAlias
 import click
 import msgspec
 
-from purgatory_lab.benchmarks.bench.machine import in_words
 from purgatory_conformance.reporting.marked_pages import write_between_marks
-from purgatory_traces.engines.local import check_locally
+from purgatory_lab.benchmarks.bench.machine import in_words
 from purgatory_spark.engine.engine import check_on_spark, plan_of
 from purgatory_spark.engine.session import spark_session
+from purgatory_spec.profiles import Component
+from purgatory_traces.engines.local import check_locally
 from purgatory_traces.results.rows import Row, VerdictRow
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.sources import files_of
 from purgatory_traces.traces.synthetic import run_lines, write_corpus
-from purgatory_spec.profiles import Component
 
 EVENTS = 1_000_000
 SMALLER = 5

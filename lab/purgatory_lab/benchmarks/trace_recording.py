@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import click
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.recording.recording_run import Recorded, record_bundled, record_kafka
 from purgatory_traces.recording.workload import Wish
-from purgatory_spec.profiles import Component
 
 _KAFKA_TURNS = 10
 """So many times more turns: most of them are to run on a virtual machine that is warm."""

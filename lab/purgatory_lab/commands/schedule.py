@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from purgatory_conformance.command_line import (
+from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.problems import (
     EXIT_INCONCLUSIVE,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
@@ -28,7 +29,6 @@ from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.scenario import Runs
 from purgatory_lab.scheduling.schedule import as_text, from_text
 from purgatory_lab.scheduling.search import Search, exhaust, replay, sample
-from purgatory_conformance.support.registry import support_of
 
 _WIDE: Final = 160
 _RACES: Final = {race.name: race for race in SEEDED_RACES}
@@ -240,7 +240,7 @@ def _ends(runs: Runs) -> str:
 
 def _show(console: Console, scenario: str, record: Record, race: str | None) -> None:
     """Print a run in columns, what came of it, and how to have it again."""
-    describe = support_of(prepared_scenario(scenario).component).describe_operation
+    describe = words_of(prepared_scenario(scenario).component).describe_operation
     for line in columns(record, describe, console.width):
         console.print(line, markup=False, soft_wrap=True)
     text = as_text(record.chosen())

@@ -11,11 +11,8 @@ import click
 from rich.console import Console
 from rich.markdown import Markdown
 
-from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Problem
 from purgatory_conformance.describing.words import counted
-from purgatory_traces.commands.check import foreseen
-from purgatory_traces.engines.choice import Engine, choose_for_runs, tell
-from purgatory_spark.engine.session import spark_session
+from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_USAGE, Problem
 from purgatory_lab.studies.catalogue import STUDIES, Study
 from purgatory_lab.studies.engines import run_locally, run_on_spark
 from purgatory_lab.studies.page import LEAST_REQUESTS, PAGE, answer_of, publish
@@ -23,6 +20,9 @@ from purgatory_lab.studies.plots import draw_plots
 from purgatory_lab.studies.reading import Rows
 from purgatory_lab.studies.results import Results
 from purgatory_lab.studies.tables import schema
+from purgatory_spark.engine.session import spark_session
+from purgatory_traces.commands.check import foreseen
+from purgatory_traces.engines.choice import Engine, choose_for_runs, tell
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

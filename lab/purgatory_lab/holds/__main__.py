@@ -17,11 +17,11 @@ from collections.abc import Callable
 
 import click
 
+from purgatory_impl import COMPILED
 from purgatory_lab.holds.purgatory_holds import LostEntries, PurgatoryHolds
 from purgatory_lab.holds.stopwatch import CollectorClock, Section, Stopwatches, collector
 from purgatory_lab.holds.table import Row, collector_line, table
 from purgatory_lab.holds.timer_holds import CASCADE, DUE, Miscount, TimerHolds
-from purgatory_impl import COMPILED
 
 SIZES = (1_000, 100_000, 1_000_000)
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from purgatory_lab.holds.stopwatch import Section, Stopwatch, Stopwatches
 from purgatory_impl import DelayedOperation
 from purgatory_impl.walks import Walk, walk_over, walk_under
 from purgatory_impl.watcher_lists import WatcherLists
+from purgatory_lab.holds.stopwatch import Section, Stopwatch, Stopwatches
 
 PLACES_BOUND: Final = 2 * 128
 """Places of one hold, as documented: those of a chunk, and as many entries that move."""

@@ -12,10 +12,10 @@ import random
 from collections.abc import Iterable
 from typing import Final
 
-from purgatory_lab.holds.stopwatch import Section, Stopwatch, Stopwatches
 from purgatory_impl import CallableTask, Executor, SteppedExecutor, Task, Timer, VirtualClock
 from purgatory_impl.timer import _STEPS_PER_HOLD
 from purgatory_impl.wheel import Wheel
+from purgatory_lab.holds.stopwatch import Section, Stopwatch, Stopwatches
 
 STEPS_BOUND: Final = 1024
 """Steps of one hold of a pass, as documented: a bucket popped, or a task taken out of one."""

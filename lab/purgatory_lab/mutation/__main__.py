@@ -25,6 +25,7 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_lab.mutation.figures import (
     RunRecord,
     page_text,
@@ -54,7 +55,6 @@ from purgatory_lab.mutation.reviewed import (
 from purgatory_lab.mutation.runner import Judge, Result, judge_all
 from purgatory_lab.mutation.scope import MODULES, Trial
 from purgatory_lab.mutation.shares import Scope
-from purgatory_conformance.reporting.marked_pages import write_between_marks
 
 _FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
 _REVIEWED = Path(__file__).with_name("survivors.toml")

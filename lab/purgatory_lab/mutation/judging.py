@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from purgatory_lab.mutation.mutants import Mutant
-from purgatory_lab.mutation.runner import End, Killed
-from purgatory_lab.mutation.scope import IMPORT, Trial
-from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import SUITES, Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.registry import judged
+from purgatory_lab.mutation.mutants import Mutant
+from purgatory_lab.mutation.runner import End, Killed
+from purgatory_lab.mutation.scope import IMPORT, Trial
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -191,7 +191,7 @@ def _ask_the_judge(
 
     A mutant's own profile would say nothing, where it is made of the implementation's constants.
     """
-    judge = support_of(trial.component).judge(case.configuration, profile, trial.deviations)
+    judge = judged(trial.component).judge(case.configuration, profile, trial.deviations)
     try:
         for operation, outcome in zip(case.operations, outcomes, strict=True):
             divergence = judge.step(operation, outcome).divergence

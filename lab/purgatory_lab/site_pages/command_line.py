@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import click
 
-from purgatory_lab.site_pages.checkout import table
 from purgatory_conformance.command_line import purgatory
+from purgatory_lab.site_pages.checkout import table
 
 
 def command_line_page() -> str:

@@ -1,11 +1,11 @@
 """The pages of the golden vectors and of the mutants: what shows a rule, and what breaks one."""
 
-from purgatory_lab.site_pages.checkout import link_to_rule, page_of, table
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.viewing.runs import run_of_case
+from purgatory_lab.site_pages.checkout import link_to_rule, page_of, table
 from purgatory_spec.cases import Case, encode_case
 from purgatory_spec.profiles import Component
 

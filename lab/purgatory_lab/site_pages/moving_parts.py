@@ -7,14 +7,14 @@ to play on has places for its parts.
 
 import re
 
+from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
+from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_course.playing.page import (
     hunt_for_a_defect,
     play_script,
     play_style,
     wheel_to_change,
 )
-from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
-from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_spec.cases import decode_case
 
 _CASE = re.compile(

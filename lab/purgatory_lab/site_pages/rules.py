@@ -6,6 +6,8 @@ The id of a rule is the anchor. Links below the rule lead to code, vectors and m
 import re
 from typing import Final
 
+from purgatory_conformance.knowledge import all_vectors
+from purgatory_conformance.specimens.mutants import mutants
 from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL, Annotated
 from purgatory_lab.site_pages.checkout import (
     ROOT,
@@ -16,8 +18,6 @@ from purgatory_lab.site_pages.checkout import (
 )
 from purgatory_lab.site_pages.examples import link_to_mutant, link_to_vector
 from purgatory_lab.site_pages.pieces import pieces
-from purgatory_conformance.knowledge import all_vectors
-from purgatory_conformance.specimens.mutants import mutants
 from purgatory_spec.profiles import Component
 from purgatory_tla.manifest.statements import statements
 

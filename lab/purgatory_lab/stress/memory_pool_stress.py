@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
+from purgatory_impl import InvalidRelease, LeakDetectingMemoryPool, SimpleMemoryPool
 from purgatory_lab.stress.harness import Kind, Round, new_threads, run_together, stacks
 from purgatory_lab.stress.leaks import (
     LogErrors,
@@ -25,7 +26,6 @@ from purgatory_lab.stress.leaks import (
     impl_objects,
     judge_leaks,
 )
-from purgatory_impl import InvalidRelease, LeakDetectingMemoryPool, SimpleMemoryPool
 
 _SIZE: Final = 400
 _LARGEST: Final = 60

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
+from purgatory_impl import Purgatory, PurgatoryClosed
 from purgatory_lab.stress.harness import Kind, Round, run_together
 from purgatory_lab.stress.operations import (
     CANCELLED,
@@ -31,7 +32,6 @@ from purgatory_lab.stress.operations import (
     Record,
     Waiting,
 )
-from purgatory_impl import Purgatory, PurgatoryClosed
 
 KEYS: Final = 8
 PURGE_INTERVAL: Final = 10

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from purgatory_lab.stress.harness import PATIENCE_S, Kind
 from purgatory_impl import (
     DelayedOperation,
     LeakDetectingMemoryPool,
@@ -30,6 +29,7 @@ from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.memory_pool import new_buffer
 from purgatory_impl.walks import Pace, Walk
 from purgatory_impl.watchers import Shard
+from purgatory_lab.stress.harness import PATIENCE_S, Kind
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,7 @@ class StressRun:
         lines = [f"{self.component}: {self.rounds} rounds from seed {self.seed}"]
         lines += [f"{what:>30} {count:>9}" for what, count in self.counts.items()]
         if self.findings:
-            again = (
-                f"python -m purgatory_lab.stress --component {self.component} --seed {last}"
-            )
+            again = f"python -m purgatory_lab.stress --component {self.component} --seed {last}"
             lines += [f"wrong in the round of seed {last}, {self.setting}:", ""]
             lines += [str(finding) for finding in self.findings[:3]]
             lines += ["", f"{len(self.findings)} findings; once more, with luck: {again}"]

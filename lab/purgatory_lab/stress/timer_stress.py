@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from purgatory_impl import Timer, TimerClosed, TimerTask
 from purgatory_lab.stress.harness import (
     Kind,
     Round,
@@ -32,7 +33,6 @@ from purgatory_lab.stress.leaks import (
     judge_leaks,
 )
 from purgatory_lab.stress.operations import FINALISED, FINALISER_FAILED, Log, Planned
-from purgatory_impl import Timer, TimerClosed, TimerTask
 
 _SHARED: Final = 8
 _LONG_MS: Final = 10**6

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from purgatory_conformance.reporting.marked_pages import between_marks
-from purgatory_traces.errors import PipelineError
 from purgatory_lab.studies.catalogue import STUDIES
 from purgatory_lab.studies.figures_of_lists import agreement, expiries, keys, purge, weak
 from purgatory_lab.studies.figures_of_timers import designs, time_outs, wheel
@@ -19,6 +18,7 @@ from purgatory_lab.studies.reading import Rows, count
 from purgatory_lab.studies.results import Results
 from purgatory_lab.studies.tables import Row, read_summary, write_summary
 from purgatory_spec.named_files import named_file
+from purgatory_traces.errors import PipelineError
 
 LEAST_REQUESTS: Final = 1_000_000
 """Requests of each setting that is published, at least."""

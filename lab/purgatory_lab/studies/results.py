@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from purgatory_traces.errors import PipelineError
 from purgatory_lab.studies import tables
 from purgatory_lab.studies.catalogue import Study
 from purgatory_lab.studies.setting import Setting
+from purgatory_traces.errors import PipelineError
 
 _COUNTING: Final = (
     "bundled",

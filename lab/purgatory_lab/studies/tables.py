@@ -8,10 +8,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from purgatory_conformance.whole_files import whole_file
-from purgatory_traces.errors import require
 from purgatory_lab.studies.counts import Counts, Range
 from purgatory_lab.studies.setting import Setting
 from purgatory_spec.named_files import named_file
+from purgatory_traces.errors import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.reporting.marked_pages import write_between_marks
+from purgatory_conformance.reporting.results_file import read_results
 from purgatory_lab.verdicts.systems import SYSTEMS, check_words
 from purgatory_lab.verdicts.table import (
     REGION,
@@ -24,8 +26,6 @@ from purgatory_lab.verdicts.table import (
     table_text,
     write_verdicts,
 )
-from purgatory_conformance.reporting.marked_pages import write_between_marks
-from purgatory_conformance.reporting.results_file import read_results
 
 _SECONDS = 1800.0
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
 
-from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED, Problem
 from purgatory_conformance.commands.options import tell_on_standard_error
 from purgatory_conformance.describing.words import counted
+from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED, Problem
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.results_file import write_results
@@ -19,9 +19,9 @@ from purgatory_conformance.running.campaign import MINIMUM_VISITS
 from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
-from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.whole_files import write_whole
 from purgatory_conformance.work_folder import own_folder
+from purgatory_judge.registry import judged
 from purgatory_spark.campaigns.drawing import Drawing
 from purgatory_spark.campaigns.engines import Engine
 from purgatory_spark.campaigns.finding import deviations_of, findings
@@ -31,10 +31,10 @@ from purgatory_spark.campaigns.merging import coverage_of, runs_table
 from purgatory_spark.campaigns.telling import results_about
 from purgatory_spark.campaigns.waves import Progress, Request, run_waves
 from purgatory_spark.campaigns.work import CarryOut
-from purgatory_traces.errors import PipelineError, Refused
-from purgatory_traces.version import MODEL_VERSION
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Level
+from purgatory_traces.errors import PipelineError, Refused
+from purgatory_traces.version import MODEL_VERSION
 
 _LEAST_RUNS = 100
 """Fewer runs than these are a trial, from which nobody expects a verdict."""
@@ -151,7 +151,7 @@ def _lacking(
         coverage = coverage_of(mine)
         musts = [
             rule
-            for rule in support_of(drawing.component).judged_rules(drawing.profile)
+            for rule in judged(drawing.component).judged_rules(drawing.profile)
             if rule.level is Level.MUST and rule.id not in declared
         ]
         if any(coverage.get(rule.id, (0, 0))[0] < MINIMUM_VISITS for rule in musts):

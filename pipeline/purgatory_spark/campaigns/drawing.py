@@ -64,7 +64,7 @@ class Drawing:
         support = support_of(self.component)
         wanted: frozenset[str] = frozenset()
         if number % 2:
-            rules = [rule.id for rule in support.judged_rules(self.profile)]
+            rules = [rule.id for rule in support.judged.judged_rules(self.profile)]
             wanted = frozenset({rules[number // 2 % len(rules)]})
         source = SeededSource(seed_of(self.seed, number))
         configuration = support.draw_configuration(self.profile, source, wanted)

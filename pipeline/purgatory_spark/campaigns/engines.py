@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from purgatory_traces.engines.progress_bar import progress_bar
 from purgatory_spark.engine.errors import job_failure
 from purgatory_spark.engine.progress import run_watched
 from purgatory_spark.engine.session import is_connect
+from purgatory_traces.engines.progress_bar import progress_bar
 from purgatory_traces.results.arrow_columns import spark_columns
 
 if TYPE_CHECKING:

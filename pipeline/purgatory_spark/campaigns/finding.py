@@ -12,8 +12,8 @@ from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.running.replay_file import write_replay
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.work_folder import plain
+from purgatory_judge.registry import judged
 from purgatory_spark.campaigns.drawing import Drawing
 from purgatory_spark.campaigns.first_failures import SEEDS_OF_A_GROUP, first_failures
 from purgatory_spark.campaigns.merging import Unanswered, coverage_table, failing, unanswered
@@ -85,7 +85,7 @@ def findings(
 
 
 def _judged(found: Found) -> tuple[pa.Table, tuple[Requirement, ...]]:
-    return found.runs, support_of(found.drawing.component).judged_rules(found.drawing.profile)
+    return found.runs, judged(found.drawing.component).judged_rules(found.drawing.profile)
 
 
 def _cause_rows(found: Found) -> list[tuple[object, ...]]:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import Cause, CauseSearch
 from purgatory_conformance.subjects.subject import Subject
+from purgatory_judge.case_judge import Deviation
 from purgatory_spark.campaigns.drawing import Drawing
 from purgatory_spark.campaigns.isolation import Forbearing
 from purgatory_spark.campaigns.merging import Failing

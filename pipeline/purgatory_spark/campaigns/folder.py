@@ -25,9 +25,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_conformance.whole_files import whole_file, write_whole
 from purgatory_spark.campaigns.tables import DONE
+from purgatory_spec.messages import Implementation
+from purgatory_spec.named_files import named_file
 from purgatory_traces.errors import PipelineError
 from purgatory_traces.results.locking import only_one
 from purgatory_traces.results.manifest import (
@@ -43,8 +45,6 @@ from purgatory_traces.results.manifest import (
     verify,
 )
 from purgatory_traces.version import MODEL_VERSION
-from purgatory_spec.messages import Implementation
-from purgatory_spec.named_files import named_file
 
 FORMAT = 1
 """Version of the folder's format; another one is not taken up."""

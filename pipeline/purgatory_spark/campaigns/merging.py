@@ -10,8 +10,8 @@ from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_spark.campaigns.drawing import seed_of
 from purgatory_spark.campaigns.tables import COVERAGE, RUNS, table_of
 from purgatory_spark.campaigns.work import NO_ANSWER
-from purgatory_traces.errors import PipelineError
 from purgatory_spec.requirements import Requirement
+from purgatory_traces.errors import PipelineError
 
 
 def runs_table(done: pa.Table, drawn: pa.Table, seed: int) -> pa.Table:

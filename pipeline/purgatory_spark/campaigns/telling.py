@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from purgatory_conformance.describing.words import counted
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.reporting.results import Results, results_of
 from purgatory_conformance.running.campaign import (
     Budget,
@@ -20,8 +19,9 @@ from purgatory_conformance.running.campaign import (
 from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
-from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.registry import judged
 from purgatory_spark.campaigns.drawing import Drawing
 from purgatory_spark.campaigns.first_failures import FirstFailures
 from purgatory_spark.campaigns.merging import Unanswered, coverage_of, unanswered
@@ -73,7 +73,7 @@ def _campaign(found: Found) -> Campaign:
     """The same as a campaign of ``purgatory check`` would hold at its end."""
     drawing, runs = found.drawing, found.runs
     campaign = Campaign(drawing.component, drawing.seed, Budget(), found.deviations)
-    campaign.rules = support_of(drawing.component).judged_rules(drawing.profile)
+    campaign.rules = judged(drawing.component).judged_rules(drawing.profile)
     campaign.cases = runs.num_rows
     campaign.seconds = found.seconds
     campaign.steps = pc.sum(runs.column("steps")).as_py() or 0

@@ -11,12 +11,12 @@ from rich.console import Console
 
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, ComponentName
 from purgatory_spark.campaigns.isolation import SubjectChoice
+from purgatory_spark.engine.session import spark_session
+from purgatory_spec.profiles import Component
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.engines.choice import Engine as EngineName
 from purgatory_traces.engines.choice import choose_for_runs, tell
-from purgatory_spark.engine.session import spark_session
 from purgatory_traces.errors import require
-from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:
     from purgatory_spark.campaigns.engines import Engine

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Problem
-from purgatory_conformance.commands.options import WORK_FOLDER
+from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_USAGE, Problem
+from purgatory_conformance.resources import WORK_FOLDER
+from purgatory_spark.engine.errors import job_failure
+from purgatory_spark.streaming.own_folder import own_folder
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.engines.interrupts import remembered_interrupt
-from purgatory_spark.engine.errors import job_failure
 from purgatory_traces.replay.reordered_run import MOST_HELD
 from purgatory_traces.results.rows import RunVerdict
-from purgatory_spark.streaming.own_folder import own_folder
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.summary.terminal import print_summary
 from purgatory_traces.summary.words import grouped, lines_of, runs_of

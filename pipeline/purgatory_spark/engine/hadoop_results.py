@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
-from purgatory_traces.engines.sinks import Conclusion
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_spark.engine.session import is_connect
+from purgatory_traces.engines.sinks import Conclusion
 from purgatory_traces.errors import PipelineError, Refused
 from purgatory_traces.results.manifest import (
     MANIFEST,

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, Problem
+from purgatory_conformance.problems import EXIT_MISSING_TOOL, Problem
 from purgatory_spec.installing import command_for
 
 OLDEST_JAVA = 17

@@ -15,9 +15,9 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
+from purgatory_spark.engine.session import is_connect
 from purgatory_traces.engines.interrupts import remembered_interrupt
 from purgatory_traces.engines.progress_bar import is_shown, progress_bar
-from purgatory_spark.engine.session import is_connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

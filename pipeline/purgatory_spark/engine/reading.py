@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from purgatory_traces.engines.external_sort import ExternalSort, itself
 from purgatory_spark.engine.pieces import (
     SORTED_BYTES,
     UNKNOWN_DAY,
@@ -29,6 +28,7 @@ from purgatory_spark.engine.pieces import (
     stretch_piece,
 )
 from purgatory_spark.engine.splits import Split, file_of
+from purgatory_traces.engines.external_sort import ExternalSort, itself
 from purgatory_traces.replay import RunReplay, replay
 from purgatory_traces.replay.stretches import WARMUP, may_begin
 from purgatory_traces.results.rows import QuarantineRow

@@ -15,7 +15,6 @@ from itertools import chain, groupby
 import msgspec
 import pyarrow as pa
 
-from purgatory_traces.engines.external_sort import ExternalSort, itself
 from purgatory_spark.engine.pieces import (
     AGAIN,
     MOST_ASIDE,
@@ -33,6 +32,7 @@ from purgatory_spark.engine.pieces import (
     stretch_in,
 )
 from purgatory_spark.engine.splits import Split
+from purgatory_traces.engines.external_sort import ExternalSort, itself
 from purgatory_traces.errors import OutOfOrder
 from purgatory_traces.replay import RunReplay, replay
 from purgatory_traces.replay.stretches import leap

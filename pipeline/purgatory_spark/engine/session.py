@@ -29,11 +29,11 @@ from urllib.parse import urlsplit
 
 import click
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_traces.engines.interrupts import remembered_interrupt
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_spark.engine.class_archive import NO_SETTINGS, archive_of_spark
 from purgatory_spark.engine.preflight import WITHOUT_JAVA, preflight
 from purgatory_spec.class_archives import ClassArchive
+from purgatory_traces.engines.interrupts import remembered_interrupt
 
 if TYPE_CHECKING:
     import subprocess

@@ -28,13 +28,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from purgatory_spark.streaming.spans import Span, head_of
+from purgatory_spec.named_files import named_file
 from purgatory_traces.errors import Unusable
 from purgatory_traces.results.rows import QuarantineRow
-from purgatory_spark.streaming.spans import Span, head_of
 from purgatory_traces.traces.byte_streams import difference, digest_beside
 from purgatory_traces.traces.parsing import MOST_BYTES, place_of
 from purgatory_traces.traces.sources import read_file, read_part, sources_of
-from purgatory_spec.named_files import named_file
 
 MOST_GONE = 10_000
 """So many files that are gone are still known where they come back."""

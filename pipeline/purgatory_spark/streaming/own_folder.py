@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from purgatory_conformance.whole_files import write_whole
+from purgatory_spec.named_files import named_file
 from purgatory_traces.errors import Refused
 from purgatory_traces.results.locking import LOCK, only_one
-from purgatory_spec.named_files import named_file
 
 _WATCHED = "watched.json"
 _LAYOUT = 3

@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from purgatory_spec.named_files import named_file
 from purgatory_traces.results.rows import QuarantineRow
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.sources import read_changed, read_file, read_part, sources_of
-from purgatory_spec.named_files import named_file
 
 HEAD_BYTES = 4096
 """So much of a file tells it from others."""

@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from purgatory_conformance.whole_files import write_whole
+from purgatory_spec.named_files import named_file
 from purgatory_traces.engines.sinks import CheckResults, as_batch, read_table
 from purgatory_traces.results.manifest import (
     MANIFEST,
@@ -44,7 +45,6 @@ from purgatory_traces.results.rows import QuarantineRow, Row, RunVerdict
 from purgatory_traces.results.schemas import ROW_TYPES, TableName, arrow_schema
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.version import MODEL_VERSION
-from purgatory_spec.named_files import named_file
 
 MOST_RUNS = 2_000
 """A part has no more, but for the runs of one home."""

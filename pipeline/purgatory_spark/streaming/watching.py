@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from purgatory_traces.replay.reordered_run import MOST_HELD
-from purgatory_traces.results.arrow_columns import spark_columns
 from purgatory_spark.streaming.arrivals import Arrivals
 from purgatory_spark.streaming.processor import RECORD_COLUMNS, RunProcessor
 from purgatory_spark.streaming.spans import LINES, ReadSpans
 from purgatory_spark.streaming.tables import Tables
+from purgatory_traces.replay.reordered_run import MOST_HELD
+from purgatory_traces.results.arrow_columns import spark_columns
 from purgatory_traces.summary.summary import Summary
 
 if TYPE_CHECKING:

@@ -3,48 +3,50 @@
 import logging
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TypeAlias, cast
 
 import click
 import msgspec
 from rich.console import Console
 
-from purgatory_conformance.command_line import (
+from purgatory_conformance.describing.words import printable
+from purgatory_conformance.problems import (
     EXIT_MISSING_TOOL,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.commands.options import WORK_FOLDER
-from purgatory_conformance.describing.words import printable
+from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_traces.commands.log_level import LOG_LEVEL
+from purgatory_traces.engines.checking import Asked, Done, Files, committed, log_files
 from purgatory_traces.engines.choice import (
     Choice,
     Engine,
     choose,
     choose_for_addresses,
     estimated_lines,
+    of_spark,
     tell,
 )
 from purgatory_traces.engines.local import check_locally
 from purgatory_traces.engines.progress_bar import progress_bar
-from purgatory_traces.engines.sinks import Conclusion, ResultWriter
+from purgatory_traces.engines.sinks import ResultWriter
 from purgatory_traces.errors import MissingExtra, PipelineError, Refused
 from purgatory_traces.results.manifest import InputFile, encoded, input_file, read_manifest
-from purgatory_traces.results.metrics import CheckMetrics, StageMetrics
+from purgatory_traces.results.metrics import CheckMetrics
 from purgatory_traces.summary.as_json import summary_as_json
-from purgatory_traces.summary.html import PAGE, render_page
+from purgatory_traces.summary.html import PAGE
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.summary.terminal import print_summary
-from purgatory_traces.summary.words import files_in, lines_of, runs_of
+from purgatory_traces.summary.words import files_in
 from purgatory_traces.traces.addresses import is_address
 from purgatory_traces.traces.sources import NothingThere, sources_of
 
-if TYPE_CHECKING:
-    from purgatory_spark.engine.hadoop_results import HadoopResults
+CheckBySpark: TypeAlias = Callable[[Asked, Choice, Files | None], Done | None]
+"""Check by Spark; the paths are addresses without files; None where nothing is new."""
 
 _LOGGER = logging.getLogger(__name__)
 _MOST_NAMES = 5
@@ -145,7 +147,8 @@ def check(
         if sources is not None and since and not sources.new:
             done = None
         elif choice.engine is Engine.SPARK:
-            done = _check_by_spark(asked, choice, sources)
+            check_by_spark = cast("CheckBySpark", of_spark("spark-check"))
+            done = check_by_spark(asked, choice, sources)
         else:
             assert sources is not None
             done = _check_locally(asked, choice, sources)
@@ -167,46 +170,6 @@ def check(
         print_summary(Console(), done.summary, head=done.head, results=done.folder, report=report)
         _tell_ignored(done.ignored)
     context.exit(done.summary.exit_code)
-
-
-class Asked(NamedTuple):
-    """What is to be checked, and how."""
-
-    paths: tuple[str, ...]
-    out: str
-    examples: int
-    html: bool
-    master: str
-    remote: str
-    since: str
-    settings: Mapping[str, str]
-
-    @property
-    def reads_addresses(self) -> bool:
-        """Whether the traces are on one of Hadoop's file systems.
-
-        Raises:
-            Refused: some are, and some are named by paths.
-        """
-        addressed = set(map(is_address, self.paths))
-        if len(addressed) > 1:
-            raise Refused("traces are named by paths and by addresses: name all of them alike")
-        return True in addressed
-
-    def pages(self, summary: Summary, head: str) -> list[tuple[str, str]]:
-        """The pages that are written beside the tables."""
-        return [(PAGE, render_page(summary, head))] if self.html else []
-
-
-class Done(NamedTuple):
-    """What a check has found, and where the results are."""
-
-    summary: Summary
-    head: str
-    folder: str
-    inputs: tuple[InputFile, ...]
-    ignored: tuple[str, ...]
-    stages: tuple[StageMetrics, ...] = ()
 
 
 def _settings_in(settings: Sequence[str]) -> dict[str, str]:
@@ -235,16 +198,7 @@ def _write_metrics(target: Path, done: Done, choice: Choice, seconds: float) -> 
     target.write_bytes(encoded(found))
 
 
-class _Files(NamedTuple):
-    """The files on paths: those to be judged, those that were judged before, and others."""
-
-    new: tuple[str, ...]
-    earlier: tuple[str, ...]
-    inputs: tuple[InputFile, ...]
-    ignored: tuple[str, ...]
-
-
-def _sources_on_paths(asked: Asked) -> _Files:
+def _sources_on_paths(asked: Asked) -> Files:
     sources = sources_of(asked.paths)
     inputs = tuple(map(input_file, sources.files))
     known: set[InputFile] = set()
@@ -254,15 +208,11 @@ def _sources_on_paths(asked: Asked) -> _Files:
         known.update(read_manifest(Path(asked.since)).inputs)
     new = tuple(each.file for each in inputs if each not in known)
     earlier = tuple(each.file for each in inputs if each in known)
-    _log_files(len(new), len(earlier), len(sources.ignored))
-    return _Files(new, earlier, inputs, sources.ignored)
+    log_files(len(new), len(earlier), len(sources.ignored))
+    return Files(new, earlier, inputs, sources.ignored)
 
 
-def _log_files(new: int, earlier: int, ignored: int) -> None:
-    _LOGGER.info("files: %d to read, %d judged before, %d ignored", new, earlier, ignored)
-
-
-def _check_locally(asked: Asked, choice: Choice, sources: _Files) -> Done:
+def _check_locally(asked: Asked, choice: Choice, sources: Files) -> Done:
     summary = Summary(most_examples=asked.examples)
     with ResultWriter(Path(asked.out)) as writer:
         with progress_bar("lines") as progress:
@@ -275,79 +225,7 @@ def _check_locally(asked: Asked, choice: Choice, sources: _Files) -> Done:
             )
             writer.write(rows)
         writer.finish(summary.take)
-        return _committed(writer, asked, choice, summary, sources.inputs, sources.ignored)
-
-
-def _check_by_spark(asked: Asked, choice: Choice, sources: _Files | None) -> Done | None:
-    """Check by Spark; where there are no sources, the paths are addresses.
-
-    Nothing comes of it where nothing is new.
-    """
-    from purgatory_spark.engine.engine import Input, check_on_spark, plan_of
-    from purgatory_spark.engine.hadoop import hadoop_files
-    from purgatory_spark.engine.hadoop_results import (
-        HadoopResults,
-        hadoop_results,
-        manifest_at,
-    )
-    from purgatory_spark.engine.metrics import stage_count, stages_since
-    from purgatory_spark.engine.session import spark_session
-
-    with ExitStack() as stack:
-        results: ResultWriter | HadoopResults
-        if not is_address(asked.out):
-            results = stack.enter_context(ResultWriter(Path(asked.out)))
-        session = spark_session(
-            master=asked.master, remote=asked.remote, settings=asked.settings, makes_archive=True
-        )
-        spark = stack.enter_context(session)
-        before = stage_count(spark)
-        if is_address(asked.out):
-            results = stack.enter_context(hadoop_results(spark, asked.out))
-        given: Input
-        everything: Input | None = None
-        if sources is None:
-            given = hadoop_files(spark, asked.paths)
-            inputs, ignored = given.inputs, given.ignored
-            if asked.since:
-                everything = given
-                given = given.without(manifest_at(spark, asked.since).inputs)
-            new = len(given.inputs)
-            _log_files(new, len(inputs) - new, len(ignored))
-            if asked.since and not new:
-                return None
-        else:
-            given = plan_of(sources.new)
-            inputs, ignored = sources.inputs, sources.ignored
-            if sources.earlier:
-                everything = plan_of([*sources.new, *sources.earlier])
-        places = results.address, results.staging
-        found = check_on_spark(spark, given, *places, asked.examples, everything=everything)
-        results.adopt(found.files)
-        done = _committed(results, asked, choice, found.summary, inputs, ignored)
-        return done._replace(stages=tuple(stages_since(spark, before)))
-
-
-def _committed(
-    results: "ResultWriter | HadoopResults",
-    asked: Asked,
-    choice: Choice,
-    summary: Summary,
-    inputs: tuple[InputFile, ...],
-    ignored: tuple[str, ...],
-) -> Done:
-    head = _head(summary, len(inputs), choice)
-    conclusion = Conclusion(
-        engine=choice.engine.value,
-        exit_code=summary.exit_code,
-        verdicts=summary.verdicts,
-        inputs=inputs,
-        ignored=ignored,
-    )
-    folder = results.commit(conclusion, asked.pages(summary, head))
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
-    _LOGGER.info("results: %s; in %s", counts, folder)
-    return Done(summary, head, str(folder), inputs, ignored)
+        return committed(writer, asked, choice, summary, sources.inputs, sources.ignored)
 
 
 @contextmanager
@@ -377,18 +255,6 @@ def _in_words(problem: OSError) -> str:
     """The operating system's reason for a refusal, without error numbers."""
     why = _NUMBER.sub("", problem.strerror or str(problem))
     return why if problem.filename is None else f"{problem.filename} cannot be used: {why}"
-
-
-def _head(summary: Summary, files: int, choice: Choice) -> str:
-    subjects = sorted(printable(each) for each in summary.subjects if each)
-    shown = ", ".join(subjects[:_MOST_NAMES]) + (", …" if len(subjects) > _MOST_NAMES else "")
-    of_whom = f" of {shown}" if subjects else ""
-    nameless = summary.subjects[""] if subjects else 0
-    but = f" ({nameless:,} without a subject)" if nameless else ""
-    return (
-        f"{runs_of(summary.runs)}{of_whom}{but}, {lines_of(summary.events)} in "
-        f"{files_in(files)}; engine {choice.engine.value}: {choice.why}"
-    )
 
 
 def _tell_ignored(ignored: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.errors import Unusable
 from purgatory_traces.results.rows import QuarantineRow

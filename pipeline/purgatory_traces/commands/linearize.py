@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_conformance.describing.words import printable
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.linearizability.budget import MOST_CONFIGURATIONS
 from purgatory_traces.linearizability.checker import Answered, Finding, check_run

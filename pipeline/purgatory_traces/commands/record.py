@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import (
+from purgatory_conformance.commands.options import RELEASE, WORK, ComponentName
+from purgatory_conformance.problems import (
     EXIT_INTERRUPTED,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.commands.options import RELEASE, WORK, ComponentName
+from purgatory_spec.profiles import Component
 from purgatory_traces.recording.recorder import Rotation
 from purgatory_traces.recording.recording_run import (
     Recorded,
@@ -23,7 +24,6 @@ from purgatory_traces.recording.recording_run import (
 from purgatory_traces.recording.trace_writer import TraceNotWritten
 from purgatory_traces.recording.workload import Wish
 from purgatory_traces.traces.lines import TRACED
-from purgatory_spec.profiles import Component
 
 
 @click.command()

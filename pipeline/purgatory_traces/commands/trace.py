@@ -2,7 +2,7 @@
 
 import click
 
-from purgatory_conformance.command_line import LazyGroup
+from purgatory_conformance.command_line import LazyGroup, registered
 
 
 @click.group(
@@ -12,7 +12,7 @@ from purgatory_conformance.command_line import LazyGroup
         "convert": "purgatory_traces.commands.convert:convert",
         "linearize": "purgatory_traces.commands.linearize:linearize",
         "record": "purgatory_traces.commands.record:record",
-        "watch": "purgatory_spark.commands.watch:watch",
+        **registered("purgatory.commands.trace"),
     },
 )
 def trace() -> None:

@@ -9,12 +9,12 @@ before it begins. See ``docs/how-to/check-traces.md``.
 import os
 from collections.abc import Sequence
 from enum import Enum
+from importlib import metadata
 from typing import NamedTuple
 
 import click
 
-from purgatory_conformance.command_line import Problem
-from purgatory_spark.engine.preflight import preflight
+from purgatory_conformance.problems import Problem
 from purgatory_traces.traces.file_sizes import bytes_of_lines
 
 MOST_LOCAL_LINES = 10_000_000
@@ -30,6 +30,23 @@ class Engine(Enum):
     """In this process."""
     SPARK = "spark"
     """By Spark, here or elsewhere."""
+
+
+def of_spark(name: str) -> object:
+    """Import a function of Spark's engine, which registers itself: nothing here imports it."""
+    (found,) = metadata.entry_points(group="purgatory.engines", name=name)
+    return found.load()
+
+
+def preflight() -> None:
+    """Look for what Spark needs.
+
+    Raises:
+        Problem: something is missing (exit code 5).
+    """
+    check = of_spark("spark-preflight")
+    assert callable(check)
+    check()
 
 
 class Choice(NamedTuple):

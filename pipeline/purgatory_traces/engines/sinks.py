@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from purgatory_spec.named_files import named_file
 from purgatory_traces.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
 from purgatory_traces.errors import PipelineError, require
 from purgatory_traces.results.locking import only_one
@@ -43,7 +44,6 @@ from purgatory_traces.results.manifest import (
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_traces.results.schemas import TableName, arrow_schema
 from purgatory_traces.version import MODEL_VERSION
-from purgatory_spec.named_files import named_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

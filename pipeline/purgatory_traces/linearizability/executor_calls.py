@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
-from purgatory_traces.linearizability.calls import Entry, RecordedCall, thread_executing
 from purgatory_spec.operations import Advance, RunOne
 from purgatory_spec.outcomes import EventKind
+from purgatory_traces.linearizability.calls import Entry, RecordedCall, thread_executing
 
 
 def with_executor_calls(entries: Sequence[Entry]) -> list[Entry]:

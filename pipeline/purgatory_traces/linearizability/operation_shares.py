@@ -14,16 +14,6 @@ from immutables import Map
 
 from purgatory_model.overlapping.interleaving import Called
 from purgatory_model.overlapping.projection import OpenCalls, Projection
-from purgatory_traces.linearizability.calls import (
-    Entry,
-    RecordedCall,
-    calls_of,
-    is_executing,
-)
-from purgatory_traces.linearizability.executor_calls import runs_named_operation
-from purgatory_traces.linearizability.time_outs import TimeOuts, begin_late
-from purgatory_traces.linearizability.traced_history import TracedHistory
-from purgatory_traces.traces.lines import PurgatoryInstance
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -36,6 +26,16 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind
+from purgatory_traces.linearizability.calls import (
+    Entry,
+    RecordedCall,
+    calls_of,
+    is_executing,
+)
+from purgatory_traces.linearizability.executor_calls import runs_named_operation
+from purgatory_traces.linearizability.time_outs import TimeOuts, begin_late
+from purgatory_traces.linearizability.traced_history import TracedHistory
+from purgatory_traces.traces.lines import PurgatoryInstance
 
 _FOR_ALL = ""
 """Stands for the key of calls that may concern any operation."""

@@ -14,10 +14,10 @@ import msgspec
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_spec.operations import Allocate, Lose, Operation, Release
 from purgatory_traces.linearizability.calls import CallRules, RecordedCall
 from purgatory_traces.snapshots.memory_pool import memory_pool_state
 from purgatory_traces.traces.lines import MemoryPoolInstance, Snapshot
-from purgatory_spec.operations import Allocate, Lose, Operation, Release
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,9 @@ from dataclasses import dataclass, replace
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_spec.operations import CancelForKey, Operation, RunOne
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import CheckDrops, Executor, PurgatoryProfile
 from purgatory_traces.linearizability.calls import CallRules, RecordedCall
 from purgatory_traces.linearizability.operation_shares import OperationShares
 from purgatory_traces.linearizability.share import Share
@@ -25,9 +28,6 @@ from purgatory_traces.linearizability.time_outs import TimeOuts, may_time_out_in
 from purgatory_traces.replay.overlapping.purgatory.operation_monitor import System
 from purgatory_traces.snapshots.delayed_operation import delayed_operation
 from purgatory_traces.traces.lines import WaitingOperation
-from purgatory_spec.operations import CancelForKey, Operation, RunOne
-from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import CheckDrops, Executor, PurgatoryProfile
 
 
 @dataclass(frozen=True, slots=True)

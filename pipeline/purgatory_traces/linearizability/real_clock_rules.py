@@ -20,11 +20,11 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, timer_model
+from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
+from purgatory_spec.outcomes import ran
 from purgatory_traces.linearizability.calls import CallRules, Entry, RecordedCall
 from purgatory_traces.replay.overlapping.timer.armings import AS_TIMER, Arming
 from purgatory_traces.traces.lines import PendingTask, Snapshot, TimerInstance
-from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
-from purgatory_spec.outcomes import ran
 
 END = Wait(0)
 """Stands for the end of a run: what is overdue then was not run in time."""

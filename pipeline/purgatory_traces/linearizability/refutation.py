@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.reasons import Reason
 from purgatory_traces.linearizability.budget import Budget, OutOfBudget
 from purgatory_traces.linearizability.calls import CallRules, Entry, RecordedCall, Rule
 from purgatory_traces.linearizability.decision import Stuck, piece_of
 from purgatory_traces.linearizability.search import PieceSearch, Taken, in_order
-from purgatory_spec.outcomes import Event, Value
-from purgatory_spec.reasons import Reason
 
 _MOST_ENDS = 20_000
 """So many configurations are looked at for what calls could have answered."""

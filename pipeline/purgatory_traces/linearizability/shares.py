@@ -14,6 +14,8 @@ of that thread (``executor_calls``), and not before the time-out is due (``time_
 from collections.abc import Iterator
 
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
+from purgatory_spec.operations import Add, Cancel, Shutdown
+from purgatory_spec.outcomes import EventKind
 from purgatory_traces.linearizability.calls import Entry
 from purgatory_traces.linearizability.executor_calls import run_of, with_runs
 from purgatory_traces.linearizability.pool_rules import pool_rules
@@ -25,8 +27,6 @@ from purgatory_traces.linearizability.share import AnyShare, Share
 from purgatory_traces.linearizability.timer_rules import timer_calls
 from purgatory_traces.linearizability.traced_history import TracedHistory
 from purgatory_traces.traces.lines import MemoryPoolInstance, TimerInstance, WallClock
-from purgatory_spec.operations import Add, Cancel, Shutdown
-from purgatory_spec.outcomes import EventKind
 
 
 def shares_of(history: TracedHistory) -> Iterator[AnyShare]:

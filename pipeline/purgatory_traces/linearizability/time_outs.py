@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from purgatory_judge.expiry_interval import ExpiryInterval
 from purgatory_model.overlapping.interleaving import Called, Returned
+from purgatory_spec.operations import RunOne, Watch
 from purgatory_traces.linearizability.calls import Entry, RecordedCall
 from purgatory_traces.linearizability.traced_history import TracedHistory
 from purgatory_traces.traces.lines import PurgatoryInstance
-from purgatory_spec.operations import RunOne, Watch
 
 
 @dataclass(frozen=True, slots=True)

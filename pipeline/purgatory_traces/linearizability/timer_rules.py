@@ -19,12 +19,12 @@ from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.step import Expectation, in_groups, in_order_of, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_traces.linearizability.calls import CallRules, RecordedCall
-from purgatory_traces.snapshots.timer import timer_state
-from purgatory_traces.traces.lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
 from purgatory_spec.profiles import Executor, Observable
+from purgatory_traces.linearizability.calls import CallRules, RecordedCall
+from purgatory_traces.snapshots.timer import timer_state
+from purgatory_traces.traces.lines import Snapshot, TimerInstance
 
 State: TypeAlias = TimerState[PendingTasks]
 

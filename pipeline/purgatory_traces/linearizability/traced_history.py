@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
+from purgatory_spec.outcomes import Event
 from purgatory_traces.errors import Unusable
 from purgatory_traces.linearizability.calls import Entry, thread_inside
 from purgatory_traces.traces.lines import (
@@ -25,7 +26,6 @@ from purgatory_traces.traces.lines import (
 )
 from purgatory_traces.traces.lines import Happened as HappenedLine
 from purgatory_traces.traces.parsing import parse
-from purgatory_spec.outcomes import Event
 
 
 @dataclass(slots=True)

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import (
     VERDICT_SYMBOLS,
+    ComponentWords,
     describe_events,
     joined,
     noun,
     printable,
     shortened,
 )
-from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import Support
 from purgatory_model.overlapping.interleaving import Called, Happened
+from purgatory_spec.operations import Operation, RunOne
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Component, component_of
 from purgatory_traces.linearizability.calls import (
     Entry,
     NoHistory,
@@ -25,9 +28,6 @@ from purgatory_traces.linearizability.real_clock_rules import END
 from purgatory_traces.linearizability.refutation import Refutation, ShownAnswer
 from purgatory_traces.linearizability.share import ShareFound
 from purgatory_traces.linearizability.time_outs import TimeOuts, is_before
-from purgatory_spec.operations import Operation, RunOne
-from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import Component, component_of
 
 EXIT_CODES = {Answered.LINEARIZABLE: 0, Answered.NOT_LINEARIZABLE: 1, Answered.INCONCLUSIVE: 4}
 
@@ -51,7 +51,7 @@ class Words:
         begin = finding.history.begin
         component = Component.TIMER if begin is None else component_of(begin.instance.configuration)
         self._component = component
-        self._support: Support = support_of(component)
+        self._words: ComponentWords = words_of(component)
 
     @property
     def subject(self) -> str:
@@ -59,7 +59,7 @@ class Words:
         begin = self.finding.history.begin
         if begin is None:
             return ""
-        what = self._support.describe_configuration(begin.instance.configuration)
+        what = self._words.describe_configuration(begin.instance.configuration)
         said = f"{noun(self._component)}: {what}"
         return f"{said} ({printable(begin.subject)})" if begin.subject else said
 
@@ -166,12 +166,12 @@ class Words:
 
     def operation(self, operation: Operation) -> str:
         """An operation."""
-        return printable(shortened(self._support.describe_operation(operation), _MOST_LETTERS))
+        return printable(shortened(self._words.describe_operation(operation), _MOST_LETTERS))
 
     def answer(self, operation: Operation, answer: ShownAnswer) -> str:
         """What a call answers."""
         outcome = Outcome(answer.result, answer.raised, answer.owed)
-        words = self._support.describe_outcome(operation, outcome)
+        words = self._words.describe_outcome(operation, outcome)
         words = words.removesuffix(_NO_EVENT).removesuffix(", ")
         return printable(shortened(words or "done", _MOST_LETTERS))
 

@@ -15,13 +15,13 @@ from purgatory_impl import (
     Timer,
     TimerTask,
 )
+from purgatory_spec.profiles import Component
 from purgatory_traces.recording.recorded.memory_pool import RecordedMemoryPool
 from purgatory_traces.recording.recorded.operation import recorded
 from purgatory_traces.recording.recorded.purgatory import RecordedPurgatory
 from purgatory_traces.recording.recorded.timer import RecordedTimer
 from purgatory_traces.recording.recorder import Recorder
 from purgatory_traces.recording.workload import Wish, Workload, random_delay_ms
-from purgatory_spec.profiles import Component
 
 TICK_MS: Final = 1
 WHEEL_SIZE: Final = 20

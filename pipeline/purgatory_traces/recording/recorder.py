@@ -20,6 +20,9 @@ from typing import Final, Protocol
 
 import msgspec
 
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import EventKind, Value
+from purgatory_spec.reasons import Reason
 from purgatory_traces.recording.gate import Gate, RecordedThread
 from purgatory_traces.recording.trace_writer import MOST_BUFFERED, NumberedLine, TraceWriter
 from purgatory_traces.recording.written_lines import WrittenCall, WrittenEvent, WrittenReturn
@@ -33,9 +36,6 @@ from purgatory_traces.traces.lines import (
     WallClock,
 )
 from purgatory_traces.traces.parsing import MOST_BYTES
-from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import EventKind, Value
-from purgatory_spec.reasons import Reason
 
 _AGAIN_AFTER_NS: Final = 1_000_000_000
 

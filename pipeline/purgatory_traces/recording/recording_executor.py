@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from purgatory_impl import Executor, SteppedExecutor, Task, TimerTask
-from purgatory_traces.recording.recorder import Recorder
 from purgatory_spec.outcomes import EventKind
+from purgatory_traces.recording.recorder import Recorder
 
 
 class _Run(TimerTask):

@@ -10,6 +10,16 @@ import msgspec
 
 from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.kafka import trace_recording_command
+from purgatory_spec.profiles import (
+    Component,
+    Executor,
+    MemoryPoolConfiguration,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
 from purgatory_traces.recording.bundled_workloads import (
     MAX_SINGLE_BYTES,
     POOL_BYTES,
@@ -28,16 +38,6 @@ from purgatory_traces.traces.lines import (
     PurgatoryInstance,
     TimerInstance,
     WallClock,
-)
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    MemoryPoolConfiguration,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
 )
 
 KAFKA_RELEASE: Final = "4.4.0"

@@ -9,12 +9,12 @@ import threading
 from pathlib import Path
 
 from purgatory_impl import SteppedExecutor, VirtualClock
-from purgatory_traces.recording.recorder import Recorder
-from purgatory_traces.recording.trace_writer import MOST_BUFFERED
-from purgatory_traces.traces.lines import DeclaredDeviation, ManualClock, Step
 from purgatory_spec.operations import Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
+from purgatory_traces.recording.recorder import Recorder
+from purgatory_traces.recording.trace_writer import MOST_BUFFERED
+from purgatory_traces.traces.lines import DeclaredDeviation, ManualClock, Step
 
 
 class StepRecorder(Recorder):

@@ -14,23 +14,12 @@ from typing import Final, get_args
 
 import msgspec
 
-from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.registry import words_of
 from purgatory_judge.case_judge import CaseJudge, Deviation
+from purgatory_judge.components import narrowed
 from purgatory_judge.judgement import Divergence, TooManyStates
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.registry import judged
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_traces.errors import Undecided, Unusable
-from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
-from purgatory_traces.snapshots.snapshots import mismatch, profile_after_snapshot, state_of
-from purgatory_traces.traces.lines import (
-    Begin,
-    End,
-    Instance,
-    MemoryPoolInstance,
-    Snapshot,
-    Step,
-    TimerInstance,
-)
 from purgatory_spec.operations import (
     Allocate,
     MemoryPoolOperation,
@@ -50,6 +39,18 @@ from purgatory_spec.profiles import (
     PurgatoryObservable,
     ReleaseValidation,
     component_of,
+)
+from purgatory_traces.errors import Undecided, Unusable
+from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
+from purgatory_traces.snapshots.snapshots import mismatch, profile_after_snapshot, state_of
+from purgatory_traces.traces.lines import (
+    Begin,
+    End,
+    Instance,
+    MemoryPoolInstance,
+    Snapshot,
+    Step,
+    TimerInstance,
 )
 
 _OPERATIONS: Final = {
@@ -119,7 +120,7 @@ class SequentialJudge:
         begin = self.begin
         deviations = tuple(Deviation(each.rule, each.variant, "") for each in begin.deviations)
         try:
-            judge = support_of(self._component).judge(
+            judge = judged(self._component).judge(
                 begin.instance.configuration,
                 _on_a_manual_clock(profile, begin.instance),
                 deviations,
@@ -187,7 +188,7 @@ class SequentialJudge:
             kind=divergence.kind,
             expected=divergence.expected,
             seen=divergence.seen,
-            operation=support_of(self._component).describe_operation(line.operation),
+            operation=words_of(self._component).describe_operation(line.operation),
             thread=line.thread,
             also=divergence.also,
         )

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from purgatory_conformance.whole_files import write_whole
-from purgatory_traces.errors import PipelineError, Refused
 from purgatory_spec.named_files import named_file
+from purgatory_traces.errors import PipelineError, Refused
 
 MANIFEST_FORMAT = 1
 """Version of the manifest; a reader rejects any other."""

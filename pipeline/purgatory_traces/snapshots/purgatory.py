@@ -8,6 +8,7 @@ from purgatory_model.pending_tasks import PendingTasks, Store
 from purgatory_model.purgatory import timer_profile
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.timer import TimerState, timer_model
+from purgatory_spec.profiles import Accounting, Executor, SameTickOrder
 from purgatory_traces.errors import Unusable
 from purgatory_traces.snapshots.mismatch import (
     Mismatch,
@@ -18,7 +19,6 @@ from purgatory_traces.snapshots.mismatch import (
     time_outs_mismatch,
 )
 from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot
-from purgatory_spec.profiles import Accounting, Executor, SameTickOrder
 
 
 def purgatory_state(

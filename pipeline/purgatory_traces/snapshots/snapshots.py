@@ -16,6 +16,13 @@ from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.timer import TimerState
+from purgatory_spec.profiles import (
+    Executor,
+    MemoryPoolObservable,
+    Observable,
+    Profile,
+    Structure,
+)
 from purgatory_traces.errors import Unusable
 from purgatory_traces.snapshots.memory_pool import memory_pool_mismatch, memory_pool_state
 from purgatory_traces.snapshots.mismatch import Mismatch
@@ -27,13 +34,6 @@ from purgatory_traces.traces.lines import (
     PurgatoryInstance,
     Snapshot,
     TimerInstance,
-)
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolObservable,
-    Observable,
-    Profile,
-    Structure,
 )
 
 State: TypeAlias = TimerState[PendingTasks] | PurgatoryState[PendingTasks] | MemoryPoolState

@@ -4,6 +4,7 @@ from immutables import Map
 
 from purgatory_model.pending_tasks import PendingTasks, Store
 from purgatory_model.timer import TimerState, timer_model
+from purgatory_spec.profiles import SameTickOrder
 from purgatory_traces.errors import Unusable
 from purgatory_traces.snapshots.mismatch import (
     Mismatch,
@@ -14,7 +15,6 @@ from purgatory_traces.snapshots.mismatch import (
     time_outs_mismatch,
 )
 from purgatory_traces.traces.lines import Snapshot, TimerInstance
-from purgatory_spec.profiles import SameTickOrder
 
 
 def timer_state(snapshot: Snapshot, instance: TimerInstance) -> TimerState[PendingTasks]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from purgatory_conformance.describing.words import Span, noun, paragraphs, spans
 from purgatory_conformance.reporting.pages import page_template
+from purgatory_spec.requirements import Requirement, requirement
 from purgatory_traces.summary.summary import Cause, Summary
 from purgatory_traces.summary.words import (
     HEADLINE_SIGNS,
@@ -22,7 +23,6 @@ from purgatory_traces.summary.words import (
     why,
 )
 from purgatory_traces.version import MODEL_VERSION
-from purgatory_spec.requirements import Requirement, requirement
 
 PAGE = "report.html"
 """The name of its file."""

@@ -10,9 +10,9 @@ taken to apply.
 import re
 from collections.abc import Sequence, Set
 
-from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement
+from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 
 _TERM = re.compile(r"`([a-z_]+) (?:is|has|is not) ([a-z0-9_]+)`")
 _EXECUTOR = "executor"

@@ -6,12 +6,12 @@ Memory is bounded by the number of causes, of rules and of different reasons, no
 from collections import Counter
 from dataclasses import dataclass, field
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Requirement, requirements
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_traces.summary.reasons import Alike, Correction, Reasons
 from purgatory_traces.summary.rules import never_tested
-from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import Requirement, requirements
 
 EXIT_DIVERGES = 1
 

@@ -4,6 +4,8 @@ from rich.console import Console
 
 from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.reporting.terminal_page import TerminalPage
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import requirement
 from purgatory_traces.results.rows import RunVerdict
 from purgatory_traces.summary.reasons import Alike, AnyRow
 from purgatory_traces.summary.summary import Cause, Summary
@@ -22,8 +24,6 @@ from purgatory_traces.summary.words import (
     so_many,
     why,
 )
-from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import requirement
 
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"

@@ -9,17 +9,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from purgatory_traces.traces.lines import (
-    Begin,
-    DeclaredDeviation,
-    End,
-    Instance,
-    MemoryPoolInstance,
-    PurgatoryInstance,
-    Step,
-    TimerInstance,
-    TraceLine,
-)
 from purgatory_spec import cases
 from purgatory_spec.cases import Case
 from purgatory_spec.profiles import (
@@ -34,6 +23,17 @@ from purgatory_spec.profiles import (
     PurgatoryProfile,
     TimerConfiguration,
     TimerProfile,
+)
+from purgatory_traces.traces.lines import (
+    Begin,
+    DeclaredDeviation,
+    End,
+    Instance,
+    MemoryPoolInstance,
+    PurgatoryInstance,
+    Step,
+    TimerInstance,
+    TraceLine,
 )
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")

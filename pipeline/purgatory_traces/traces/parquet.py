@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from purgatory_conformance.whole_files import whole_file
+from purgatory_spec.named_files import named_file
 from purgatory_traces.errors import Unusable, require
 from purgatory_traces.results.rows import QuarantineRow
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.parsing import place_of
-from purgatory_spec.named_files import named_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

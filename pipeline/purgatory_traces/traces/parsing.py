@@ -16,11 +16,11 @@ from typing import Final, TypeAlias, get_args
 
 import msgspec
 
-from purgatory_traces.errors import Unusable
-from purgatory_traces.traces.lines import TRACE_FORMAT, Begin, Snapshot, TraceLine
 from purgatory_spec.jsonlines import InvalidDocument, decode_line
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event
+from purgatory_traces.errors import Unusable
+from purgatory_traces.traces.lines import TRACE_FORMAT, Begin, Snapshot, TraceLine
 
 MOST_BYTES: Final = 1 << 20
 """A longer line is no line of a trace."""

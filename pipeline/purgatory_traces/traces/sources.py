@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from purgatory_spec.named_files import NotAFile, named_file
 from purgatory_traces.errors import PipelineError, Unusable
 from purgatory_traces.results.locking import LOCK
 from purgatory_traces.results.manifest import MANIFEST, is_own
@@ -34,7 +35,6 @@ from purgatory_traces.traces.byte_streams import CHECKSUM, Broken, Damage, chunk
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.parquet import read_parquet
 from purgatory_traces.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
-from purgatory_spec.named_files import NotAFile, named_file
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 """Of the files that are taken from folders."""

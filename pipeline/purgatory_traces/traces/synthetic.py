@@ -14,10 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import IO, NamedTuple
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.results.rows import RunVerdict
 from purgatory_traces.traces.lines import TRACED
 from purgatory_traces.traces.synthetic_steps import BEGINNINGS, STEPS, Fault
-from purgatory_spec.profiles import Component
 
 
 class Expected(NamedTuple):

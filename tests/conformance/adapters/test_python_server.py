@@ -15,7 +15,7 @@ import pytest
 
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.running.campaign import SUITES
-from purgatory_conformance.support.registry import SUPPORTS
+from purgatory_judge.registry import judged
 from purgatory_spec.profiles import ChannelMutingObservable as Observable
 from purgatory_spec.profiles import ChannelMutingProfile, Component
 from tests.conformance.command import purgatory
@@ -62,9 +62,9 @@ def causes(folder: Path) -> set[str]:
     return {line["rule"] for line in lines if line["line"] == "cause"}
 
 
-def judged(profile: ChannelMutingProfile) -> set[str]:
-    support = SUPPORTS[Component.CHANNEL_MUTING]
-    return {rule.id for rule in support.judged_rules(profile)}
+def judged_of(profile: ChannelMutingProfile) -> set[str]:
+    component = judged(Component.CHANNEL_MUTING)
+    return {rule.id for rule in component.judged_rules(profile)}
 
 
 def copied(folder: Path, old: str, new: str) -> Path:
@@ -128,11 +128,11 @@ def test_the_page_names_the_rules_that_the_template_is_judged_by(adapter: Adapte
     page = (PAGES / "judge-a-server.md").read_text(encoding="utf-8")
     rows = [set(re.findall(r"MUTING-[A-Z-]+", row)) for row in page.splitlines() if row[0:1] == "|"]
     seen, promised, ended, pool, never = filter(None, rows)
-    assert seen | promised | ended | pool == judged(profile)
+    assert seen | promised | ended | pool == judged_of(profile)
     without = msgspec.structs.replace(profile, observables=frozenset({Observable.OPEN}))
-    assert seen | promised | ended == judged(without)
+    assert seen | promised | ended == judged_of(without)
     assert never
-    assert never.isdisjoint(judged(profile))
+    assert never.isdisjoint(judged_of(profile))
 
 
 @pytest.mark.slow

@@ -2,8 +2,8 @@
 
 import pytest
 
+from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import legend_of
-from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import (
     Advance,
@@ -34,7 +34,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
-SUPPORT = support_of(Component.PURGATORY)
+WORDS = words_of(Component.PURGATORY)
 SCRIPT = Script(
     (Answer.WAIT, Answer.THROW),
     (CheckInside("a"), WatchInside("o2", ("b",), 3)),
@@ -69,7 +69,7 @@ def test_operations_in_words(operation: Operation, words: str) -> None:
     When it is described
     Then a person can read it
     """
-    assert SUPPORT.describe_operation(operation) == words
+    assert WORDS.describe_operation(operation) == words
 
 
 OUTCOMES: list[tuple[Operation, Outcome, str]] = [
@@ -92,7 +92,7 @@ def test_outcomes_in_words(operation: Operation, outcome: Outcome, words: str) -
     When it is described
     Then its result is said in the operation's own words
     """
-    assert SUPPORT.describe_outcome(operation, outcome) == words
+    assert WORDS.describe_outcome(operation, outcome) == words
 
 
 def test_configuration_profile_and_state_in_words() -> None:
@@ -102,21 +102,21 @@ def test_configuration_profile_and_state_in_words() -> None:
     Then each is one line; anything else has no words
     """
     configuration = PurgatoryConfiguration(purge_interval=2, time_outs=False)
-    assert SUPPORT.describe_configuration(configuration) == (
+    assert WORDS.describe_configuration(configuration) == (
         "purge interval 2, no time-outs, tick 1 ms, wheel size 20, clock at 0"
     )
     profile = PurgatoryProfile(executor=Executor.STEPPED)
-    assert "accounting proposal" in SUPPORT.describe_profile(profile)
+    assert "accounting proposal" in WORDS.describe_profile(profile)
     model = purgatory_model(PurgatoryConfiguration(), profile)
     state = model.initial()
     for step in (Watch("o1", ("a",), 5), Watch("o2", ("a",), 3), Force("o1"), Advance(3)):
         _, state = next(iter(model.successors(state, step)))
-    assert SUPPORT.describe_state(state) == (
+    assert WORDS.describe_state(state) == (
         "clock 3; lists [a: o1* o2]; timer empty; executor's queue [o2]; estimate 2"
     )
     _, state = next(iter(model.successors(state, Shutdown())))
-    assert SUPPORT.describe_state(state).endswith("; shut down")
-    assert SUPPORT.describe_state("anything else") == ""
+    assert WORDS.describe_state(state).endswith("; shut down")
+    assert WORDS.describe_state("anything else") == ""
 
 
 @pytest.mark.parametrize(

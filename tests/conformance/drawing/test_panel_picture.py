@@ -6,10 +6,11 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from purgatory_judge.components import PROFILES
-from purgatory_judge.retraced_case import RetracedCase
 from purgatory_conformance.specimens.small import channel_muting, memory_pool, purgatory
 from purgatory_conformance.support.registry import support_of
+from purgatory_judge.components import PROFILES
+from purgatory_judge.registry import judged
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Allocate, Announce, Check, Connect, Force, Poll, Watch
 from purgatory_spec.outcomes import Outcome, completed, received, tried
@@ -32,8 +33,7 @@ class _Panels:
     ) -> None:
         (component,) = (each for each, kind in PROFILES.items() if isinstance(profile, kind))
         silent = msgspec.structs.replace(profile, observables=frozenset())
-        support = support_of(component)
-        judge = support.judge(configuration, silent, ())
+        judge = judged(component).judge(configuration, silent, ())
         states: list[object] = []
         for step in steps:
             assert step.outcome is not None
@@ -42,7 +42,7 @@ class _Panels:
         assert divergence is not None
         assert len(states) == len(steps)
         case = RetracedCase(configuration, silent, steps, tuple(states), divergence)
-        self.text = support.picture(case, number)
+        self.text = support_of(component).picture(case, number)
         self.roots = list(ET.fromstring(f"<figure>{self.text}</figure>"))
 
     def titles(self) -> list[str]:

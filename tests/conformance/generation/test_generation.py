@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.channel_muting import table as channel_muting
 from purgatory_conformance.generation.memory_pool import table as memory_pool
 from purgatory_conformance.generation.purgatory import table as purgatory
@@ -19,6 +18,7 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
 from purgatory_spec.profiles import (
     Clock,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.memory_pool.world import sort_of
 from purgatory_conformance.reducing.memory_pool import (
     MemoryPoolCase,
@@ -12,6 +11,7 @@ from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import (
     Allocate,
     Construct,

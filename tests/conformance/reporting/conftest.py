@@ -7,8 +7,6 @@ import msgspec
 import pytest
 
 from purgatory_conformance.describing.timer_states import describe_timer_state
-from purgatory_judge.case_judge import CaseJudge
-from purgatory_judge.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
     DeviationLine,
@@ -26,6 +24,8 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_impl.wheel import Wheel
+from purgatory_judge.case_judge import CaseJudge
+from purgatory_judge.timer.judge import TimerJudge
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 import pytest
 from playwright.sync_api import Page
 
-from purgatory_course.playing.page import play_page
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_conformance.reporting.results import Results
+from purgatory_conformance.viewing.markup import viewer_page
+from purgatory_conformance.viewing.runs import run_of_case
+from purgatory_course.playing.page import play_page
 from purgatory_course.teaching.lessons import lessons
 from purgatory_course.teaching.sheet import sheet_page
 from purgatory_course.teaching.slides import slides_page
-from purgatory_conformance.viewing.markup import viewer_page
-from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
+from purgatory_spec.cases import read_case
+from purgatory_spec.resources import specification_folder
 from purgatory_traces.linearizability.page import render_page as timeline
 from purgatory_traces.results.rows import VerdictRow
 from purgatory_traces.summary.html import render_page as summary_page
 from purgatory_traces.summary.summary import Summary
-from purgatory_spec.cases import read_case
-from purgatory_spec.resources import specification_folder
 from tests.pipeline.linearizability.test_linearize_command import ONE_BYTE, WRONG
 from tests.pipeline.linearizability.traces import found_of, located
 

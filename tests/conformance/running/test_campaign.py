@@ -8,9 +8,6 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from purgatory_judge.components import narrowed
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.timer import judge as timer_judge
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import (
     SUITES,
@@ -25,6 +22,9 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.components import narrowed
+from purgatory_judge.timer import judge as timer_judge
 from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, Shutdown

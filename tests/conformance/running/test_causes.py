@@ -9,7 +9,6 @@ from typing import ClassVar
 import pytest
 from msgspec import structs
 
-from purgatory_judge.components import PROFILES, narrowed
 from purgatory_conformance.reporting.results import results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import run_case
@@ -22,6 +21,7 @@ from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDro
 from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.components import PROFILES, narrowed
 from purgatory_spec.operations import (
     Action,
     Add,

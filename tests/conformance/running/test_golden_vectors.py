@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance import checking
-from purgatory_conformance.command_line import EXIT_CONTRADICTED, Problem
 from purgatory_conformance.commands.check import check
 from purgatory_conformance.knowledge import all_vectors, vectors
+from purgatory_conformance.problems import EXIT_CONTRADICTED, Problem
 from purgatory_conformance.running.golden_vectors import (
     Contradiction,
     contradiction_of,

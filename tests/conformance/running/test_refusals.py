@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_junit, render_markdown
 from purgatory_conformance.reporting.results import Results, results_of
@@ -22,6 +21,7 @@ from purgatory_conformance.running.refusals import MOST_REFUSED
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import UnsupportedConfigurationError
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import Add, Allocate, Construct, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (

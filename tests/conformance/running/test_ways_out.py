@@ -10,8 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from purgatory_judge.components import narrowed
-from purgatory_judge.case_judge import Deviation, Judge
 from purgatory_conformance.reporting.results import Hint, results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
 from purgatory_conformance.running.replay_file import write_replay
@@ -22,8 +20,10 @@ from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
-from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import ComponentSupport
+from purgatory_judge.case_judge import Deviation, Judge
+from purgatory_judge.components import narrowed
+from purgatory_judge.judged import JudgedComponent
+from purgatory_judge.registry import judged
 from purgatory_spec.operations import Add, Advance, Operation, Release, Throw
 from purgatory_spec.profiles import (
     Component,
@@ -123,10 +123,10 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     failing = [replace(cause.shrunk, name=f"copy {number}") for number in range(20)]
-    judge, judged = ComponentSupport.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
+    judge, judged = JudgedComponent.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
 
     def counted(
-        self: ComponentSupport[Any, Any, Any],
+        self: JudgedComponent[Any, Any],
         configuration: Configuration,
         profile: Profile,
         deviations: tuple[Deviation, ...],
@@ -137,7 +137,7 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
         judged[profile, deviations] += 1
         return judge(self, configuration, profile, deviations, forgetful=forgetful, state=state)
 
-    monkeypatch.setattr(ComponentSupport, "judge", counted)
+    monkeypatch.setattr(JudgedComponent, "judge", counted)
     assert ways_out(subject, cause.rule, failing, ()) == ()
     del judged[subject.profiles[Component.MEMORY_POOL], ()]  # what runs without a feature
     assert len(judged) > 3
@@ -260,4 +260,4 @@ def test_every_finding_that_is_linked_is_there() -> None:
     headings = re.findall(r"^#+ (.*)$", (DOCS / "findings.md").read_text("utf-8"), re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", words).lower().replace(" ", "-") for words in headings}
     assert set(FINDINGS.values()) <= anchors
-    assert set(FINDINGS) <= {v for component in Component for v in support_of(component).variants}
+    assert set(FINDINGS) <= {v for component in Component for v in judged(component).variants}

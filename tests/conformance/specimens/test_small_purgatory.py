@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict
@@ -21,6 +20,7 @@ from purgatory_conformance.specimens.small.purgatory import (
     small_purgatory,
 )
 from purgatory_conformance.specimens.wrong.checking import CancelTakesTimeOut, CountsStale
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.profiles import (
     Component,

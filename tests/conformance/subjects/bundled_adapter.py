@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_judge.components import narrowed
 from purgatory_spec.messages import Components, Reply
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, ran

@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from purgatory_judge.components import on_real_clock
 from purgatory_conformance.drawing.panels import Boxes, Budget, Words
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.viewing.markup import viewer
 from purgatory_conformance.viewing.runs import Frame, NoSuchStep, run_of_case, run_of_narrative
 from purgatory_conformance.viewing.timer_rows import Levels
+from purgatory_judge.components import on_real_clock
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 from purgatory_spec.cases import Case, Step, TimerCaseHeader, read_case
 from purgatory_spec.operations import Add, Advance, Cancel, Operation

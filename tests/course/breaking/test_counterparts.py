@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_course.breaking.counterparts import (
     COUNTERPARTS,
     counterparts_of,
     disagreements,
     seeded_defects,
 )
-from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_spec.profiles import Component
 
 

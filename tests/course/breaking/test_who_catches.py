@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from purgatory_course.breaking.catch_words import NOBODY, answers, sentences
-from purgatory_course.breaking.who_catches import Caught, who_catches
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
+from purgatory_course.breaking.catch_words import NOBODY, answers, sentences
+from purgatory_course.breaking.who_catches import Caught, who_catches
 
 FEW = Budget(least_cases=40, most_cases=40, seconds=600, shrink_runs=120)
 NONE = Budget(least_cases=0, most_cases=0)

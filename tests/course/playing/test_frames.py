@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.runs import NoSuchStep, run_of_case
+from purgatory_judge.components import narrowed
 from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Outcome

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from purgatory_conformance.knowledge import vectors
-from purgatory_course.playing.hunts import Hunt, defective_timer, hunted, hunts
 from purgatory_conformance.running.campaign import SUITES, Verdict, run_campaign
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.specimens.mutants import mutant
+from purgatory_course.playing.hunts import Hunt, defective_timer, hunted, hunts
 from purgatory_spec.profiles import Component
 
 from .node import in_node, needs_node

@@ -6,10 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_judge.case_judge import right_outcomes
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_conformance.resources import course_folder
-from purgatory_conformance.support.registry import support_of
 from purgatory_course.teaching.exercises import (
     EXERCISES,
     Compared,
@@ -21,6 +19,8 @@ from purgatory_course.teaching.exercises import (
 )
 from purgatory_course.teaching.grading import grade_class, grade_prediction, grade_run
 from purgatory_course.teaching.lessons import lessons
+from purgatory_judge.case_judge import right_outcomes
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import Case, Step, decode_case
 from purgatory_spec.jsonlines import encode_line
 from purgatory_spec.operations import Add, Advance, Allocate, Operation, Release
@@ -40,8 +40,8 @@ def written(folder: Path, case: Case) -> Path:
 
 def answered(exercise: Predicted) -> Case:
     """The case with outcomes that the model allows."""
-    support = support_of(component_of(exercise.configuration))
-    judge = support.judge(exercise.configuration, exercise.profile, ())
+    component = judged(component_of(exercise.configuration))
+    judge = component.judge(exercise.configuration, exercise.profile, ())
     steps: list[Step] = []
     for operation in exercise.steps:
         outcome = min(right_outcomes(judge, operation), key=encode_line)

@@ -31,10 +31,10 @@ from broker.protocol import (
     TopicPartition,
     encode,
 )
-from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl import InvalidConfiguration, SimpleMemoryPool
 from purgatory_impl.network import Channel, NetworkLimits
 from purgatory_impl.network import Request as Received
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from tests.examples.broker.running import (
     LIMITS,
     LONG_MS,

@@ -22,11 +22,11 @@ from typing import NoReturn, SupportsIndex
 
 import pytest
 
-from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl import MonotonicClock
 from purgatory_impl.errors import ServerFailed
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server
 from purgatory_impl.network.faults import report
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from tests.impl.network.serving import DESCRIPTORS, ask, dial, eventually, serving
 from tests.impl.network.wire import bench, frame, tls_contexts
 from tests.impl.threads import LONG_S

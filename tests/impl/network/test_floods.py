@@ -9,14 +9,6 @@ from typing import cast
 import pytest
 import trustme
 
-from purgatory_lab.benchmarks.network.raw_records import (
-    ALERT,
-    CHANGE_CIPHER,
-    DATA,
-    HANDSHAKE,
-    RawClient,
-    client_hello,
-)
 from purgatory_impl.network import CloseReason, Request
 from purgatory_impl.network.transports import (
     RECORDS_OF_HANDSHAKE,
@@ -26,6 +18,14 @@ from purgatory_impl.network.transports import (
     TURN_RECORDS,
     PlainTransport,
     TlsTransport,
+)
+from purgatory_lab.benchmarks.network.raw_records import (
+    ALERT,
+    CHANGE_CIPHER,
+    DATA,
+    HANDSHAKE,
+    RawClient,
+    client_hello,
 )
 from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
 from tests.impl.threads import LONG_S

@@ -14,10 +14,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl import InvalidConfiguration
 from purgatory_impl.network import NetworkLimits, Request, Server
 from purgatory_impl.network import server as server_module
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from tests.impl.network.serving import ask, dial, echo, eventually, response, serving
 from tests.impl.network.wire import both, frame
 from tests.impl.threads import LONG_S

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from purgatory_lab.benchmarks.conformance_throughput import Measured, table
 from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_lab.benchmarks.conformance_throughput import Measured, table
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 

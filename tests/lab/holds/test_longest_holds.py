@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import purgatory_impl.chunks
+from purgatory_impl import Task
+from purgatory_impl.walks import Walk
+from purgatory_impl.wheel import Wheel
 from purgatory_lab.holds import purgatory_holds, stopwatch, timer_holds
 from purgatory_lab.holds.__main__ import main, measure
 from purgatory_lab.holds.purgatory_holds import (
@@ -39,9 +42,6 @@ from purgatory_lab.holds.timer_holds import (
     NOTHING,
     TAKE,
 )
-from purgatory_impl import Task
-from purgatory_impl.walks import Walk
-from purgatory_impl.wheel import Wheel
 
 SIZE = 6_400
 """Six holds of a pass and a part of one; a hundred entries for each shard."""

@@ -6,6 +6,7 @@ A program for the same reason as ``tiny_run``; prints end and detail of each, as
 import json
 from pathlib import Path
 
+from purgatory_conformance.running.campaign import Budget
 from purgatory_lab.mutation.judging import Campaigns, SuiteJudge, record
 from purgatory_lab.mutation.mutants import Mutant
 from purgatory_lab.mutation.runner import judge_all
@@ -17,7 +18,6 @@ from purgatory_lab.mutation.scope import (
     SMALL_CHUNKS,
     TIMER,
 )
-from purgatory_conformance.running.campaign import Budget
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
+from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.mutation.figures import (
     page_text,
     read_run,
@@ -16,10 +17,9 @@ from purgatory_lab.mutation.figures import (
 from purgatory_lab.mutation.mutants import Mutant, Mutants
 from purgatory_lab.mutation.reviewed import Kind, Reviewed, read_reviewed
 from purgatory_lab.mutation.runner import End, Result
-from purgatory_conformance.reporting.marked_pages import between_marks
 
 ROOT = Path(__file__).parents[3]
-REVIEWED = ROOT / "assurance" / "purgatory_lab" / "mutation" / "survivors.toml"
+REVIEWED = ROOT / "lab" / "purgatory_lab" / "mutation" / "survivors.toml"
 REFERENCE = ROOT / "docs" / "reference"
 
 FULL = "if self._last.tasks and len(self._last.tasks) + count > BATCH:"

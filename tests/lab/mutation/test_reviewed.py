@@ -22,7 +22,7 @@ from purgatory_lab.mutation.scope import IMPORT
 from purgatory_lab.mutation.shares import Scope, as_shipped, as_users_run
 
 ROOT = Path(__file__).parents[3]
-REVIEWED = ROOT / "assurance" / "purgatory_lab" / "mutation" / "survivors.toml"
+REVIEWED = ROOT / "lab" / "purgatory_lab" / "mutation" / "survivors.toml"
 PAGE = ROOT / "docs" / "reference" / "mutation.md"
 IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
+from purgatory_impl import SteppedExecutor, Timer, VirtualClock
 from purgatory_lab.stress.__main__ import main
 from purgatory_lab.stress.harness import (
     Kind,
@@ -19,7 +20,6 @@ from purgatory_lab.stress.harness import (
 )
 from purgatory_lab.stress.hunting import Hunt
 from purgatory_lab.stress.leaks import counted_log_errors, impl_objects, judge_leaks
-from purgatory_impl import SteppedExecutor, Timer, VirtualClock
 
 
 def test_the_interpreter_is_put_back() -> None:

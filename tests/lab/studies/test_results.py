@@ -8,7 +8,6 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from purgatory_traces.errors import MissingExtra
 from purgatory_lab.studies import results
 from purgatory_lab.studies.catalogue import STUDIES, Study
 from purgatory_lab.studies.engines import run_locally
@@ -24,6 +23,7 @@ from purgatory_lab.studies.tables import (
 )
 from purgatory_lab.studies.task import result_of
 from purgatory_spec.installing import command_for
+from purgatory_traces.errors import MissingExtra
 
 SETTINGS = tuple(
     Setting("tiny", design, "high", requests=60) for design in ("old", "proposal", "exact")

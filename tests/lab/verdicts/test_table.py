@@ -8,6 +8,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from purgatory_conformance.registered import PROJECTS
+from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_conformance.resources import adapters_folder
+from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_lab.verdicts.__main__ import judged, main
 from purgatory_lab.verdicts.systems import SYSTEMS
 from purgatory_lab.verdicts.table import (
@@ -18,10 +22,6 @@ from purgatory_lab.verdicts.table import (
     table_text,
     write_verdicts,
 )
-from purgatory_conformance.registered import PROJECTS
-from purgatory_conformance.reporting.marked_pages import between_marks
-from purgatory_conformance.resources import adapters_folder
-from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.requirements import component_of_rule
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

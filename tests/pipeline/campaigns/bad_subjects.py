@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE, TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration, TimerConfiguration

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import Problem
-from purgatory_judge.components import narrowed
+from purgatory_conformance.problems import Problem
 from purgatory_conformance.subjects.bundled.timer import PROFILE
+from purgatory_judge.components import narrowed
 from purgatory_spark.campaigns import first_failures
 from purgatory_spark.campaigns.drawing import Drawing
 from purgatory_spark.campaigns.folder import read_result

@@ -10,7 +10,7 @@ import pytest
 from purgatory_conformance.running.campaign import SUITES, run_campaign
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.registry import judged
 from purgatory_spark.campaigns import drawing as drawing_module
 from purgatory_spark.campaigns import first_failures
 from purgatory_spark.campaigns.drawing import Drawing
@@ -64,7 +64,7 @@ def test_what_is_bundled_conforms(tmp_path: Path) -> None:
         ("pass", "memory_pool", 1)
     }
     coverage = rows(out, "coverage")
-    rules = support_of(Component.MEMORY_POOL).judged_rules(pool_profile())
+    rules = judged(Component.MEMORY_POOL).judged_rules(pool_profile())
     assert [row["rule"] for row in coverage] == [rule.id for rule in rules]
     assert min(int(str(row["visits"])) for row in coverage) >= 20
     assert rows(out, "causes") == []

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, ComponentSupport
+from purgatory_judge.components import narrowed
 from purgatory_spark.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
 from purgatory_spec.operations import Add
 from purgatory_spec.profiles import (
@@ -122,7 +122,7 @@ def test_every_second_number_is_steered_towards_one_rule_in_turn(
         return draw_configuration(self, profile, source, rules)
 
     monkeypatch.setattr(ComponentSupport, "draw_configuration", spied)
-    rules = [rule.id for rule in support.judged_rules(drawing.profile)]
+    rules = [rule.id for rule in support.judged.judged_rules(drawing.profile)]
     for number in range(2 * len(rules)):
         drawing.draw(number)
     assert wanted[::2] == [frozenset()] * len(rules)

@@ -6,11 +6,11 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_spark.campaigns.folder import CampaignFolder, Identity, read_result
 from purgatory_spark.campaigns.tables import DONE, table_of
-from purgatory_traces.errors import PipelineError, Refused
 from purgatory_spec.messages import Implementation
+from purgatory_traces.errors import PipelineError, Refused
 
 IDENTITY = Identity(
     subject="bundled", implementation=Implementation("ours", "1"), model_version="1+abc"

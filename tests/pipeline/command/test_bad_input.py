@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.commands.check import check
 from purgatory_traces.engines.sinks import read_results
 from purgatory_traces.traces.synthetic import run_lines
-from purgatory_spec.profiles import Component
 
 GOOD = list(run_lines("good", Component.TIMER, 60))
 BAD = list(run_lines("bad", Component.TIMER, 60))

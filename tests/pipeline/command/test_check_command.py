@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
+from purgatory_spec.installing import command_for
+from purgatory_spec.profiles import Component
 from purgatory_traces.commands.check import check
 from purgatory_traces.engines import choice as engine_choice
 from purgatory_traces.engines import sinks
@@ -23,8 +25,6 @@ from purgatory_traces.errors import OutOfOrder
 from purgatory_traces.results.rows import RunVerdict
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.synthetic import Expected, run_lines, write_corpus
-from purgatory_spec.installing import command_for
-from purgatory_spec.profiles import Component
 from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_traces.commands import convert as convert_command
 from purgatory_traces.commands.convert import convert
 from purgatory_traces.engines.local import check_locally

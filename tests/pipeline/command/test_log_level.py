@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.commands.check import check
 from purgatory_traces.commands.log_level import shown_from
 from purgatory_traces.traces.synthetic import run_lines
-from purgatory_spec.profiles import Component
 
 RECORD = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ([A-Z]+) (purgatory_traces\S*): .+")
 

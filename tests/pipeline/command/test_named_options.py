@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 import purgatory_traces
-from purgatory_spark.commands.campaign import campaign
 from purgatory_lab.commands.study import study
+from purgatory_spark.commands.campaign import campaign
 from purgatory_traces.commands.trace import trace
 
 _OPTION = re.compile(r"(?<![\w/-])--[a-z][a-z-]+")

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance import command_line
-from purgatory_conformance.command_line import EXIT_USAGE, Problem, main, purgatory
-from purgatory_traces.traces.synthetic import run_lines
+from purgatory_conformance.command_line import main, purgatory
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_spec.profiles import Component
+from purgatory_traces.traces.synthetic import run_lines
 
 
 def test_paths_that_look_like_addresses_are_paths(

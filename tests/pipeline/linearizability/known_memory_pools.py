@@ -1,6 +1,5 @@
 """Histories of memory pools, known to be right or wrong, each with a word why."""
 
-from purgatory_traces.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -8,6 +7,7 @@ from purgatory_spec.profiles import (
     ReleaseValidation,
 )
 from purgatory_spec.reasons import Reason
+from purgatory_traces.traces.lines import MemoryPoolInstance
 
 from .known_history import right, wrong
 from .traces import back, call, step

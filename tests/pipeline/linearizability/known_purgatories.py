@@ -1,6 +1,5 @@
 """Histories of purgatories, known to be right or wrong, each with a word why."""
 
-from purgatory_traces.traces.lines import PurgatoryInstance
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -20,6 +19,7 @@ from purgatory_spec.profiles import (
     FirstTry,
     PurgatoryProfile,
 )
+from purgatory_traces.traces.lines import PurgatoryInstance
 
 from .known_history import right, wrong
 from .traces import back, call, event, step

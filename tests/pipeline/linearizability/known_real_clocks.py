@@ -1,9 +1,9 @@
 """Histories of timers on a real clock, known to be right or wrong, each with a word why."""
 
-from purgatory_traces.traces.lines import TimerInstance, TraceLine
 from purgatory_spec.operations import Add, Cancel
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Executor, TimerConfiguration, TimerProfile
+from purgatory_traces.traces.lines import TimerInstance, TraceLine
 
 from .known_history import Known, wrong
 from .known_timers import THREAD

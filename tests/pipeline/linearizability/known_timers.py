@@ -1,10 +1,10 @@
 """Histories of timers on a manual clock, known to be right or wrong, each with a word why."""
 
-from purgatory_traces.traces.lines import TimerInstance
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne, Shutdown
 from purgatory_spec.outcomes import EventKind, expired, ran
 from purgatory_spec.profiles import Executor, TimerProfile
 from purgatory_spec.reasons import Reason
+from purgatory_traces.traces.lines import TimerInstance
 
 from .known_history import right, wrong
 from .traces import back, call, event, step

@@ -7,6 +7,9 @@ import pytest
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, sequential
+from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
+from purgatory_spec.outcomes import tried
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 from purgatory_traces.linearizability.attempt import Attempt
 from purgatory_traces.linearizability.budget import Budget
 from purgatory_traces.linearizability.calls import CallRules, ModelRules
@@ -15,9 +18,6 @@ from purgatory_traces.linearizability.decision import Explained, Undecided, deci
 from purgatory_traces.linearizability.share import Share
 from purgatory_traces.linearizability.words import Words
 from purgatory_traces.traces.lines import TraceLine
-from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
-from purgatory_spec.outcomes import tried
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 from .known_purgatories import EXACT
 from .traces import back, call, entries_of, explained_entries, found_of, located, requests, step

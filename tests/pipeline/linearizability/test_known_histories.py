@@ -5,13 +5,6 @@ Each is a trace; of the wrong ones the line is given that is the first that cann
 
 import pytest
 
-from purgatory_traces.linearizability.checker import Answered
-from purgatory_traces.replay.overlapping.purgatory.operation_monitor import (
-    ANY_KEY_TAKES_TIME_OUT,
-)
-from purgatory_traces.replay.run_replay import RunReplay, rows_of
-from purgatory_traces.results.rows import RunVerdict, VerdictRow
-from purgatory_traces.traces.lines import DeclaredDeviation, TraceLine
 from purgatory_spec.operations import (
     Add,
     Answer,
@@ -24,6 +17,13 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, completed
+from purgatory_traces.linearizability.checker import Answered
+from purgatory_traces.replay.overlapping.purgatory.operation_monitor import (
+    ANY_KEY_TAKES_TIME_OUT,
+)
+from purgatory_traces.replay.run_replay import RunReplay, rows_of
+from purgatory_traces.results.rows import RunVerdict, VerdictRow
+from purgatory_traces.traces.lines import DeclaredDeviation, TraceLine
 
 from .known_history import WALL, Known
 from .known_memory_pools import POOLS

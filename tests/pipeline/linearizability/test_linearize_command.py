@@ -7,14 +7,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
+from purgatory_spec.operations import Allocate, Check, Satisfy, Watch
+from purgatory_spec.outcomes import tried
+from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_traces.commands import linearize as linearize_command
 from purgatory_traces.commands.linearize import linearize as command
 from purgatory_traces.errors import PipelineError
 from purgatory_traces.traces.lines import Located, MemoryPoolInstance
-from purgatory_spec.operations import Allocate, Check, Satisfy, Watch
-from purgatory_spec.outcomes import tried
-from purgatory_spec.profiles import MemoryPoolConfiguration
 
 from .known_purgatories import EXACT, WAITS, W
 from .traces import back, call, located, step

@@ -16,14 +16,6 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projection
-from purgatory_traces.linearizability.calls import NoHistory, calls_of
-from purgatory_traces.linearizability.checker import Answered, Finding
-from purgatory_traces.traces.lines import (
-    Instance,
-    MemoryPoolInstance,
-    PurgatoryInstance,
-    TraceLine,
-)
 from purgatory_spec.operations import (
     Allocate,
     CancelForKey,
@@ -38,6 +30,14 @@ from purgatory_spec.profiles import (
     Executor,
     MemoryPoolConfiguration,
     PurgatoryProfile,
+)
+from purgatory_traces.linearizability.calls import NoHistory, calls_of
+from purgatory_traces.linearizability.checker import Answered, Finding
+from purgatory_traces.traces.lines import (
+    Instance,
+    MemoryPoolInstance,
+    PurgatoryInstance,
+    TraceLine,
 )
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located

@@ -4,21 +4,6 @@ from typing import NamedTuple
 
 import pytest
 
-from purgatory_traces.linearizability.checker import Answered
-from purgatory_traces.traces.lines import (
-    HeldBuffer,
-    Instance,
-    ManualClock,
-    MemoryPoolInstance,
-    OpenCall,
-    PendingTask,
-    PurgatoryInstance,
-    Snapshot,
-    TimerInstance,
-    TraceLine,
-    WaitingOperation,
-    WallClock,
-)
 from purgatory_spec.operations import (
     Add,
     Advance,
@@ -36,6 +21,21 @@ from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     PurgatoryProfile,
     TimerProfile,
+)
+from purgatory_traces.linearizability.checker import Answered
+from purgatory_traces.traces.lines import (
+    HeldBuffer,
+    Instance,
+    ManualClock,
+    MemoryPoolInstance,
+    OpenCall,
+    PendingTask,
+    PurgatoryInstance,
+    Snapshot,
+    TimerInstance,
+    TraceLine,
+    WaitingOperation,
+    WallClock,
 )
 
 from .traces import back, event, found_of, located, ns, step

@@ -4,12 +4,12 @@ from itertools import chain
 
 import pytest
 
-from purgatory_traces.linearizability.checker import Answered, Finding
-from purgatory_traces.linearizability.words import Words
-from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot, TraceLine, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Check, Force, Satisfy, Watch
 from purgatory_spec.outcomes import EventKind, completed, tried
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile, Rounding
+from purgatory_traces.linearizability.checker import Answered, Finding
+from purgatory_traces.linearizability.words import Words
+from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot, TraceLine, WaitingOperation
 
 from .known_history import WALL
 from .known_purgatories import EXACT_THREAD

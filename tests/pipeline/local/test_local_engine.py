@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.engines import local as local_engine
 from purgatory_traces.engines.local import check_locally
 from purgatory_traces.replay import replay
@@ -17,7 +18,6 @@ from purgatory_traces.traces.lines import TRACED, Located
 from purgatory_traces.traces.sources import NothingThere, files_of, read_file
 from purgatory_traces.traces.synthetic import faults_of, run_lines, write_corpus
 from purgatory_traces.traces.synthetic_steps import Fault
-from purgatory_spec.profiles import Component
 
 
 def as_sorted(paths: Iterable[str | Path]) -> list[Row]:

@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_impl import Task
 from purgatory_traces.commands.record import record
 from purgatory_traces.recording.bundled_workloads import TimerWorkload

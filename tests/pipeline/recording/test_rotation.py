@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_impl import DelayedOperation, SimpleMemoryPool
+from purgatory_spec.profiles import Component
 from purgatory_traces.recording import (
     RecordedMemoryPool,
     RecordedPurgatory,
@@ -22,7 +23,6 @@ from purgatory_traces.recording.gate import Gate
 from purgatory_traces.recording.workload import Wish
 from purgatory_traces.traces.lines import TRACED
 from purgatory_traces.traces.parsing import MOST_BYTES
-from purgatory_spec.profiles import Component
 
 from .recordings import LONG_S, lines, verdict
 

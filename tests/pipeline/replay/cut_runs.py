@@ -11,11 +11,11 @@ from typing import Protocol
 
 import msgspec
 
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.traces.lines import Begin, Call, End, Happened, OpenCall, Return, Snapshot
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.traces.lines import Begin, Call, End, Happened, OpenCall, Return, Snapshot
 
 from .wall_clock import NS_PER_MS, Line, judged
 

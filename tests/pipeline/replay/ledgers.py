@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
 from purgatory_spec.operations import (
     Add,
     Allocate,
@@ -15,6 +14,7 @@ from purgatory_spec.operations import (
     Shutdown,
     Watch,
 )
+from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
 
 from .cut_runs import OpenLine
 

@@ -6,6 +6,8 @@ import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_arithmetic import is_granted
+from purgatory_spec.operations import Allocate
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 from purgatory_traces.replay.overlapping.explainer import Explanation, LateExplainer
 from purgatory_traces.replay.overlapping.memory_pool import rules
 from purgatory_traces.replay.overlapping.memory_pool.rules import (
@@ -14,8 +16,6 @@ from purgatory_traces.replay.overlapping.memory_pool.rules import (
     SharedPoolRules,
 )
 from purgatory_traces.traces.lines import MemoryPoolInstance
-from purgatory_spec.operations import Allocate
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 from .wall_clock import Line, begin, call, judged, returns, rule_of
 

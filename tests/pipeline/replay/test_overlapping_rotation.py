@@ -6,10 +6,10 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from purgatory_traces.traces.lines import Begin, Call, MemoryPoolInstance
 from purgatory_spec.operations import Add, Lose, Release
 from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_spec.reasons import Reason
+from purgatory_traces.traces.lines import Begin, Call, MemoryPoolInstance
 
 from .cut_runs import CutRun, Ledger, Said, is_same, said_from
 from .ledgers import PoolLedger, PurgatoryLedger, TimerLedger

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from purgatory_spec.jsonlines import decode_line
+from purgatory_spec.operations import Add, Cancel
 from purgatory_traces.errors import Unusable
 from purgatory_traces.traces.from_cases import encoded, trace_of_case
 from purgatory_traces.traces.lines import Begin, Snapshot, Step, TraceLine
 from purgatory_traces.traces.parsing import MOST_BYTES, parse, place_of
-from purgatory_spec.jsonlines import decode_line
-from purgatory_spec.operations import Add, Cancel
 
 from .run_lines import cases
 

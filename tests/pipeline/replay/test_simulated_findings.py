@@ -5,20 +5,6 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from purgatory_traces.replay import replay
-from purgatory_traces.results.rows import QuarantineRow, VerdictRow
-from purgatory_traces.traces.lines import (
-    Begin,
-    HeldBuffer,
-    Instance,
-    MemoryPoolInstance,
-    OpenCall,
-    PendingTask,
-    PurgatoryInstance,
-    Snapshot,
-    TimerInstance,
-    WaitingOperation,
-)
 from purgatory_spec.operations import (
     Add,
     Advance,
@@ -39,6 +25,20 @@ from purgatory_spec.profiles import (
     ReleaseValidation,
 )
 from purgatory_spec.reasons import Reason
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.traces.lines import (
+    Begin,
+    HeldBuffer,
+    Instance,
+    MemoryPoolInstance,
+    OpenCall,
+    PendingTask,
+    PurgatoryInstance,
+    Snapshot,
+    TimerInstance,
+    WaitingOperation,
+)
 
 from .simulation.judged import located, verdict_of
 from .wall_clock import NS_PER_MS, Line, at_once, begin, call, end, event, returns

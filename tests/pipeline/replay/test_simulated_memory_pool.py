@@ -9,8 +9,8 @@ from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.sequential_rules import sequential
-from purgatory_traces.traces.lines import Call, Return, TraceLine
 from purgatory_spec.operations import Allocate
+from purgatory_traces.traces.lines import Call, Return, TraceLine
 
 from .simulation.judged import verdict_of
 from .simulation.machine import Script, Thread

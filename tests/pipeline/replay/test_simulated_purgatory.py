@@ -1,8 +1,8 @@
 """A simulated purgatory: what may just be timing out is no lost wake-up."""
 
-from purgatory_traces.traces.lines import Call, Happened, Return
 from purgatory_spec.operations import Check, Watch
 from purgatory_spec.outcomes import EventKind
+from purgatory_traces.traces.lines import Call, Happened, Return
 
 from .simulation import purgatory_threads as calls
 from .simulation.judged import verdict_of

@@ -1,7 +1,7 @@
 """A simulated timer: what may have been handed over is no fault."""
 
-from purgatory_traces.traces.lines import Call, Happened, Return, TraceLine
 from purgatory_spec.operations import Add, Cancel
+from purgatory_traces.traces.lines import Call, Happened, Return, TraceLine
 
 from .simulation.judged import verdict_of
 from .simulation.machine import NS_PER_MS, Machine, Script, Thread

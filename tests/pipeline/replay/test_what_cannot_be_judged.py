@@ -3,6 +3,8 @@
 import msgspec
 import pytest
 
+from purgatory_spec.operations import Add, Allocate, Check, Operation, Shutdown, Watch
+from purgatory_spec.profiles import MemoryPoolConfiguration, Observable, TimerProfile
 from purgatory_traces.results.rows import VerdictRow
 from purgatory_traces.traces.lines import (
     Begin,
@@ -11,8 +13,6 @@ from purgatory_traces.traces.lines import (
     PurgatoryInstance,
     TimerInstance,
 )
-from purgatory_spec.operations import Add, Allocate, Check, Operation, Shutdown, Watch
-from purgatory_spec.profiles import MemoryPoolConfiguration, Observable, TimerProfile
 
 from .simulation.judged import verdict_of
 from .wall_clock import Line, at_once, begin, call, end, event, returns

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from purgatory_model.overlapping.interleaving import Called, Happened, History
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import EventKind, Value
+from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding, JudgedLine
 from purgatory_traces.replay.judges import judge_of
 from purgatory_traces.traces import lines as trace_lines
@@ -17,9 +20,6 @@ from purgatory_traces.traces.lines import (
     Return,
     WallClock,
 )
-from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import EventKind, Value
-from purgatory_spec.reasons import Reason
 
 NS_PER_MS = 1_000_000
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.engines.local import check_locally
 from purgatory_traces.recording.recorder import Rotation
 from purgatory_traces.recording.recording_run import record_bundled
@@ -13,7 +14,6 @@ from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 from purgatory_traces.traces.byte_streams import CHECKSUM
 from purgatory_traces.traces.parquet import TraceRow, write_parquet
 from purgatory_traces.traces.sources import read_file, sources_of
-from purgatory_spec.profiles import Component
 
 ROWS = [
     TraceRow("r", seq, b'{"kind":"end","run":"r","seq":%d,"at_ns":%d}' % (seq, seq * 977 % 9973))

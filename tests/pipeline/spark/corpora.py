@@ -11,8 +11,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from purgatory_traces.engines.sinks import CheckResults
 from purgatory_spark.engine.engine import Checked, check_on_spark, plan_of
+from purgatory_spec.profiles import Component
+from purgatory_traces.engines.sinks import CheckResults
 from purgatory_traces.errors import Unusable
 from purgatory_traces.results.manifest import MANIFEST_FORMAT, Manifest
 from purgatory_traces.results.rows import Row
@@ -21,7 +22,6 @@ from purgatory_traces.traces.lines import TRACED
 from purgatory_traces.traces.parsing import place_of
 from purgatory_traces.traces.synthetic import Expected, expected_of, faults_of, run_lines
 from purgatory_traces.traces.synthetic_steps import Fault
-from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
+from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
 from purgatory_traces.engines.sinks import read_results
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.synthetic import Expected, write_corpus

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import EXIT_INTERRUPTED
+from purgatory_conformance.problems import EXIT_INTERRUPTED
 from purgatory_traces.traces.synthetic import write_corpus
 from tests.pipeline.processes import may_be_interrupted
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pytest
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
-from purgatory_traces.traces.synthetic import run_lines
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED
 from purgatory_spec.profiles import Component
+from purgatory_traces.traces.synthetic import run_lines
 from tests.pipeline.processes import PURGATORY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
+from purgatory_traces.traces.synthetic import run_lines
 
 from .corpora import NAMES, write_shuffled
 from .stored_results import ask, assert_rows_as_local, fetched, jars_of

@@ -6,7 +6,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from purgatory_traces.engines.local import check_locally
 from purgatory_spark.engine import pieces as spark_pieces
 from purgatory_spark.engine import reading, replaying
 from purgatory_spark.engine.pieces import (
@@ -22,12 +21,13 @@ from purgatory_spark.engine.pieces import (
 )
 from purgatory_spark.engine.reading import JudgeOrCut, ReadShares, TraceFile
 from purgatory_spark.engine.replaying import ReplayPieces
+from purgatory_spec.profiles import Component
+from purgatory_traces.engines.local import check_locally
 from purgatory_traces.errors import OutOfOrder
 from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.synthetic import run_lines
-from purgatory_spec.profiles import Component
 
 from .corpora import row_with, write_shuffled
 

@@ -9,15 +9,15 @@ import pytest
 
 from purgatory_lab.benchmarks.trace_pipeline import FILES as LONG_FILES
 from purgatory_lab.benchmarks.trace_pipeline import write_one_run
-from purgatory_traces.engines.local import check_locally
 from purgatory_spark.engine import engine
 from purgatory_spark.engine.engine import plan_of, staged_rows
+from purgatory_spec.profiles import Component
+from purgatory_traces.engines.local import check_locally
 from purgatory_traces.results.rows import VerdictRow
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.traces.sources import files_of
 from purgatory_traces.traces.synthetic import run_lines, write_corpus
-from purgatory_spec.profiles import Component
 
 from .corpora import checked_on_spark
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_traces.engines.local import check_locally
-from purgatory_traces.engines.sinks import ResultWriter
 from purgatory_spark.engine import engine
 from purgatory_spark.engine.engine import (
     Plan,
@@ -18,6 +16,9 @@ from purgatory_spark.engine.engine import (
     replayed,
 )
 from purgatory_spark.engine.tables import summary_of
+from purgatory_spec.profiles import Component
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.engines.sinks import ResultWriter
 from purgatory_traces.errors import OutOfOrder, PipelineError
 from purgatory_traces.results.manifest import described
 from purgatory_traces.results.rows import QuarantineRow, VerdictRow
@@ -27,7 +28,6 @@ from purgatory_traces.summary.summary import Summary
 from purgatory_traces.traces.parsing import MOST_BYTES
 from purgatory_traces.traces.sources import files_of
 from purgatory_traces.traces.synthetic import run_lines
-from purgatory_spec.profiles import Component
 
 from .corpora import checked_on_spark, rows_on_spark, write_lines, write_shuffled
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
+from purgatory_conformance.problems import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_spark.engine.preflight import java_program, java_version, preflight
 from purgatory_spark.engine.session import spark_session
 from purgatory_spec.installing import command_for

@@ -6,7 +6,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from purgatory_traces.engines.local import check_locally
 from purgatory_spark.engine.hadoop import HadoopFile, ReadRows
 from purgatory_spark.engine.pieces import PieceKind, pieces_in, rows_in
 from purgatory_spark.engine.reading import JudgeOrCut
@@ -19,6 +18,7 @@ from purgatory_spark.engine.splits import (
     places_of,
     split_name,
 )
+from purgatory_traces.engines.local import check_locally
 from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 
 

@@ -12,12 +12,13 @@ from random import Random
 import msgspec
 import pytest
 
-from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_traces.engines.local import check_locally
+from purgatory_judge.judgement import TooManyStates
 from purgatory_spark.engine import pieces as spark_pieces
 from purgatory_spark.engine import reading
 from purgatory_spark.engine.pieces import AGAIN, PieceKind
+from purgatory_spec.profiles import Component, MemoryPoolObservable
+from purgatory_traces.engines.local import check_locally
 from purgatory_traces.errors import Undecided, Unusable
 from purgatory_traces.replay import RunReplay
 from purgatory_traces.replay.sequential import SequentialJudge
@@ -37,7 +38,6 @@ from purgatory_traces.traces.lines import (
 from purgatory_traces.traces.parsing import parse
 from purgatory_traces.traces.synthetic import expected_of, faults_of, run_lines
 from purgatory_traces.traces.synthetic_steps import Fault
-from purgatory_spec.profiles import Component, MemoryPoolObservable
 from tests.pipeline.replay.run_lines import located
 from tests.pipeline.replay.snapshot_of_state import snapshot_of
 from tests.pipeline.replay.test_snapshots import generated

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_traces.results.rows import QuarantineRow
 from purgatory_spark.streaming import arrivals as module
 from purgatory_spark.streaming.arrivals import Arrivals
 from purgatory_spark.streaming.spans import Span, read_span
+from purgatory_traces.results.rows import QuarantineRow
 from purgatory_traces.traces.byte_streams import CHECKSUM, checksum_line
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.parsing import NOT_BELIEVED

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_spark.commands.watch import watch
-from purgatory_traces.errors import PipelineError, Refused
 from purgatory_spark.streaming.own_folder import own_folder
+from purgatory_traces.errors import PipelineError, Refused
 
 
 @pytest.fixture

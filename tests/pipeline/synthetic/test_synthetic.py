@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_spec.profiles import Component
 from purgatory_traces.replay import replay
 from purgatory_traces.results.rows import QuarantineRow, RunVerdict, VerdictRow
 from purgatory_traces.traces.lines import TRACED, Located
@@ -17,7 +18,6 @@ from purgatory_traces.traces.synthetic import (
     write_corpus,
 )
 from purgatory_traces.traces.synthetic_steps import Fault
-from purgatory_spec.profiles import Component
 
 EVERY = [
     (component, fault) for component in TRACED for fault in (Fault.NONE, *faults_of(component))

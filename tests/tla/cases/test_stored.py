@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.resources import adapters_folder
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import encode_case, read_case
 from purgatory_spec.resources import specification_folder
 from purgatory_tla.cases.stored import DEVIATIONS, STORED, Stored, made_again
@@ -81,7 +81,7 @@ def test_the_rules_allow_what_a_vector_predicts_and_a_replay_file_breaks_one(
         diverge at the last step, for the rule that it names
     """
     case = read_case(path_of(stored))
-    judge = support_of(case.component).judge(case.header.configuration, case.header.profile, ())
+    judge = judged(case.component).judge(case.header.configuration, case.header.profile, ())
     visited: set[str] = set()
     diverging = None
     for step in case.steps:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_tla.commands import commands
 from purgatory_tla.commands import recorded_models as recorded_models_commands
 from purgatory_tla.manifest.manifest import InvalidManifest, Manifest

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.commands import compare as compare_commands
 from purgatory_tla.commands.commands import tla

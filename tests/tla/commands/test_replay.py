@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_spec.cases import read_case
 from purgatory_tla.cases import stored
 from purgatory_tla.cases.stored import STORED

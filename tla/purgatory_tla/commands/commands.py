@@ -10,15 +10,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from purgatory_conformance.command_line import (
-    AS_JSON,
-    EXIT_INCONCLUSIVE,
-    EXIT_MISSING_TOOL,
-    EXIT_USAGE,
-    LazyGroup,
-    Problem,
-    print_json,
-)
+from purgatory_conformance.command_line import AS_JSON, LazyGroup, print_json
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_tla.commands.recorded_models import recorded_model, recorded_models

@@ -7,12 +7,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from purgatory_conformance.command_line import (
-    EXIT_INCONCLUSIVE,
-    EXIT_MISSING_TOOL,
-    EXIT_USAGE,
-    Problem,
-)
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
 from purgatory_tla.comparing.binding import Binding
 from purgatory_tla.comparing.comparing import QUICK, CompareSettings, GraphVerdict, compare

@@ -1,7 +1,7 @@
 """The models of the manifest, as the commands take them: by name, with a hint at what is near."""
 
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.nearest import did_you_mean
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_tla.manifest.manifest import InvalidManifest, Model, read_manifest
 
 

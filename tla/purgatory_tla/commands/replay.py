@@ -13,21 +13,22 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from purgatory_conformance.command_line import (
+from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.problems import (
     EXIT_INCONCLUSIVE,
     EXIT_MISSING_TOOL,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
     profile_of,
 )
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.registry import judged
 from purgatory_spec.cases import encode_case
 from purgatory_spec.profiles import Profile, component_of
 from purgatory_tla.cases.comparison import Followed, follow, misfit
@@ -219,9 +220,9 @@ def _broken(
     asked: OpenSubject, driven: Driven, declared: Profile, followed: Followed
 ) -> tuple[str, bool]:
     """The rule that the outcomes break, empty for none, and whether that is declared."""
-    support = support_of(component_of(driven.configuration))
-    deviations = tuple(each for each in asked.deviations if each.variant in support.variants)
-    judge = support.judge(driven.configuration, declared, deviations)
+    component = judged(component_of(driven.configuration))
+    deviations = tuple(each for each in asked.deviations if each.variant in component.variants)
+    judge = component.judge(driven.configuration, declared, deviations)
     for prediction, outcome in zip(driven.predictions, followed.outcomes, strict=False):
         divergence = judge.step(prediction.operation, outcome).divergence
         if divergence is not None:
@@ -232,18 +233,18 @@ def _broken(
 def _tell(console: Console, found: Found, answer: FollowedBehaviour) -> None:
     """The case step by step, up to where it ends or differs."""
     driven = answer.driven
-    support = support_of(component_of(driven.configuration))
+    words = words_of(component_of(driven.configuration))
     console.print(f"{found.name}: {found.title}", markup=False, soft_wrap=True)
     console.print(found.origin, markup=False, soft_wrap=True, style="dim")
     console.print(
-        f"made with {support.describe_configuration(driven.configuration)}",
+        f"made with {words.describe_configuration(driven.configuration)}",
         markup=False,
         soft_wrap=True,
     )
     pairs = list(zip(driven.predictions, answer.followed.outcomes, strict=False))
     for number, (prediction, outcome) in enumerate(pairs, start=1):
-        asked = support.describe_operation(prediction.operation)
-        answered = support.describe_outcome(prediction.operation, outcome)
+        asked = words.describe_operation(prediction.operation)
+        answered = words.describe_outcome(prediction.operation, outcome)
         console.print(f"{number:3}  {asked}  ->  {answered}", markup=False, soft_wrap=True)
         console.print(f"     {_steps(prediction)}", markup=False, soft_wrap=True, style="dim")
     difference = answer.followed.difference

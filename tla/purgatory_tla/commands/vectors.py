@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, Problem
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, Problem
 from purgatory_spec.cases import encode_case
 from purgatory_tla.cases.stored import all_made_again
 from purgatory_tla.errors import CheckerError, MissingTool

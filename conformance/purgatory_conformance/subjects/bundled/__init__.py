@@ -14,12 +14,12 @@ import purgatory_conformance.subjects.bundled.channel_muting as bundled_channel_
 import purgatory_conformance.subjects.bundled.memory_pool as bundled_memory_pool
 import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
 import purgatory_conformance.subjects.bundled.timer as bundled_timer
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled.channel_muting import ChannelMutingInstance
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_judge.components import narrowed
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (
     Component,

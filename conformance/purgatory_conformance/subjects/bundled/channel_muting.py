@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.loopback import (
     PATIENCE_S,
     Client,
@@ -34,6 +33,7 @@ from purgatory_impl.network import (
     Request,
 )
 from purgatory_impl.network.readiness import Readiness, system_readiness
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import (
     Announce,
     Close,

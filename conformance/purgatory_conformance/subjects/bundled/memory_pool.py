@@ -5,7 +5,6 @@ import logging
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from purgatory_judge.components import narrowed
 from purgatory_impl import (
     LeakDetectingMemoryPool,
     PurgatoryError,
@@ -13,6 +12,7 @@ from purgatory_impl import (
     UnboundedMemoryPool,
     VirtualClock,
 )
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import (
     Allocate,
     Construct,

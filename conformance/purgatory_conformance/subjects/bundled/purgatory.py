@@ -10,7 +10,6 @@ from typing import Literal
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled.timer import (
     ScriptFailure,
     failures_in_turn,
@@ -27,6 +26,7 @@ from purgatory_impl import (
     Timer,
     VirtualClock,
 )
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import (
     Advance,
     Answer,

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import (

@@ -11,10 +11,10 @@ import threading
 from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias
 
-from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
 from purgatory_impl import Clock
 from purgatory_impl.exclusion import SectionLock, pure
 from purgatory_impl.task import COMPILED
+from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
 
 _Request: TypeAlias = Any
 """When it is due, ms; its number; the operation. The number tells requests of one millisecond

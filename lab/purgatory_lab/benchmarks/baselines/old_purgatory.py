@@ -32,9 +32,6 @@ import threading
 from collections.abc import Iterable
 from typing import Final, Generic
 
-from purgatory_lab.benchmarks.baselines.delay_queue import DelayQueue
-from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
-from purgatory_lab.benchmarks.baselines.old_watcher_lists import Key, WatcherLists
 from purgatory_impl import (
     Clock,
     InvalidConfiguration,
@@ -43,6 +40,9 @@ from purgatory_impl import (
     PurgatoryClosed,
     VirtualClock,
 )
+from purgatory_lab.benchmarks.baselines.delay_queue import DelayQueue
+from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
+from purgatory_lab.benchmarks.baselines.old_watcher_lists import Key, WatcherLists
 
 POLL_MS: Final = 200
 """How long the expiration thread sleeps at most, ms."""

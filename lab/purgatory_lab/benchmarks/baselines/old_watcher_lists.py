@@ -9,9 +9,9 @@ import threading
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
 from purgatory_impl.exclusion import SectionLock, pure
 from purgatory_impl.task import COMPILED
+from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from purgatory_conformance.command_line import LazyGroup
+from purgatory_conformance.problems import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_lab.benchmarks.bench import results as files
 from purgatory_lab.benchmarks.bench.catalogue import FULL, MEASURES, QUICK, Sizes, settings
 from purgatory_lab.benchmarks.bench.checkout import find_checkout
@@ -19,12 +21,6 @@ from purgatory_lab.benchmarks.bench.results import Results, Setting
 from purgatory_lab.benchmarks.bench.roster import OLD_PURE, ROLLS, Place, Roll, own_roll
 from purgatory_lab.benchmarks.bench.rounds import Plan
 from purgatory_lab.benchmarks.bench.run import Book, measure_all
-from purgatory_conformance.command_line import (
-    EXIT_MISSING_TOOL,
-    EXIT_USAGE,
-    LazyGroup,
-    Problem,
-)
 from purgatory_traces.errors import MissingExtra
 
 WORK: Final = Path("purgatory-work") / "bench"

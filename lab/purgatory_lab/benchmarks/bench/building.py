@@ -19,6 +19,7 @@ _BUILD_SECONDS: Final = 1200.0
 _SOURCES: Final = (
     "impl/purgatory_impl",
     "spec/purgatory_spec",
+    "conformance/purgatory_judge",
     "conformance/purgatory_conformance",
     "lab/purgatory_lab/benchmarks/baselines",
     "lab/purgatory_lab/benchmarks/network",
@@ -39,7 +40,7 @@ def build_jvm(checkout: Path, log: Path) -> Path:
     """
     _need("java", "Java 17")
     maven = _need("mvn", "Maven")
-    folder = checkout / "benchmarks" / "peers" / "jvm"
+    folder = checkout / "lab" / "peers" / "jvm"
     quietly = [maven, "-q", "-Dstyle.color=never"]
     try:
         _run([*quietly, "-o", "compile"], folder, log)
@@ -57,7 +58,7 @@ def build_go(checkout: Path, work: Path, log: Path) -> Path:
     program = work / "build" / "go-peer"
     program.parent.mkdir(parents=True, exist_ok=True)
     command: list[str | Path] = [_need("go", "Go"), "build", "-o", program, "."]
-    _run(command, checkout / "benchmarks" / "peers" / "go", log)
+    _run(command, checkout / "lab" / "peers" / "go", log)
     return program
 
 
@@ -76,7 +77,7 @@ def build_rust(checkout: Path, work: Path, log: Path) -> Path:
         "--target-dir",
         output,
     ]
-    _run(command, checkout / "benchmarks" / "peers" / "rust", log)
+    _run(command, checkout / "lab" / "peers" / "rust", log)
     return output / "release" / "purgatory-peer"
 
 
@@ -108,7 +109,7 @@ def build_compiled(checkout: Path, work: Path, log: Path) -> Path:
         wheels,
         checkout,
     ]
-    _run(wheel, work, log, {"PURGATORY_COMPILED": "1"})
+    _run(wheel, work, log, {"PURGATORY_COMPILED": "1", "PURGATORY_LAB": "1"})
     constraints: list[str | Path] = ["--constraint", checkout / "constraints.txt"]
     (built,) = wheels.glob("purgatory_spec-*.whl")
     # The library alone needs no package; a peer reads and writes JSON.

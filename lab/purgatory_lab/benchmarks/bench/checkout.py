@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Final
 
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 
 NO_CHECKOUT: Final = (
     "its sources are in a checkout of the project, and this is none; say --checkout FOLDER"
 )
 
-_CONTRACT: Final = Path("benchmarks") / "peers" / "README.md"
+_CONTRACT: Final = Path("lab") / "peers" / "README.md"
 
 
 def find_checkout(told: Path | None) -> Path | None:

@@ -22,7 +22,12 @@ from purgatory_lab.benchmarks.bench.catalogue import (
 )
 from purgatory_lab.benchmarks.bench.figures import Figures
 from purgatory_lab.benchmarks.bench.statistics import Summary
-from purgatory_lab.benchmarks.bench.sweep_plan import HELD_SHARE, Series, held_rates, rate_setting_name
+from purgatory_lab.benchmarks.bench.sweep_plan import (
+    HELD_SHARE,
+    Series,
+    held_rates,
+    rate_setting_name,
+)
 
 OURS: Final = "compiled"
 KAFKA: Final = "kafka"

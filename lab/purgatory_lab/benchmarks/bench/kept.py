@@ -18,8 +18,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_lab.benchmarks.bench.results import Machine, Results, read_results
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_spec.named_files import named_file
 
 KEPT: Final = Path("reference") / "results" / "performance"

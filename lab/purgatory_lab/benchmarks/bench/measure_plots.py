@@ -10,8 +10,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
 from purgatory_lab.benchmarks.bench.catalogue import MEASURES, Measure
-from purgatory_traces.errors import MissingExtra
 from purgatory_spec.installing import command_for
+from purgatory_traces.errors import MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from purgatory_conformance.problems import EXIT_USAGE, Problem
+from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.benchmarks.bench.figures import Figures
 from purgatory_lab.benchmarks.bench.goals import judge
 from purgatory_lab.benchmarks.bench.kept import KeptMachine, read_kept, stated_medians
@@ -11,8 +13,6 @@ from purgatory_lab.benchmarks.bench.measure_tables import measure_tables
 from purgatory_lab.benchmarks.bench.plots import draw_plots
 from purgatory_lab.benchmarks.bench.report import Column, circumstances, goals_text
 from purgatory_lab.benchmarks.bench.workload_tables import workload_tables
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
-from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_spec.named_files import named_file
 
 PAGE: Final = Path("reference") / "performance.md"

@@ -7,7 +7,13 @@ from typing import Final
 from purgatory_lab.benchmarks.bench.figures import Figures
 from purgatory_lab.benchmarks.bench.measure_plots import draw_measure_plots
 from purgatory_lab.benchmarks.bench.results import Curve, Results
-from purgatory_lab.benchmarks.bench.sweep_plan import CASES, Series, all_series, points_of, series_of
+from purgatory_lab.benchmarks.bench.sweep_plan import (
+    CASES,
+    Series,
+    all_series,
+    points_of,
+    series_of,
+)
 from purgatory_lab.studies.plot_style import Line, Panel, draw
 
 _TITLES: Final = {"low": "low: few time out", "high": "high: about half time out"}

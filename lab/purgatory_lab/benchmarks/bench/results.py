@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_spec.named_files import named_file
 
 Figure: TypeAlias = int | float | str | None

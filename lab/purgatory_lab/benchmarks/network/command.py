@@ -11,6 +11,9 @@ from typing import Final
 import click
 import msgspec
 
+from purgatory_conformance.problems import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
+from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_impl import COMPILED
 from purgatory_lab.benchmarks.bench.building import NotBuilt, build_compiled
 from purgatory_lab.benchmarks.bench.checkout import NO_CHECKOUT, find_checkout
 from purgatory_lab.benchmarks.bench.machine import facts, load_now
@@ -23,9 +26,6 @@ from purgatory_lab.benchmarks.network.results import (
     read_network_results,
 )
 from purgatory_lab.benchmarks.network.tables import regions, report
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
-from purgatory_conformance.reporting.marked_pages import between_marks
-from purgatory_impl import COMPILED
 from purgatory_spec.installing import command_for
 from purgatory_spec.named_files import named_file
 

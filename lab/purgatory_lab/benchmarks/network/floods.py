@@ -24,10 +24,16 @@ from typing import Final
 
 import click
 
-from purgatory_lab.benchmarks.network.pairs import Certificates
-from purgatory_lab.benchmarks.network.raw_records import ALERT, DATA, HANDSHAKE, RawClient, client_hello
-from purgatory_lab.benchmarks.python_peer.resident import peak_bytes, reset_peak, resident_bytes
 from purgatory_impl.network import NetworkLimits, Request, Server
+from purgatory_lab.benchmarks.network.pairs import Certificates
+from purgatory_lab.benchmarks.network.raw_records import (
+    ALERT,
+    DATA,
+    HANDSHAKE,
+    RawClient,
+    client_hello,
+)
+from purgatory_lab.benchmarks.python_peer.resident import peak_bytes, reset_peak, resident_bytes
 
 COUNTS: Final = (1, 10, 50)
 MOST_RATIO: Final = 2.0

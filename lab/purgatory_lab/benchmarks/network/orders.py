@@ -13,10 +13,10 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Final, Literal, TypeAlias
 
-from purgatory_lab.benchmarks.network.results import FairnessSample
 from purgatory_impl import MemoryPool, SimpleMemoryPool
 from purgatory_impl.network import MemoryLine, NetworkLimits, NetworkThread, Request
 from purgatory_impl.network.memory_line import Receiver
+from purgatory_lab.benchmarks.network.results import FairnessSample
 
 CLIENTS: Final = 6
 _BODY: Final = b"x" * 100

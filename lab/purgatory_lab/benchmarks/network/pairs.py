@@ -11,8 +11,8 @@ from typing import IO
 
 import msgspec
 
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, Problem
 from purgatory_lab.benchmarks.network.messages import Ask, Serve, Served
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, Problem
 
 _GRACE_S = 10.0
 """How much longer than its own patience a process may take to start and to end."""

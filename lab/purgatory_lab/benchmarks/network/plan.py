@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from purgatory_conformance.problems import EXIT_USAGE, Problem
+from purgatory_impl import COMPILED
 from purgatory_lab.benchmarks.network.messages import Load, Serve
 from purgatory_lab.benchmarks.network.pairs import Certificates, measure
 from purgatory_lab.benchmarks.network.results import (
@@ -16,8 +18,6 @@ from purgatory_lab.benchmarks.network.results import (
     Memory,
     SpikeSample,
 )
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
-from purgatory_impl import COMPILED
 
 MIB: Final = 2**20
 CONNECTIONS: Final = 16

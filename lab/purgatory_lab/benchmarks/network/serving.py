@@ -13,11 +13,11 @@ import time
 
 import msgspec
 
+from purgatory_impl import COMPILED
+from purgatory_impl.network import MemoryLine, NetworkLimits, NetworkThread, Request, Server
 from purgatory_lab.benchmarks.network.counting import CountedPool, SpinningReadiness
 from purgatory_lab.benchmarks.network.messages import Serve, Served
 from purgatory_lab.benchmarks.python_peer.resident import peak_bytes, reset_peak, resident_bytes
-from purgatory_impl import COMPILED
-from purgatory_impl.network import MemoryLine, NetworkLimits, NetworkThread, Request, Server
 
 _POLL_MS = 300
 _WARM_UP_SHARE = 10

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from purgatory_lab.benchmarks.python_peer.designs import Design, Record
 from purgatory_impl import CallableOperation, DelayedOperation, Purgatory
+from purgatory_lab.benchmarks.python_peer.designs import Design, Record
 
 
 class Request(DelayedOperation):

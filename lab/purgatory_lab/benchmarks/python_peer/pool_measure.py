@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from purgatory_impl import SimpleMemoryPool
 from purgatory_lab.benchmarks.python_peer.costs import Stopwatch, expect
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Measurement, Request
-from purgatory_impl import SimpleMemoryPool
 
 SIZE_BYTES: Final = 2**30
 LARGEST_BYTES: Final = 2**20

@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from purgatory_impl import InlineExecutor, Timer, VirtualClock
 from purgatory_lab.benchmarks.python_peer.draws import FAR, NEAR, VIRTUAL, Delays
 from purgatory_lab.benchmarks.python_peer.heap_timer import HeapTimer, ThreadedHeapTimer
-from purgatory_impl import InlineExecutor, Timer, VirtualClock
 
 END_MS: Final = VIRTUAL.lowest_ms + VIRTUAL.span
 """Where every timer of a virtual clock has been due."""

@@ -19,14 +19,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Final
 from unittest.mock import patch
 
+from purgatory_impl.exclusion import PARKING, SectionLock, Watcher
+from purgatory_impl.guarded import GuardedTask
 from purgatory_lab.scheduling.controlled import ControlledCondition, ControlledLock
 from purgatory_lab.scheduling.controlled_threading import ControlledThreading, GivingWay
 from purgatory_lab.scheduling.errors import Abandoned, SchedulingError
 from purgatory_lab.scheduling.run import LogicalThread
 from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_lab.scheduling.yield_points import Injection, Table
-from purgatory_impl.exclusion import PARKING, SectionLock, Watcher
-from purgatory_impl.guarded import GuardedTask
 
 _SCHEDULING: Final = __name__.rpartition(".")[0].rpartition(".")[0]
 _CALLERS: Final = (f"{_SCHEDULING}.bundled.", f"{_SCHEDULING}.controlled_threading")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_lab.scheduling.bundled.purgatory.world import PurgatoryWorld
 from purgatory_lab.scheduling.bundled.table import BUNDLED
 from purgatory_lab.scheduling.bundled.timer.under_test import TICK_MS, WHEEL_SIZE
@@ -16,7 +17,6 @@ from purgatory_lab.scheduling.bundled.timer.world import TimerWorld
 from purgatory_lab.scheduling.scenario import World
 from purgatory_lab.scheduling.timer_rules import TimerRules, timer_rules
 from purgatory_lab.scheduling.yield_points import Table
-from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.interleaving import History
 from purgatory_model.overlapping.linearizability import Explainer, explain

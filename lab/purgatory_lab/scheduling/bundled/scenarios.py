@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from purgatory_impl import COMPILED
 from purgatory_lab.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
 from purgatory_lab.scheduling.bundled.compiled import CompiledInjection
 from purgatory_lab.scheduling.bundled.explained import (
@@ -33,7 +34,6 @@ from purgatory_lab.scheduling.bundled.timer.world import TimerWorld
 from purgatory_lab.scheduling.scenario import Look, Runs, Scenario
 from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_lab.scheduling.yield_points import Injection, Table
-from purgatory_impl import COMPILED
 from purgatory_spec.profiles import Component
 
 

@@ -15,8 +15,6 @@ from types import ModuleType
 from typing import Final
 from unittest.mock import patch
 
-from purgatory_lab.scheduling.bundled.purgatory import under_test as purgatory_under_test
-from purgatory_lab.scheduling.bundled.timer import under_test as timer_under_test
 from purgatory_impl import COMPILED, DelayedOperation, OneShotEnded, Purgatory, Task, Timer
 from purgatory_impl import delayed_operation as delayed_operation_module
 from purgatory_impl import purgatory as purgatory_module
@@ -26,6 +24,8 @@ from purgatory_impl.guarded import GuardedTask, OperationLocks
 from purgatory_impl.left_operations import LEFT, LeftOperations
 from purgatory_impl.walks import Walk
 from purgatory_impl.watchers import Shard
+from purgatory_lab.scheduling.bundled.purgatory import under_test as purgatory_under_test
+from purgatory_lab.scheduling.bundled.timer import under_test as timer_under_test
 
 _SUBCLASSED: Final = (Purgatory, Timer)
 _UNDER_TEST: Final = (purgatory_under_test, timer_under_test)

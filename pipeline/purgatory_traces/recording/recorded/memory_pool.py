@@ -17,8 +17,6 @@ from collections.abc import Callable
 from typing import NamedTuple, SupportsIndex
 
 from purgatory_impl import LeakDetectingMemoryPool, MemoryPool, PurgatoryError, SimpleMemoryPool
-from purgatory_traces.recording.recorder import Recorder
-from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import (
     Allocate,
     Lose,
@@ -34,6 +32,8 @@ from purgatory_spec.profiles import (
     MemoryPoolProfile,
     ReleaseValidation,
 )
+from purgatory_traces.recording.recorder import Recorder
+from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 
 
 class _Lent(NamedTuple):

@@ -16,10 +16,10 @@ from typing import TypeVar
 
 from purgatory_impl import DelayedOperation, PurgatoryError
 from purgatory_impl.operation_locks import own_lock
-from purgatory_traces.recording.recorder import Recorder
 from purgatory_spec.operations import Force
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.reasons import Reason
+from purgatory_traces.recording.recorder import Recorder
 
 _Operation = TypeVar("_Operation", bound=DelayedOperation)
 

@@ -21,14 +21,14 @@ from typing import Literal
 from purgatory_impl import DelayedOperation, Executor, InlineExecutor, Purgatory, ThreadExecutor
 from purgatory_impl.timer import Timer
 from purgatory_impl.watchers import Key
+from purgatory_spec import profiles
+from purgatory_spec.operations import Advance, CancelForKey, Check, Satisfy, Shutdown, Watch
 from purgatory_traces.recording.recorded.operation import RecordedOperation, reason_of
 from purgatory_traces.recording.recorded.timer import check_sequential, executor_word
 from purgatory_traces.recording.recorder import Recorder
 from purgatory_traces.recording.recording_executor import RecordingExecutor
 from purgatory_traces.recording.step_recorder import RecordedClock
 from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot, WaitingOperation
-from purgatory_spec import profiles
-from purgatory_spec.operations import Advance, CancelForKey, Check, Satisfy, Shutdown, Watch
 
 
 class RecordedPurgatory(Purgatory[Key]):

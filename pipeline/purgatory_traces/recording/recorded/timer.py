@@ -27,13 +27,13 @@ from purgatory_impl import (
     TimerTask,
 )
 from purgatory_impl.arguments import whole_ms
+from purgatory_spec import profiles
+from purgatory_spec.operations import Add, Advance, Cancel, Shutdown
+from purgatory_spec.outcomes import EventKind
 from purgatory_traces.recording.recorder import Recorder
 from purgatory_traces.recording.recording_executor import RecordingExecutor
 from purgatory_traces.recording.step_recorder import RecordedClock
 from purgatory_traces.traces.lines import PendingTask, Snapshot, TimerInstance
-from purgatory_spec import profiles
-from purgatory_spec.operations import Add, Advance, Cancel, Shutdown
-from purgatory_spec.outcomes import EventKind
 
 
 class NamedTask(TimerTask):

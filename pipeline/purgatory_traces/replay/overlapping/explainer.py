@@ -30,9 +30,9 @@ from immutables import Map
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.sequential_rules import Effect, Rule, Rules
-from purgatory_traces.errors import Undecided
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind
+from purgatory_traces.errors import Undecided
 
 MOST_MOMENTS = 20_000
 """How many explanations of one history are looked at when a call returns."""

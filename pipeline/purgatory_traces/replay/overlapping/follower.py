@@ -5,11 +5,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, TypeVar
 
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.traces.lines import Begin, Snapshot
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.traces.lines import Begin, Snapshot
 
 Kept = TypeVar("Kept")
 """What a follower remembers of an open call."""

@@ -21,7 +21,11 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.describing.registry import words_of
+from purgatory_spec.operations import Operation, Shutdown
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.profiles import component_of
+from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_traces.replay.overlapping.follower import Follower, Kept
@@ -36,10 +40,6 @@ from purgatory_traces.traces.lines import (
     Snapshot,
     Step,
 )
-from purgatory_spec.operations import Operation, Shutdown
-from purgatory_spec.outcomes import Event, EventKind, Value
-from purgatory_spec.profiles import component_of
-from purgatory_spec.reasons import Reason
 
 _WITHOUT_THREAD = (Snapshot, End)
 _EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
@@ -227,5 +227,5 @@ class OverlappingJudge(Generic[Kept]):
         return replace(finding, operation=operation, thread=finding.thread or thread)
 
     def _describe(self, operation: Operation) -> str:
-        support = support_of(component_of(self.begin.instance.configuration))
-        return support.describe_operation(operation)
+        words = words_of(component_of(self.begin.instance.configuration))
+        return words.describe_operation(operation)

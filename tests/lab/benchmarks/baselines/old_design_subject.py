@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_impl import PurgatoryError, VirtualClock
+from purgatory_judge.components import narrowed
+from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
     Advance,

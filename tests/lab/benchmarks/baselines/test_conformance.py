@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from purgatory_lab.benchmarks.baselines import Purgatory
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
+from purgatory_lab.benchmarks.baselines import Purgatory
 from purgatory_spec.operations import Advance
 from purgatory_spec.outcomes import completed
 from purgatory_spec.profiles import Component, PurgatoryObservable

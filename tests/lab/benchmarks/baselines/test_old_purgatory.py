@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from purgatory_impl import InvalidConfiguration, NoKeys, PurgatoryClosed, VirtualClock
+from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from tests.lab.benchmarks.baselines.waiting import Waiting
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from purgatory_lab.stress.harness import (
     Kind,
     Round,
@@ -14,7 +15,6 @@ from purgatory_lab.stress.harness import (
     run_together,
     wait_until,
 )
-from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from tests.lab.benchmarks.baselines.waiting import Waiting
 
 THREADS = 4

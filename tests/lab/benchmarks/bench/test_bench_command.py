@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from purgatory_conformance.problems import Problem
 from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.bench.results import read_results, write_results
-from purgatory_conformance.command_line import Problem
 
 from .peers import SCRIPT
 from .test_goals import expiring

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.problems import Problem
 from purgatory_lab.benchmarks.bench import building
 from purgatory_lab.benchmarks.bench.building import (
     NotBuilt,
@@ -18,7 +19,6 @@ from purgatory_lab.benchmarks.bench.building import (
 from purgatory_lab.benchmarks.bench.checkout import find_checkout
 from purgatory_lab.benchmarks.bench.roster import OLD_PURE, ROLLS, WORKLOAD_ROLLS, Place
 from purgatory_lab.benchmarks.bench.team import Team
-from purgatory_conformance.command_line import Problem
 
 from .peers import silent
 

@@ -6,11 +6,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_lab.benchmarks.bench.kept import KEPT, Stated, StatedFigure, keep, machine_name, read_kept
+from purgatory_conformance.problems import Problem
+from purgatory_lab.benchmarks.bench.kept import (
+    KEPT,
+    Stated,
+    StatedFigure,
+    keep,
+    machine_name,
+    read_kept,
+)
 from purgatory_lab.benchmarks.bench.page import PAGE, publish
 from purgatory_lab.benchmarks.bench.report import report
 from purgatory_lab.benchmarks.bench.results import Results, Sample
-from purgatory_conformance.command_line import Problem
 
 from .written import MACHINE, in_rounds, results, setting, timed
 

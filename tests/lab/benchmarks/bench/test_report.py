@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from purgatory_conformance.problems import Problem
 from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.bench.kept import keep
 from purgatory_lab.benchmarks.bench.noise import noise_of
@@ -21,7 +22,6 @@ from purgatory_lab.benchmarks.bench.results import (
     read_results,
     write_results,
 )
-from purgatory_conformance.command_line import Problem
 
 from .written import MACHINE, detailed, in_rounds, results, setting, timed
 

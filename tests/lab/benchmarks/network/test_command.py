@@ -7,14 +7,14 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from purgatory_conformance.problems import Problem
+from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.network import plan
 from purgatory_lab.benchmarks.network.command import publish
 from purgatory_lab.benchmarks.network.messages import Load
 from purgatory_lab.benchmarks.network.results import read_network_results
 from purgatory_lab.benchmarks.network.tables import regions
-from purgatory_conformance.command_line import Problem
-from purgatory_conformance.reporting.marked_pages import between_marks
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 FILE = REFERENCE / "results" / "network.json"

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from purgatory_conformance.problems import Problem
 from purgatory_lab.benchmarks.network import pairs
 from purgatory_lab.benchmarks.network.messages import Load, Serve
 from purgatory_lab.benchmarks.network.pairs import measure
-from purgatory_conformance.command_line import Problem
 
 PYTHON = sys.executable
 

@@ -136,7 +136,7 @@ class Copy:
         self.peer = peer
         self.checkout = checkout
         self.work = work
-        place = Path("benchmarks", "peers", peer.folder)
+        place = Path("lab", "peers", peer.folder)
         self.folder = checkout / place
         shutil.copytree(source / place, self.folder, ignore=shutil.ignore_patterns("target"))
 

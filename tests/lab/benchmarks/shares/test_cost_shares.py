@@ -6,7 +6,13 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_lab.benchmarks import cost_shares
-from purgatory_lab.benchmarks.cost_shares import Part, main, parts_of_expiry, parts_of_purgatory, table
+from purgatory_lab.benchmarks.cost_shares import (
+    Part,
+    main,
+    parts_of_expiry,
+    parts_of_purgatory,
+    table,
+)
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
 from purgatory_lab.benchmarks.python_peer.new_design import Request
 

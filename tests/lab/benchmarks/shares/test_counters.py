@@ -6,9 +6,17 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from purgatory_lab.benchmarks.counters import MEASURES, OF_PURGATORY, Work, main, of_one, totals, work
-from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
 from purgatory_impl import Purgatory, Timer, VirtualClock
+from purgatory_lab.benchmarks.counters import (
+    MEASURES,
+    OF_PURGATORY,
+    Work,
+    main,
+    of_one,
+    totals,
+    work,
+)
+from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
 
 
 def test_one_operation_is_the_difference_of_two_runs_on_the_same_inputs() -> None:

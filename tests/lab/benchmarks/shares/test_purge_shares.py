@@ -3,9 +3,9 @@
 import pytest
 from click.testing import CliRunner
 
+from purgatory_impl import Purgatory
 from purgatory_lab.benchmarks.purge_shares import Share, main, measured, table
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
-from purgatory_impl import Purgatory
 
 
 @pytest.mark.parametrize("purge_due", ["amortised", "fixed"])

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeAlias
 
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import EventKind, Value
+from purgatory_spec.reasons import Reason
 from purgatory_traces.traces.lines import (
     Begin,
     Call,
@@ -27,9 +30,6 @@ from purgatory_traces.traces.lines import (
     TraceLine,
     WallClock,
 )
-from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import EventKind, Value
-from purgatory_spec.reasons import Reason
 
 NS_PER_MS = 1_000_000
 RUN = "simulated"

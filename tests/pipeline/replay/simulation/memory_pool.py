@@ -10,7 +10,6 @@ from enum import Enum
 from typing import TypeAlias, TypeGuard
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
-from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import Allocate, Lose, MemoryPoolOperation, Release, ReleaseForm
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -18,6 +17,7 @@ from purgatory_spec.profiles import (
     MemoryPoolProfile,
     ReleaseValidation,
 )
+from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 
 from .machine import RUN, Machine, Script, Thread
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from purgatory_impl import LeakDetectingMemoryPool, MemoryPoolError, VirtualClock
 from purgatory_lab.scheduling.history import RecordedHistory
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_impl import LeakDetectingMemoryPool, MemoryPoolError, VirtualClock
 from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release, operation_name
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason

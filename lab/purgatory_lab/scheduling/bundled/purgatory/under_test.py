@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_lab.scheduling.history import RecordedHistory
-from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_impl import (
     DelayedOperation,
     Purgatory,
@@ -17,6 +15,8 @@ from purgatory_impl import (
 )
 from purgatory_impl.accounting import ExactAccounting
 from purgatory_impl.chunks import WatcherList
+from purgatory_lab.scheduling.history import RecordedHistory
+from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_spec.operations import (
     Advance,
     CallbackAction,

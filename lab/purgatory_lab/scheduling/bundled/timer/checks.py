@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from purgatory_lab.scheduling.bundled.timer.under_test import TimerUnderTest
 from purgatory_impl import Task, Timer
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.wheel import Level
+from purgatory_lab.scheduling.bundled.timer.under_test import TimerUnderTest
 from purgatory_spec.operations import Add, Shutdown
 
 _MOST_TASKS: Final = 100

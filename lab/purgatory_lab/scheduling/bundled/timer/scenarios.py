@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from purgatory_impl import LARGEST_DELAY_MS
 from purgatory_lab.scheduling.bundled.timer.under_test import ELSEWHERE
 from purgatory_lab.scheduling.bundled.timer.world import TimerWorld
 from purgatory_lab.scheduling.scenario import Program, Scenario, World
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_impl import LARGEST_DELAY_MS
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, RunOne, Shutdown
 
 _stepped: Final[Callable[[Scheduler], World]] = TimerWorld

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_lab.scheduling.history import RecordedHistory
-from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_impl import (
     Executor,
     InlineExecutor,
@@ -16,6 +14,8 @@ from purgatory_impl import (
     TimerTask,
     VirtualClock,
 )
+from purgatory_lab.scheduling.history import RecordedHistory
+from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_spec.operations import (
     Add,
     Advance,

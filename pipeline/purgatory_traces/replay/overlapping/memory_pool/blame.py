@@ -4,8 +4,6 @@ from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
 from purgatory_model.overlapping.interleaving import Returned
 from purgatory_model.overlapping.linearizability import Call
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.overlapping.memory_pool.rules import PoolCall
 from purgatory_spec.operations import (
     Allocate,
     Construct,
@@ -15,6 +13,8 @@ from purgatory_spec.operations import (
     ReleaseForm,
 )
 from purgatory_spec.profiles import MemoryPoolConfiguration
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.overlapping.memory_pool.rules import PoolCall
 
 
 def of_outcome(

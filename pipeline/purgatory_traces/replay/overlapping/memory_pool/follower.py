@@ -15,6 +15,19 @@ from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule
 from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.overlapping.interleaving import Returned
 from purgatory_model.overlapping.linearizability import Call
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseNothing,
+    operation_name,
+)
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
+from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.explainer import (
@@ -34,19 +47,6 @@ from purgatory_traces.replay.overlapping.memory_pool.rules import (
 )
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
 from purgatory_traces.traces.lines import MemoryPoolInstance, Snapshot
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseNothing,
-    operation_name,
-)
-from purgatory_spec.outcomes import Event, Value
-from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
-from purgatory_spec.reasons import Reason
 
 _CREDITS = "credits_anything"
 _REJECTIONS = (Reason.INVALID_ARGUMENT, Reason.UNKNOWN_NAME)

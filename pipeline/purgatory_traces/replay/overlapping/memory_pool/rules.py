@@ -20,7 +20,6 @@ from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_traces.replay.overlapping.explainer import Explanation, LateRules, Ways
 from purgatory_spec.operations import (
     Allocate,
     Construct,
@@ -30,6 +29,7 @@ from purgatory_spec.operations import (
     ReleaseForm,
     ReleaseNothing,
 )
+from purgatory_traces.replay.overlapping.explainer import Explanation, LateRules, Ways
 
 _NO_BUFFERS: Map[str, int] = Map()
 

@@ -5,13 +5,6 @@ was seen of it. Where that may have more than one reason the likeliest rule is n
 beside it.
 """
 
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
-    Fate,
-    FollowedOperation,
-    PurgatoryCall,
-)
-from purgatory_traces.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -24,6 +17,13 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
+    Fate,
+    FollowedOperation,
+    PurgatoryCall,
+)
+from purgatory_traces.traces.lines import WaitingOperation
 
 _OVERLAPPING = "PURGATORY-OVERLAPPING-CALLS"
 _COMPLETED = (Fate.COMPLETED, Fate.TOLD_COMPLETED)

@@ -4,6 +4,8 @@ An operation that is completed outside of every call that concerns it is complet
 which runs in that thread until ``on_expiration`` is called.
 """
 
+from purgatory_spec.operations import Check
+from purgatory_spec.outcomes import Event, EventKind
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.purgatory import blame
@@ -14,8 +16,6 @@ from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
 )
 from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 from purgatory_traces.replay.overlapping.purgatory.operation_monitor import RUN
-from purgatory_spec.operations import Check
-from purgatory_spec.outcomes import Event, EventKind
 
 _KEEPS_TIME_OUT = "PURGATORY-CANCEL-KEEPS-TIME-OUT"
 

@@ -4,12 +4,6 @@ A check or a cancellation of a key concerns those watched under it that are not 
 calls concern the one that they name.
 """
 
-from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
-    FollowedOperation,
-    PurgatoryCall,
-)
-from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -23,6 +17,12 @@ from purgatory_spec.operations import (
     Watch,
     operation_name,
 )
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
+    FollowedOperation,
+    PurgatoryCall,
+)
+from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 
 
 def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> PurgatoryCall:

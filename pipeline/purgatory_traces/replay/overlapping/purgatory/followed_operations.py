@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 
+from purgatory_spec.operations import CancelForKey, Check, Operation, Watch
 from purgatory_traces.replay.overlapping.purgatory.operation_monitor import Memory
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
-from purgatory_spec.operations import CancelForKey, Check, Operation, Watch
 
 MOST_STALE_KEYS = 64
 """For how many keys it is kept that a completed operation may be in their lists."""

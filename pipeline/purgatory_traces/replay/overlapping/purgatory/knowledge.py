@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from purgatory_judge.components import narrowed
+from purgatory_spec.outcomes import EventKind
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.expiries import ExpiryFollower
@@ -32,7 +33,6 @@ from purgatory_traces.replay.overlapping.purgatory.operation_monitor import (
 )
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
 from purgatory_traces.traces.lines import PurgatoryInstance
-from purgatory_spec.outcomes import EventKind
 
 _OPEN_AFTER_SHUTDOWN = "open_after_shutdown"
 _NEVER_OMITTED = (EventKind.COMPLETED, EventKind.TIMED_OUT)

@@ -24,7 +24,6 @@ from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCa
 from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_traces.replay.overlapping.explainer import LateRules, Ways
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -37,6 +36,7 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, tried
+from purgatory_traces.replay.overlapping.explainer import LateRules, Ways
 
 Standing: TypeAlias = OverlappedOperation
 """How things stand with one delayed operation."""

@@ -18,17 +18,6 @@ import msgspec
 
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_traces.replay.overlapping.explainer import Explanation, LateExplainer, Moments
-from purgatory_traces.replay.overlapping.purgatory.observed_rules import (
-    DUE,
-    LATE,
-    THE_OPERATION,
-    ObservedRules,
-    Standing,
-    is_settled,
-)
-from purgatory_traces.snapshots.delayed_operation import delayed_operation
-from purgatory_traces.traces.lines import Begin, WaitingOperation
 from purgatory_spec.operations import (
     CancelForKey,
     Check,
@@ -41,6 +30,17 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
 from purgatory_spec.profiles import CancelResult, FirstTry, PurgatoryProfile
+from purgatory_traces.replay.overlapping.explainer import Explanation, LateExplainer, Moments
+from purgatory_traces.replay.overlapping.purgatory.observed_rules import (
+    DUE,
+    LATE,
+    THE_OPERATION,
+    ObservedRules,
+    Standing,
+    is_settled,
+)
+from purgatory_traces.snapshots.delayed_operation import delayed_operation
+from purgatory_traces.traces.lines import Begin, WaitingOperation
 
 MOST_MEMORIES: Final = 50_000
 """How many memories a process keeps before it begins anew."""

@@ -6,14 +6,6 @@ operations that the call concerns: its return is told to every one of them.
 
 from collections import Counter
 
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.overlapping.purgatory import blame
-from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
-    Fate,
-    FollowedOperation,
-    PurgatoryCall,
-)
-from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -26,6 +18,14 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.overlapping.purgatory import blame
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
+    Fate,
+    FollowedOperation,
+    PurgatoryCall,
+)
+from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 
 
 def returned(

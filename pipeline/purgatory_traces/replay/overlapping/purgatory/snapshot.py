@@ -5,6 +5,15 @@ undone is followed all the same; operations that any other call may have left ha
 loosely. So are all of them where a cancellation was open: nobody knows which it had taken.
 """
 
+from purgatory_spec.operations import (
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Satisfy,
+    Shutdown,
+    Watch,
+)
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.purgatory import blame
 from purgatory_traces.replay.overlapping.purgatory.calls import (
@@ -21,15 +30,6 @@ from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKno
 from purgatory_traces.replay.overlapping.purgatory.operation_monitor import Memory, resumed
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
 from purgatory_traces.traces.lines import NS_PER_MS, OpenCall, Snapshot, WaitingOperation
-from purgatory_spec.operations import (
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
 
 
 def resume(

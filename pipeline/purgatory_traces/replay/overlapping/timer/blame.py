@@ -1,10 +1,10 @@
 """Which rule of the timer is broken by what nothing explains, and what was expected and seen."""
 
 from purgatory_judge.differences import reason_words
+from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.timer.armings import Arming, Fate, FollowedTask
 from purgatory_traces.traces.lines import PendingTask
-from purgatory_spec.reasons import Reason
 
 RULES_OF_REFUSALS = {
     Reason.CLOSED: "TIMER-SHUTDOWN-CLOSED",

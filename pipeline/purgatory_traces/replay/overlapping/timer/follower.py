@@ -17,6 +17,18 @@ from typing import ClassVar, NamedTuple
 from purgatory_judge.components import narrowed
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, timer_model
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    Cancel,
+    Operation,
+    RunOne,
+    Shutdown,
+    Wait,
+    operation_name,
+)
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.expiries import ExpiryFollower
@@ -32,18 +44,6 @@ from purgatory_traces.replay.overlapping.timer.armings import (
     TimerCall,
 )
 from purgatory_traces.traces.lines import NS_PER_MS, PendingTask, Snapshot, TimerInstance
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Cancel,
-    Operation,
-    RunOne,
-    Shutdown,
-    Wait,
-    operation_name,
-)
-from purgatory_spec.outcomes import Event, EventKind, Value
-from purgatory_spec.reasons import Reason
 
 _VISITED_IN_TIME = frozenset({"TIMER-NOT-LATE", "TIMER-LATENESS"})
 _NO_RULES = frozenset[str]()

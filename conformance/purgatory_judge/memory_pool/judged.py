@@ -1,0 +1,67 @@
+"""The memory pool as its judge sees it."""
+
+from collections.abc import Iterator
+
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.components import narrowed
+from purgatory_judge.judged import Asked, JudgedComponent
+from purgatory_judge.memory_pool.judge import MemoryPoolJudge
+from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
+from purgatory_spec.profiles import (
+    Component,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+)
+from purgatory_spec.requirements import Requirement, requirements
+
+_BOUNDED = frozenset({MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT})
+
+_WITHOUT_BOUND = frozenset(
+    {
+        "POOL-CONSTRUCT",
+        "POOL-UNBOUNDED-GRANTS",
+        "POOL-UNBOUNDED-NEGATIVE",
+        "POOL-UNBOUNDED-RELEASE",
+    }
+)
+"""The rules that an unbounded pool can be put to the test by."""
+
+
+def _judge(asked: Asked[MemoryPoolConfiguration, MemoryPoolProfile]) -> Judge:
+    """The judge of one case; the lenient one follows the variants that are declared."""
+    begun = None if asked.state is None else narrowed(asked.state, MemoryPoolState)
+
+    def following(*variants: str) -> MemoryPoolJudge:
+        return MemoryPoolJudge(
+            asked.configuration,
+            asked.profile,
+            frozenset(variants),
+            forgetful=asked.forgetful,
+            state=begun,
+        )
+
+    if not asked.deviations:
+        return CaseJudge(following(), forgetful=asked.forgetful)
+    lenient = following(*(deviation.variant for deviation in asked.deviations))
+    declared = frozenset(deviation.rule for deviation in asked.deviations)
+    return CaseJudge(following(), lenient, declared, forgetful=asked.forgetful)
+
+
+def _rules(profile: MemoryPoolProfile) -> Iterator[Requirement]:
+    """The rules; those of bounded pools only if the profile offers bounded pools."""
+    bounded = bool(_BOUNDED & profile.features)
+    for rule in requirements(Component.MEMORY_POOL):
+        if bounded or rule.id in _WITHOUT_BOUND:
+            yield rule
+
+
+JUDGED_MEMORY_POOL = JudgedComponent(
+    component=Component.MEMORY_POOL,
+    configuration_type=MemoryPoolConfiguration,
+    profile_type=MemoryPoolProfile,
+    variants=VARIANTS,
+    judge_of=_judge,
+    rules_of=_rules,
+)
+"""The memory pool as its judge sees it."""

@@ -1,0 +1,54 @@
+"""``purgatory trace check`` by Spark, which the command finds by its entry point."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from purgatory_spark.engine.engine import Input, check_on_spark, plan_of
+from purgatory_spark.engine.hadoop import hadoop_files
+from purgatory_spark.engine.hadoop_results import HadoopResults, hadoop_results, manifest_at
+from purgatory_spark.engine.metrics import stage_count, stages_since
+from purgatory_spark.engine.session import spark_session
+from purgatory_traces.engines.checking import Asked, Done, Files, committed, log_files
+from purgatory_traces.engines.choice import Choice
+from purgatory_traces.engines.sinks import ResultWriter
+from purgatory_traces.traces.addresses import is_address
+
+
+def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done | None:
+    """Check by Spark; where there are no sources, the paths are addresses.
+
+    Nothing comes of it where nothing is new.
+    """
+    with ExitStack() as stack:
+        results: ResultWriter | HadoopResults
+        if not is_address(asked.out):
+            results = stack.enter_context(ResultWriter(Path(asked.out)))
+        session = spark_session(
+            master=asked.master, remote=asked.remote, settings=asked.settings, makes_archive=True
+        )
+        spark = stack.enter_context(session)
+        before = stage_count(spark)
+        if is_address(asked.out):
+            results = stack.enter_context(hadoop_results(spark, asked.out))
+        given: Input
+        everything: Input | None = None
+        if sources is None:
+            given = hadoop_files(spark, asked.paths)
+            inputs, ignored = given.inputs, given.ignored
+            if asked.since:
+                everything = given
+                given = given.without(manifest_at(spark, asked.since).inputs)
+            new = len(given.inputs)
+            log_files(new, len(inputs) - new, len(ignored))
+            if asked.since and not new:
+                return None
+        else:
+            given = plan_of(sources.new)
+            inputs, ignored = sources.inputs, sources.ignored
+            if sources.earlier:
+                everything = plan_of([*sources.new, *sources.earlier])
+        places = results.address, results.staging
+        found = check_on_spark(spark, given, *places, asked.examples, everything=everything)
+        results.adopt(found.files)
+        done = committed(results, asked, choice, found.summary, inputs, ignored)
+        return done._replace(stages=tuple(stages_since(spark, before)))
