@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # What `make check` tests: the state machines, rules, model, implementation, judges and every mutant.
-CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl conformance/judging conformance/specimens conformance/generation)
+CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl judge conformance/specimens conformance/generation)
 
 .PHONY: conformance bench wheel-compiled check test test-large test-pythons mutation tla-large lint docs format clean
 

@@ -18,7 +18,7 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.13t", "3.14t")
 FRONT_DOOR = sorted(str(path) for path in Path("tests").glob("test_*.py"))
 TESTED = [
     *FRONT_DOOR,
-    *(f"tests/{part}" for part in ("spec", "model", "impl", "conformance/judging")),
+    *(f"tests/{part}" for part in ("spec", "model", "impl", "judge")),
 ]
 ASKS = "import sys, sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0, sys.version)"
 

@@ -81,6 +81,12 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            if args[0] in metadata.entry_points(group="purgatory.commands").names:
+                raise click.UsageError(
+                    f"{args[0]!r} is a command of the lab, which a checkout of the project holds "
+                    "and an installed wheel does not",
+                    ctx,
+                ) from None
             from purgatory_conformance.nearest import did_you_mean
 
             hint = did_you_mean(args[0], self.list_commands(ctx), "").capitalize()

@@ -26,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT, copy, ignore=NOT_COPIED)
     output = folder / "dist"
     command: list[str | Path] = [sys.executable, "-m", "build", "--wheel", "--outdir", output, copy]
-    run(command, folder, PURGATORY_COMPILED="1", MYPYC_OPT_LEVEL="0")
+    run(command, folder, PURGATORY_COMPILED="1", PURGATORY_LAB="1", MYPYC_OPT_LEVEL="0")
     left = [path for kind in ("*.so", "*.pyd", "*.c", "*.o") for path in copy.rglob(kind)]
     assert left == []
     (built,) = output.glob("*.whl")

@@ -126,6 +126,13 @@ def test_adapters_are_in_it(names: set[str]) -> None:
         assert files_under(f"conformance/adapters/{folder}", f"{ADAPTERS}/{folder}") <= names
 
 
+def test_the_lab_is_in_a_checkout_alone(names: set[str], elsewhere: Path) -> None:
+    assert not [name for name in names if name.startswith("purgatory_lab")]
+    told = run([scripts(elsewhere) / "purgatory", "schedule", "list"], elsewhere, expected=2)
+    assert "'schedule' is a command of the lab, which a checkout of the project holds" in told
+    assert "schedule" not in purgatory(elsewhere, "--help")
+
+
 def test_lessons_are_in_it(names: set[str]) -> None:
     lessons = files_under("docs/course", "purgatory_conformance/data/course")
     assert len(lessons) >= 12
