@@ -9,7 +9,7 @@ This folder is the core. It is read in one evening, in this order:
     timing_wheel        how tasks lie in buckets of several levels, and that this is a timer
     watcher_lists       the lists of a purgatory, also in the middle of a call
     purgatory_state     what the future of a purgatory depends on
-    course              how far a call has come, and what was seen of it
+    call                a call under way: what it has done so far, and what was seen of it
     purgatory_calls     watch, check, force, cancel, with what callbacks do inside them
     purgatory           the purgatory: its calls, the timer below it, the purge
     memory_pool         grants, releases, dry spells; its numbers in ``memory_pool_arithmetic``

@@ -44,30 +44,30 @@ class Store(Protocol):
         """The observables that depend on the store."""
 
 
-Kept = TypeVar("Kept", bound=Store)
+AnyStore = TypeVar("AnyStore", bound=Store)
 
 
 @dataclass(frozen=True, slots=True)
-class Inserted(Generic[Kept]):
+class Inserted(Generic[AnyStore]):
     """The store after an add: ``pending`` with the task in a bucket, ``expired`` without it.
 
     One of the two is None, or neither where the rules leave the choice. Both are None where the
     add fails, which no rule plans but a variant may follow; ``failed`` is the store then.
     """
 
-    pending: Kept | None = None
-    expired: Kept | None = None
-    failed: Kept | None = None
+    pending: AnyStore | None = None
+    expired: AnyStore | None = None
+    failed: AnyStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Popped(Generic[Kept]):
+class Popped(Generic[AnyStore]):
     """The store after an advance, the tasks that expired, tick by tick, and the result.
 
     ``popped`` None means that the result is free.
     """
 
-    store: Kept
+    store: AnyStore
     ticks: tuple[Tasks, ...]
     popped: bool | None
 

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
-from purgatory_model.course import Course, Courses, begin, distinct, itself, likely
-from purgatory_model.pending_tasks import Kept, Store
+from purgatory_model.call import Branch, Branches, begin, distinct, pruned
+from purgatory_model.pending_tasks import AnyStore, Store
 from purgatory_model.purgatory_calls import Calls
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.replacing import replace
@@ -57,42 +57,42 @@ from purgatory_spec.reasons import Reason
 Groups = tuple[frozenset[str], ...]
 
 
-def run_all(course: Course[Kept], calls: Calls[Kept]) -> Courses[Kept]:
+def run_all(branch: Branch[AnyStore], calls: Calls[AnyStore]) -> Branches[AnyStore]:
     """Run everything that is due; the result or exception of the call stays the same.
 
     Args:
-        course: A call that has come to its end, with what an advance hands over.
+        branch: A call that has come to its end, with what an advance hands over.
         calls: How to run one.
     """
-    ended: list[Course[Kept]] = []
-    running: Courses[Kept] = (course,)
+    ended: list[Branch[AnyStore]] = []
+    running: Branches[AnyStore] = (branch,)
     while running:
-        going: list[Course[Kept]] = []
+        going: list[Branch[AnyStore]] = []
         for each in running:
-            if each.due or each.moment.timer.queue:
+            if each.due or each.state.timer.queue:
                 going += _run_next(each, calls)
             else:
-                ended.append(replace(each, result=course.result, raised=course.raised))
-        running = likely(going, itself)
-    return likely(ended, itself)
+                ended.append(replace(each, result=branch.result, raised=branch.raised))
+        running = pruned(going)
+    return pruned(ended)
 
 
-def _run_next(course: Course[Kept], calls: Calls[Kept]) -> Iterator[Course[Kept]]:
+def _run_next(branch: Branch[AnyStore], calls: Calls[AnyStore]) -> Iterator[Branch[AnyStore]]:
     """Run one operation: any of the first tick, or the head of the queue.
 
     Rules: PURGATORY-LOST-EXPIRY.
     """
-    group = course.due[0] if course.due else frozenset[str]()
-    lost = [name for name in group if course.operation(name).completed]
+    group = branch.due[0] if branch.due else frozenset[str]()
+    lost = [name for name in group if branch.operation(name).completed]
     if lost:  # their runs do nothing and show nothing, so that one order stands for all
         for name in lost:
-            course = course.without_due(name)
-        yield course
+            branch = branch.without_due(name)
+        yield branch
         return
     for name in sorted(group):
-        yield from calls.run(course.without_due(name), name)
-    if course.moment.timer.queue:
-        yield from calls.run_one(course)
+        yield from calls.run(branch.without_due(name), name)
+    if branch.state.timer.queue:
+        yield from calls.run_one(branch)
 
 
 __all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
@@ -103,10 +103,10 @@ _MEANINGLESS_AFTER_SHUTDOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _End(Generic[Kept]):
+class _End(Generic[AnyStore]):
     """How a call came to its end."""
 
-    state: PurgatoryState[Kept]
+    state: PurgatoryState[AnyStore]
     events: tuple[Event, ...]
     result: Value
     raised: Reason | None
@@ -114,7 +114,7 @@ class _End(Generic[Kept]):
 
 
 @dataclass(frozen=True, slots=True)
-class PurgatoryModel(Generic[Kept]):
+class PurgatoryModel(Generic[AnyStore]):
     """A purgatory of a configuration and a profile, over a timer.
 
     ``variants`` names known faults that are followed instead of the rules, see
@@ -123,31 +123,31 @@ class PurgatoryModel(Generic[Kept]):
 
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile
-    timer: TimerModel[Kept]
+    timer: TimerModel[AnyStore]
     variants: frozenset[str] = frozenset()
 
-    def initial(self) -> PurgatoryState[Kept]:
+    def initial(self) -> PurgatoryState[AnyStore]:
         """The state of a purgatory that was just made."""
         return PurgatoryState(self.timer.initial())
 
     def accept(
-        self, state: PurgatoryState[Kept], operation: Operation, outcome: Outcome
-    ) -> frozenset[PurgatoryState[Kept]]:
+        self, state: PurgatoryState[AnyStore], operation: Operation, outcome: Outcome
+    ) -> frozenset[PurgatoryState[AnyStore]]:
         """The states in which an observed outcome leaves it; empty means divergence."""
         return accepted(self.expectations(state, operation, outcome.events), outcome)
 
     def successors(
-        self, state: PurgatoryState[Kept], operation: Operation
-    ) -> Iterator[tuple[Outcome, PurgatoryState[Kept]]]:
+        self, state: PurgatoryState[AnyStore], operation: Operation
+    ) -> Iterator[tuple[Outcome, PurgatoryState[AnyStore]]]:
         """Every outcome of an operation with the state after it; for small instances."""
         return possible(self.expectations(state, operation))
 
     def expectations(
         self,
-        state: PurgatoryState[Kept],
+        state: PurgatoryState[AnyStore],
         operation: Operation,
         seen: tuple[Event, ...] | None = None,
-    ) -> tuple[Expectation[PurgatoryState[Kept]], ...]:
+    ) -> tuple[Expectation[PurgatoryState[AnyStore]], ...]:
         """The ways in which an operation may go.
 
         Args:
@@ -161,11 +161,11 @@ class PurgatoryModel(Generic[Kept]):
         """
         if isinstance(operation, Advance | Elapse | Shutdown):
             return tuple(self._timer_expectations(state, operation, seen))
-        courses = self._courses(begin(state, seen), operation)
-        ends = distinct(end for course in courses for end in self._ends(course, ()))
+        branches = self._branches(begin(state, seen), operation)
+        ends = distinct(end for branch in branches for end in self._ends(branch, ()))
         return tuple(self._expectation(end) for end in ends)
 
-    def observe(self, state: PurgatoryState[Kept]) -> Mapping[str, Value]:
+    def observe(self, state: PurgatoryState[AnyStore]) -> Mapping[str, Value]:
         """The declared observables by name; those of timer and estimate are free after shutdown.
 
         Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-TIMER-SIZE, PURGATORY-PENDING,
@@ -183,7 +183,7 @@ class PurgatoryModel(Generic[Kept]):
             if each in shown
         }
 
-    def estimate(self, state: PurgatoryState[Kept]) -> int:
+    def estimate(self, state: PurgatoryState[AnyStore]) -> int:
         """The estimated total of operations.
 
         Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT.
@@ -199,7 +199,7 @@ class PurgatoryModel(Generic[Kept]):
             return max(interval, live // 2)
         return interval
 
-    def purge_is_due(self, state: PurgatoryState[Kept]) -> bool:
+    def purge_is_due(self, state: PurgatoryState[AnyStore]) -> bool:
         """Whether there is more than the interval to purge. Rules: PURGATORY-PURGE-START."""
         if self.profile.accounting is Accounting.PROPOSAL:
             return state.estimate - state.timer_size > self.interval(state.timer_size)
@@ -209,7 +209,7 @@ class PurgatoryModel(Generic[Kept]):
             stale = 0 if state.timer.queue else len(state.stale_operations)
         return stale > self.interval(state.live_entries)
 
-    def purged(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
+    def purged(self, state: PurgatoryState[AnyStore]) -> PurgatoryState[AnyStore]:
         """The state after a purge.
 
         Rules: PURGATORY-PURGE-REMOVES, PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-STALE-ENTRIES,
@@ -224,10 +224,10 @@ class PurgatoryModel(Generic[Kept]):
 
     def _timer_expectations(
         self,
-        state: PurgatoryState[Kept],
+        state: PurgatoryState[AnyStore],
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
-    ) -> Iterator[Expectation[PurgatoryState[Kept]]]:
+    ) -> Iterator[Expectation[PurgatoryState[AnyStore]]]:
         """What the timer does, and after an advance the purge.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN.
@@ -247,26 +247,30 @@ class PurgatoryModel(Generic[Kept]):
 
     def _handed_over(
         self,
-        state: PurgatoryState[Kept],
+        state: PurgatoryState[AnyStore],
         operation: Operation,
-        expectation: Expectation[TimerState[Kept]],
+        expectation: Expectation[TimerState[AnyStore]],
         purge: bool | None,
-    ) -> Expectation[PurgatoryState[Kept]]:
+    ) -> Expectation[PurgatoryState[AnyStore]]:
         """What the timer does with a stepped executor: it hands over, in one of several orders."""
 
-        def complete(events: tuple[Event, ...]) -> PurgatoryState[Kept]:
+        def complete(events: tuple[Event, ...]) -> PurgatoryState[AnyStore]:
             after = replace(state, timer=expectation.complete(events))
             return self._purged_if(self._closed_by(operation, after), purge)
 
-        def observe(state: PurgatoryState[Kept]) -> Mapping[str, Value]:
+        def observe(state: PurgatoryState[AnyStore]) -> Mapping[str, Value]:
             return {**self.observe(state), **self._observed_in_callback(state, None)}
 
         return Expectation(expectation.groups, complete, observe, rejected=expectation.rejected)
 
-    def _closed_by(self, operation: Operation, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
+    def _closed_by(
+        self, operation: Operation, state: PurgatoryState[AnyStore]
+    ) -> PurgatoryState[AnyStore]:
         return replace(state, closed=True) if isinstance(operation, Shutdown) else state
 
-    def _purges(self, state: PurgatoryState[Kept], operation: Operation) -> tuple[bool | None, ...]:
+    def _purges(
+        self, state: PurgatoryState[AnyStore], operation: Operation
+    ) -> tuple[bool | None, ...]:
         """Whether an operation purges; None where the accounting decides.
 
         Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
@@ -277,28 +281,30 @@ class PurgatoryModel(Generic[Kept]):
             return (True, False)
         return (True, None) if self.profile.accounting is Accounting.ANY else (None,)
 
-    def _purged_if(self, state: PurgatoryState[Kept], purge: bool | None) -> PurgatoryState[Kept]:
+    def _purged_if(
+        self, state: PurgatoryState[AnyStore], purge: bool | None
+    ) -> PurgatoryState[AnyStore]:
         due = self.purge_is_due(state) if purge is None else purge
         return self.purged(state) if due else state
 
-    def _ends(self, course: Course[Kept], handed: Groups) -> Iterator[_End[Kept]]:
+    def _ends(self, branch: Branch[AnyStore], handed: Groups) -> Iterator[_End[AnyStore]]:
         """The ends of a call, once an inline executor has run what was handed over."""
         calls = self._calls
-        ended: tuple[Course[Kept], ...] = (course,)
+        ended: tuple[Branch[AnyStore], ...] = (branch,)
         if self.profile.executor is Executor.INLINE:
-            ended = run_all(replace(course, due=handed), calls)
+            ended = run_all(replace(branch, due=handed), calls)
         if any(each.waiting for each in ended):
             ended = tuple(end for each in ended for end in calls.go_on(each))
         for each in ended:
             if each.lost:
                 continue
-            state = self._left(each.moment.state())
+            state = self._left(each.state.between_calls())
             if self.profile.check_order is CheckOrder.FREE:
                 state = replace(state, lists=without_order(state.lists))
             size = each.callback_timer_size
             yield _End(state, each.events, each.result, each.raised, size)
 
-    def _left(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
+    def _left(self, state: PurgatoryState[AnyStore]) -> PurgatoryState[AnyStore]:
         """What is left when a call has ended where operations leave all lists as they complete.
 
         In the middle of the call nothing shows whether they have left.
@@ -310,11 +316,13 @@ class PurgatoryModel(Generic[Kept]):
         return replace(state, lists=swept(state.lists, state.completed))
 
     @property
-    def _calls(self) -> Calls[Kept]:
+    def _calls(self) -> Calls[AnyStore]:
         return Calls(self.configuration, self.profile, self.timer, self.variants)
 
-    def _courses(self, begun: Course[Kept], operation: Operation) -> tuple[Course[Kept], ...]:
-        """The courses of a call; all but a watch are open after shutdown as before.
+    def _branches(
+        self, begun: Branch[AnyStore], operation: Operation
+    ) -> tuple[Branch[AnyStore], ...]:
+        """The branches of a call; all but a watch are open after shutdown as before.
 
         Rules: PURGATORY-SHUTDOWN-COMPLETES.
         """
@@ -335,17 +343,17 @@ class PurgatoryModel(Generic[Kept]):
             case _:
                 raise ValueError(f"a purgatory has no operation {operation_name(operation)}")
 
-    def _expectation(self, end: _End[Kept]) -> Expectation[PurgatoryState[Kept]]:
+    def _expectation(self, end: _End[AnyStore]) -> Expectation[PurgatoryState[AnyStore]]:
         groups = tuple(frozenset({event}) for event in end.events)
         size = end.callback_timer_size
 
-        def observe(state: PurgatoryState[Kept]) -> Mapping[str, Value]:
+        def observe(state: PurgatoryState[AnyStore]) -> Mapping[str, Value]:
             return {**self.observe(state), **self._observed_in_callback(state, size)}
 
         return Expectation(groups, lambda _: end.state, observe, end.result, end.raised)
 
     def _observed_in_callback(
-        self, state: PurgatoryState[Kept], size: int | None
+        self, state: PurgatoryState[AnyStore], size: int | None
     ) -> Mapping[str, Value]:
         """The timer's size in the last ``on_complete`` of a step, None where there was none.
 

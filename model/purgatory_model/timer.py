@@ -18,7 +18,7 @@ from typing import Generic
 from immutables import Map
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks, TickedTasks
+from purgatory_model.pending_tasks import AnyStore, PendingTasks, Tasks, TickedTasks
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
 from purgatory_spec.operations import (
@@ -51,7 +51,7 @@ from purgatory_spec.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class TimerState(Generic[Kept]):
+class TimerState(Generic[AnyStore]):
     """Everything that the future of a timer depends on.
 
     ``queue`` is the executor's. ``order`` lists the pending tasks as they were armed, only under
@@ -59,7 +59,7 @@ class TimerState(Generic[Kept]):
     """
 
     now_ms: int
-    store: Kept
+    store: AnyStore
     queue: tuple[str, ...] = ()
     scripts: Map[str, tuple[Action, ...]] = Map()
     order: tuple[str, ...] = ()
@@ -67,42 +67,42 @@ class TimerState(Generic[Kept]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch(Generic[Kept]):
+class _Branch(Generic[AnyStore]):
     """A step under way: the state so far and the groups of events so far."""
 
-    state: TimerState[Kept]
+    state: TimerState[AnyStore]
     groups: tuple[frozenset[Event], ...] = ()
     rejected: Reason | None = None
     result: Value = None
 
 
 @dataclass(frozen=True, slots=True)
-class TimerModel(Generic[Kept]):
+class TimerModel(Generic[AnyStore]):
     """A timer of a configuration and a profile, over a store that is empty at first."""
 
     configuration: TimerConfiguration
     profile: TimerProfile
-    empty: Kept
+    empty: AnyStore
 
-    def initial(self) -> TimerState[Kept]:
+    def initial(self) -> TimerState[AnyStore]:
         """The state of a timer that was just made."""
         return TimerState(self.configuration.start_ms, self.empty)
 
     def accept(
-        self, state: TimerState[Kept], operation: Operation, outcome: Outcome
-    ) -> frozenset[TimerState[Kept]]:
+        self, state: TimerState[AnyStore], operation: Operation, outcome: Outcome
+    ) -> frozenset[TimerState[AnyStore]]:
         """The states in which an observed outcome leaves the timer; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
-        self, state: TimerState[Kept], operation: Operation
-    ) -> Iterator[tuple[Outcome, TimerState[Kept]]]:
+        self, state: TimerState[AnyStore], operation: Operation
+    ) -> Iterator[tuple[Outcome, TimerState[AnyStore]]]:
         """Every outcome of an operation with the state after it; for small instances."""
         return possible(self.expectations(state, operation))
 
     def expectations(
-        self, state: TimerState[Kept], operation: Operation
-    ) -> tuple[Expectation[TimerState[Kept]], ...]:
+        self, state: TimerState[AnyStore], operation: Operation
+    ) -> tuple[Expectation[TimerState[AnyStore]], ...]:
         """The ways in which an operation may go.
 
         Raises:
@@ -145,14 +145,14 @@ class TimerModel(Generic[Kept]):
             delay_ms = min(delay_ms, self.profile.largest_delay_ms)
         return delay_ms
 
-    def due_tick_of(self, state: TimerState[Kept], delay_ms: int) -> int:
+    def due_tick_of(self, state: TimerState[AnyStore], delay_ms: int) -> int:
         """The due tick of a task that is added now and accepted (ms)."""
         due_tick = self.due_tick(state.now_ms + self.delay_meant(delay_ms))
         if isinstance(state.store, TickedTasks):
             return state.store.place(due_tick)
         return due_tick
 
-    def refusal(self, state: TimerState[Kept], delay_ms: int) -> Reason | None:
+    def refusal(self, state: TimerState[AnyStore], delay_ms: int) -> Reason | None:
         """Why an add is rejected, or None.
 
         Rules: TIMER-SHUTDOWN-CLOSED, TIMER-LARGEST-DELAY, TIMER-NEGATIVE-DELAY.
@@ -166,7 +166,7 @@ class TimerModel(Generic[Kept]):
             return Reason.INVALID_ARGUMENT
         return None
 
-    def observe(self, state: TimerState[Kept]) -> Mapping[str, Value]:
+    def observe(self, state: TimerState[AnyStore]) -> Mapping[str, Value]:
         """The declared observables by name; those of the store are free after shutdown."""
         observed: dict[str, Value] = {}
         declared = self.profile.observables
@@ -178,7 +178,9 @@ class TimerModel(Generic[Kept]):
                     observed[observable.value] = value
         return observed
 
-    def _arm(self, state: TimerState[Kept], task: str, delay_ms: int) -> list[_Branch[Kept]]:
+    def _arm(
+        self, state: TimerState[AnyStore], task: str, delay_ms: int
+    ) -> list[_Branch[AnyStore]]:
         """Add a task; an earlier arming ends, whatever became of it.
 
         Rules: TIMER-READD-PENDING, TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-ZERO-DELAY,
@@ -190,7 +192,7 @@ class TimerModel(Generic[Kept]):
         expiry_ms = state.now_ms + self.delay_meant(delay_ms)
         before = self._disarm(state, task)
         inserted = before.store.insert(task, expiry_ms, self.due_tick(expiry_ms), state.now_ms)
-        branches: list[_Branch[Kept]] = []
+        branches: list[_Branch[AnyStore]] = []
         if inserted.pending is not None:
             fifo = self.profile.same_tick_order is SameTickOrder.FIFO
             order = (*before.order, task) if fifo else ()
@@ -203,7 +205,7 @@ class TimerModel(Generic[Kept]):
             branches.append(_Branch(after, rejected=Reason.INTERNAL))
         return branches
 
-    def _disarm(self, state: TimerState[Kept], task: str) -> TimerState[Kept]:
+    def _disarm(self, state: TimerState[AnyStore], task: str) -> TimerState[AnyStore]:
         """End a task's arming, if there is one; the executor's queue is left alone.
 
         Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
@@ -215,7 +217,7 @@ class TimerModel(Generic[Kept]):
         order = tuple(other for other in state.order if other != task)
         return replace(state, store=store, order=order)
 
-    def _advance(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
+    def _advance(self, state: TimerState[AnyStore]) -> list[_Branch[AnyStore]]:
         """Expire what is due.
 
         Rules: TIMER-NOT-LATE, TIMER-EXACTLY-ONCE, TIMER-TICK-ORDER, TIMER-IDLE-ADVANCE,
@@ -235,17 +237,17 @@ class TimerModel(Generic[Kept]):
         declared = Observable.ADVANCE_RESULT in self.profile.observables
         return [_Branch(after, groups, result=popped.popped if declared else None)]
 
-    def _shut_down(self, state: TimerState[Kept]) -> TimerState[Kept]:
+    def _shut_down(self, state: TimerState[AnyStore]) -> TimerState[AnyStore]:
         """Drop what is pending. Rules: TIMER-SHUTDOWN-DROPS, TIMER-SHUTDOWN-AGAIN."""
         return replace(state, closed=True, store=state.store.emptied(), order=())
 
-    def _same_tick(self, state: TimerState[Kept], tick: Tasks) -> list[Tasks]:
+    def _same_tick(self, state: TimerState[AnyStore], tick: Tasks) -> list[Tasks]:
         """The tasks of one tick as groups. Rules: TIMER-SAME-TICK-ORDER."""
         if self.profile.same_tick_order is SameTickOrder.NONE:
             return [tick]
         return [frozenset({task}) for task in state.order if task in tick]
 
-    def _run_one(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
+    def _run_one(self, state: TimerState[AnyStore]) -> list[_Branch[AnyStore]]:
         """Run the head of the queue, also after shutdown.
 
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-SHUTDOWN-QUEUE.
@@ -265,7 +267,7 @@ class TimerModel(Generic[Kept]):
             ]
         return branches
 
-    def _act(self, state: TimerState[Kept], action: Action) -> list[_Branch[Kept]]:
+    def _act(self, state: TimerState[AnyStore], action: Action) -> list[_Branch[AnyStore]]:
         """One action of a running task.
 
         Without a stepped executor, what is due with the running task may have been handed over
@@ -296,8 +298,8 @@ class TimerModel(Generic[Kept]):
                 return [_Branch(state)]
 
     def _interposed(
-        self, armed: list[_Branch[Kept]], task: str, delay_ms: int
-    ) -> Iterator[_Branch[Kept]]:
+        self, armed: list[_Branch[AnyStore]], task: str, delay_ms: int
+    ) -> Iterator[_Branch[AnyStore]]:
         """What a task adds that is due already may run before tasks that are due with its own.
 
         An advance may hand over due tasks one by one. Rules: TIMER-ALREADY-DUE.
@@ -313,8 +315,8 @@ class TimerModel(Generic[Kept]):
                 queue = (*state.queue[:place], task, *state.queue[place:])
                 yield _Branch(replace(left, queue=queue))
 
-    def _expectation(self, branch: _Branch[Kept]) -> Expectation[TimerState[Kept]]:
-        def complete(events: tuple[Event, ...]) -> TimerState[Kept]:
+    def _expectation(self, branch: _Branch[AnyStore]) -> Expectation[TimerState[AnyStore]]:
+        def complete(events: tuple[Event, ...]) -> TimerState[AnyStore]:
             handed = tuple(e.task for e in events if e.kind is EventKind.EXPIRED)
             state = branch.state
             return replace(state, queue=state.queue + handed) if handed else state
@@ -333,15 +335,15 @@ def rounded(expiry_ms: int, tick_ms: int, rounding: Rounding) -> int:
             return expiry_ms
 
 
-def _at(state: TimerState[Kept], to_ms: int) -> TimerState[Kept]:
+def _at(state: TimerState[AnyStore], to_ms: int) -> TimerState[AnyStore]:
     if to_ms < state.now_ms:
         raise ValueError(f"the clock reads {state.now_ms} and cannot go back to {to_ms}")
     return replace(state, now_ms=to_ms)
 
 
 def _with_script(
-    state: TimerState[Kept], task: str, script: tuple[Action, ...]
-) -> TimerState[Kept]:
+    state: TimerState[AnyStore], task: str, script: tuple[Action, ...]
+) -> TimerState[AnyStore]:
     if script:
         return replace(state, scripts=state.scripts.set(task, script))
     if task in state.scripts:
@@ -349,7 +351,7 @@ def _with_script(
     return state
 
 
-def _seen_inside(task: str, then: _Branch[Kept]) -> tuple[frozenset[Event], ...]:
+def _seen_inside(task: str, then: _Branch[AnyStore]) -> tuple[frozenset[Event], ...]:
     if then.rejected is None:
         return then.groups
     return (*then.groups, frozenset({Event(EventKind.REJECTED, task, reason=then.rejected)}))

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.documentation, pytest.mark.slow]
 
 ANNOTATED = (
     *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
-    *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
+    *("purgatory", "purgatory_calls", "call", "purgatory_state", "watcher_lists"),
     *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
 )
 PAGES = "purgatory-work/pages"

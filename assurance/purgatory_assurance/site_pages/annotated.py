@@ -94,7 +94,7 @@ that a function states.
     {
         "timer": ("timer", "pending_tasks", "timing_wheel", "arithmetic"),
         "purgatory": (
-            *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
+            *("purgatory", "purgatory_calls", "call", "purgatory_state", "watcher_lists"),
             "claims.purgatory",
         ),
         "memory-pool": ("memory_pool", "memory_pool_arithmetic", "claims.memory_pool"),

@@ -19,7 +19,7 @@ from purgatory_conformance.running.golden_vectors import (
 )
 from purgatory_model import memory_pool, purgatory, purgatory_calls
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.course import Course, Courses
+from purgatory_model.call import Branch, Branches
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory import PurgatoryModel
@@ -96,19 +96,19 @@ def purge_forgets_the_timer(patch: Patch) -> None:
 
 def no_keys_before_closed(patch: Patch) -> None:
     def wrong(
-        self: Calls[PendingTasks], course: Course[PendingTasks], name: str, keys: tuple[str, ...]
-    ) -> Courses[PendingTasks]:
+        self: Calls[PendingTasks], branch: Branch[PendingTasks], name: str, keys: tuple[str, ...]
+    ) -> Branches[PendingTasks]:
         if not keys:
-            return (course.raises(Reason.INVALID_ARGUMENT),)
-        return watch(self, course, name, keys)
+            return (branch.raises(Reason.INVALID_ARGUMENT),)
+        return watch(self, branch, name, keys)
 
     patch.setattr(Calls, "watch", wrong)
 
 
 def without_second_try(
-    self: Calls[PendingTasks], course: Course[PendingTasks], name: str, keys: tuple[str, ...]
-) -> Courses[PendingTasks]:
-    added = purgatory_calls._appended(self._counted(course), name, keys)
+    self: Calls[PendingTasks], branch: Branch[PendingTasks], name: str, keys: tuple[str, ...]
+) -> Branches[PendingTasks]:
+    added = purgatory_calls._appended(self._counted(branch), name, keys)
     return tuple(self._arm(added.returns(False), name))
 
 
@@ -120,8 +120,8 @@ def check_with(patch: Patch, drops: CheckDrops) -> None:
     patch.setattr(
         purgatory_calls,
         "walks",
-        lambda course, key, profile, **more: walks(
-            course, key, msgspec.structs.replace(profile, check_drops=drops), **more
+        lambda branch, key, profile, **more: walks(
+            branch, key, msgspec.structs.replace(profile, check_drops=drops), **more
         ),
     )
 
@@ -131,24 +131,24 @@ def check_drops_at_the_end(patch: Patch) -> None:
 
 
 def another_thread_is_passed_over(patch: Patch) -> None:
-    patch.setattr(Calls, "_meanwhile", lambda self, course, owner, call: (course,))
+    patch.setattr(Calls, "_meanwhile", lambda self, branch, owner, call: (branch,))
 
 
 def another_thread_may_be_passed_over(patch: Patch) -> None:
     def wrong(
-        self: Calls[PendingTasks], course: Course[PendingTasks], owner: str, call: CallInside
-    ) -> Courses[PendingTasks]:
-        return (*meanwhile(self, course, owner, call), course)
+        self: Calls[PendingTasks], branch: Branch[PendingTasks], owner: str, call: CallInside
+    ) -> Branches[PendingTasks]:
+        return (*meanwhile(self, branch, owner, call), branch)
 
     patch.setattr(Calls, "_meanwhile", wrong)
 
 
 def tries_only_satisfy(patch: Patch) -> None:
-    patch.setattr(Calls, "check", lambda self, course, key, *, inside=False: (course.returns(0),))
+    patch.setattr(Calls, "check", lambda self, branch, key, *, inside=False: (branch.returns(0),))
 
 
 def inline_executor_runs_nothing(patch: Patch) -> None:
-    patch.setattr(purgatory, "run_all", lambda course, calls: (course,))
+    patch.setattr(purgatory, "run_all", lambda branch, calls: (branch,))
 
 
 def strict_keeps_a_byte(patch: Patch) -> None:
@@ -189,9 +189,9 @@ def purge_is_optional(patch: Patch) -> None:
 
 def second_try_is_optional(patch: Patch) -> None:
     def wrong(
-        self: Calls[PendingTasks], course: Course[PendingTasks], name: str, keys: tuple[str, ...]
-    ) -> Courses[PendingTasks]:
-        return (*add(self, course, name, keys), *without_second_try(self, course, name, keys))
+        self: Calls[PendingTasks], branch: Branch[PendingTasks], name: str, keys: tuple[str, ...]
+    ) -> Branches[PendingTasks]:
+        return (*add(self, branch, name, keys), *without_second_try(self, branch, name, keys))
 
     patch.setattr(Calls, "_add", wrong)
 

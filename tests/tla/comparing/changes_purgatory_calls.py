@@ -43,8 +43,8 @@ CHANGES = (
         name="the model tells nothing of a time-out",
         binding=_BINDING,
         file=_CALLS,
-        line="return self._run_script(course.tell(timed_out(name)), name, script)",
-        instead="return self._run_script(course, name, script)",
+        line="return self._run_script(branch.tell(timed_out(name)), name, script)",
+        instead="return self._run_script(branch, name, script)",
         action="RunOne",
     ),
     SeededChange(

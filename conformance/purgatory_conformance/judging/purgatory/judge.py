@@ -19,7 +19,7 @@ from purgatory_conformance.judging.reached import reached
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.purgatory_calls import TooManyCourses
+from purgatory_model.purgatory_calls import TooManyBranches
 from purgatory_model.step import Expectation
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Advance, Force, Operation
@@ -91,7 +91,7 @@ class PurgatoryJudge:
         """
         try:
             return self._step(operation, outcome)
-        except TooManyCourses:
+        except TooManyBranches:
             raise TooManyStates from None
 
     def _step(self, operation: Operation, outcome: Outcome) -> Judgement:
