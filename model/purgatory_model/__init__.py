@@ -10,8 +10,10 @@ This folder is the core. It is read in one evening, in this order:
     watcher_lists       the lists of a purgatory, also in the middle of a call
     purgatory_state     what the future of a purgatory depends on
     call                a call under way: what it has done so far, and what was seen of it
-    purgatory_calls     watch, check, force, cancel, with what callbacks do inside them
-    purgatory           the purgatory: its calls, the timer below it, the purge
+    walk                a walk through a watcher list
+    purgatory_faces     the two faces of a purgatory, made of its calls
+    kafka_purgatory     watch, check, force, cancel, time-outs and the purge, as Kafka has them
+    purgatory           the purgatory of any profile: the class of every legal choice
     memory_pool         grants, releases, dry spells; its numbers in ``memory_pool_arithmetic``
     channel_muting      which channels a poll reads, and which wait for memory
 

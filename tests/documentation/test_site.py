@@ -19,7 +19,9 @@ pytestmark = [pytest.mark.documentation, pytest.mark.slow]
 
 ANNOTATED = (
     *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
-    *("purgatory", "purgatory_calls", "call", "purgatory_state", "watcher_lists"),
+    *("kafka_purgatory", "walk", "call", "purgatory_state", "watcher_lists"),
+    *("purgatory_faces", "purgatory", "choices/walks", "choices/meanwhile"),
+    *("choices/watches", "choices/inline_executor", "choices/accounting"),
     *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
 )
 PAGES = "purgatory-work/pages"

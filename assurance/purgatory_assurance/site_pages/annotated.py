@@ -94,7 +94,9 @@ that a function states.
     {
         "timer": ("timer", "pending_tasks", "timing_wheel", "arithmetic"),
         "purgatory": (
-            *("purgatory", "purgatory_calls", "call", "purgatory_state", "watcher_lists"),
+            *("kafka_purgatory", "walk", "call", "purgatory_state", "watcher_lists"),
+            *("purgatory_faces", "purgatory", "choices.walks", "choices.meanwhile"),
+            *("choices.watches", "choices.inline_executor", "choices.accounting"),
             "claims.purgatory",
         ),
         "memory-pool": ("memory_pool", "memory_pool_arithmetic", "claims.memory_pool"),

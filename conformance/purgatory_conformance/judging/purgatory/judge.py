@@ -19,7 +19,7 @@ from purgatory_conformance.judging.reached import reached
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.purgatory_calls import TooManyBranches
+from purgatory_model.choices.walks import TooManyBranches
 from purgatory_model.step import Expectation
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Advance, Force, Operation
