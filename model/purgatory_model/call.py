@@ -12,11 +12,11 @@ followed, or, if no branch agrees, the few nearest, so that a report can say wha
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from heapq import nlargest
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from immutables import Map
 
-from purgatory_model.pending_tasks import AnyStore
+from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerState
@@ -32,16 +32,16 @@ Same = TypeVar("Same", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class IntermediateState(Generic[AnyStore]):
+class IntermediateState:
     """A state in the middle of a call: that of the purgatory, with entries told apart."""
 
-    timer: TimerState[AnyStore]
+    timer: TimerState[Store]
     operations: Map[str, OperationState]
     lists: WatcherLists
     estimate: int
     closed: bool
 
-    def between_calls(self) -> PurgatoryState[AnyStore]:
+    def between_calls(self) -> PurgatoryState:
         """The state of the purgatory when the call has come to its end."""
         return PurgatoryState(
             self.timer, self.operations, self.lists.names(), self.estimate, self.closed
@@ -66,7 +66,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch(Generic[AnyStore]):
+class Branch:
     """What a call has done so far, and how it ended if it has.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
@@ -76,7 +76,7 @@ class Branch(Generic[AnyStore]):
     ``on_complete`` found it, where that is observed.
     """
 
-    state: IntermediateState[AnyStore]
+    state: IntermediateState
     events: tuple[Event, ...] = ()
     result: Value = None
     raised: Reason | None = None
@@ -101,34 +101,34 @@ class Branch(Generic[AnyStore]):
         """The delayed operation of this name."""
         return self.state.operations[name]
 
-    def tell(self, *events: Event) -> "Branch[AnyStore]":
+    def tell(self, *events: Event) -> "Branch":
         """This branch with further events."""
         return replace(self, events=self.events + events)
 
-    def returns(self, result: Value) -> "Branch[AnyStore]":
+    def returns(self, result: Value) -> "Branch":
         """The branch, ended with a result."""
         return replace(self, result=result, raised=None)
 
-    def raises(self, reason: Reason) -> "Branch[AnyStore]":
+    def raises(self, reason: Reason) -> "Branch":
         """The branch, ended by an exception."""
         return replace(self, result=None, raised=reason)
 
-    def caught(self, name: str) -> "Branch[AnyStore]":
+    def caught(self, name: str) -> "Branch":
         """A callback's script goes on behind an action, also where that raised."""
         if self.raised is None:
             return replace(self, result=None)
         seen = self.tell(Event(EventKind.REJECTED, name, reason=self.raised))
         return seen.returns(None)
 
-    def with_timer(self, timer: TimerState[AnyStore]) -> "Branch[AnyStore]":
+    def with_timer(self, timer: TimerState[Store]) -> "Branch":
         """This branch with another state of the timer."""
         return replace(self, state=replace(self.state, timer=timer))
 
-    def satisfied(self, name: str) -> "Branch[AnyStore]":
+    def satisfied(self, name: str) -> "Branch":
         """This branch with a delayed operation that every further try completes."""
         return self.with_operation(name, replace(self.operation(name), satisfied=True))
 
-    def left_to_try_again(self, name: str) -> "Branch[AnyStore]":
+    def left_to_try_again(self, name: str) -> "Branch":
         """Leave an operation to be tried again by the call that is trying the operation.
 
         Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
@@ -140,36 +140,32 @@ class Branch(Generic[AnyStore]):
         """Whether an operation was left to be tried again, and nobody has done so."""
         return any(not self.operation(name).completed for name in self.again)
 
-    def without_due(self, name: str) -> "Branch[AnyStore]":
+    def without_due(self, name: str) -> "Branch":
         """This branch with an operation that is no longer due."""
         due = tuple(left for group in self.due if (left := group - {name}))
         return replace(self, due=due)
 
-    def with_lists(self, lists: WatcherLists) -> "Branch[AnyStore]":
+    def with_lists(self, lists: WatcherLists) -> "Branch":
         """This branch with other watcher lists."""
         return replace(self, state=replace(self.state, lists=lists))
 
-    def with_operation(self, name: str, operation: OperationState) -> "Branch[AnyStore]":
+    def with_operation(self, name: str, operation: OperationState) -> "Branch":
         """This branch with another state of a delayed operation."""
         operations = self.state.operations.set(name, operation)
         return replace(self, state=replace(self.state, operations=operations))
 
-    def introduce(
-        self, name: str, delay_ms: int = 0, script: Script = NO_SCRIPT
-    ) -> "Branch[AnyStore]":
+    def introduce(self, name: str, delay_ms: int = 0, script: Script = NO_SCRIPT) -> "Branch":
         """The name stands for a delayed operation; a known one stays what it is."""
         if name in self.state.operations:
             return self
         return self.with_operation(name, OperationState(delay_ms, script))
 
 
-Branches = tuple[Branch[AnyStore], ...]
-Continuation = Callable[[Branch[AnyStore]], Iterable[Branch[AnyStore]]]
+Branches = tuple[Branch, ...]
+Continuation = Callable[[Branch], Iterable[Branch]]
 
 
-def begin(
-    state: PurgatoryState[AnyStore], seen: tuple[Event, ...] | None = None
-) -> Branch[AnyStore]:
+def begin(state: PurgatoryState, seen: tuple[Event, ...] | None = None) -> Branch:
     """The branch of a call that has done nothing yet."""
     lists = numbered(state.lists)
     begun = IntermediateState(state.timer, state.operations, lists, state.estimate, state.closed)
@@ -188,14 +184,12 @@ def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     return tuple(each for place, each in enumerate(all_found) if each not in all_found[:place])
 
 
-def pruned(branches: Iterable[Branch[AnyStore]]) -> Branches[AnyStore]:
+def pruned(branches: Iterable[Branch]) -> Branches:
     """Keep the branches that agree with the events seen, without duplicates; else a few near."""
     return pruned_by(branches, lambda branch: branch)
 
 
-def pruned_by(
-    found: Iterable[Same], branch_of: Callable[[Same], Branch[AnyStore]]
-) -> tuple[Same, ...]:
+def pruned_by(found: Iterable[Same], branch_of: Callable[[Same], Branch]) -> tuple[Same, ...]:
     """Keep the items whose branches agree with the events seen; see ``pruned``."""
     each_once = distinct(found)
     if len(each_once) < 2:
@@ -207,9 +201,7 @@ def pruned_by(
     return tuple(nearest)
 
 
-def and_then(
-    branches: Iterable[Branch[AnyStore]], call: Continuation[AnyStore]
-) -> Branches[AnyStore]:
+def and_then(branches: Iterable[Branch], call: Continuation) -> Branches:
     """Branches that returned go on with a call; branches that raised are at their end."""
     found = (
         then

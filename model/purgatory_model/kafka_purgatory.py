@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from purgatory_model.call import Branch, Branches, and_then, distinct, pruned, pruned_by
-from purgatory_model.pending_tasks import AnyStore
+from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_faces import PurgatoryFaces
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
@@ -36,10 +36,10 @@ from purgatory_spec.profiles import PurgatoryObservable
 from purgatory_spec.reasons import Reason
 
 
-class KafkaPurgatory(PurgatoryFaces[AnyStore]):
+class KafkaPurgatory(PurgatoryFaces):
     """A purgatory that makes Kafka's choices, where the rules leave one."""
 
-    def _branches(self, begun: Branch[AnyStore], operation: Operation) -> Branches[AnyStore]:
+    def _branches(self, begun: Branch, operation: Operation) -> Branches:
         """Carry out a call; all but a watch are open after shutdown as before.
 
         Rules: PURGATORY-SHUTDOWN-COMPLETES.
@@ -62,7 +62,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
 
     # Trying and forcing.
 
-    def attempt(self, branch: Branch[AnyStore], name: str) -> Branches[AnyStore]:
+    def attempt(self, branch: Branch, name: str) -> Branches:
         """Try an operation: take the script's next answer, or complete a satisfied operation.
 
         Rules: PURGATORY-TRY-INSIDE.
@@ -78,7 +78,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         acted = self._run_script(called, name, acts[number]) if number < len(acts) else (called,)
         return and_then(acted, lambda branch: self._answered(branch, name, answer))
 
-    def _answered(self, branch: Branch[AnyStore], name: str, answer: Answer) -> Branches[AnyStore]:
+    def _answered(self, branch: Branch, name: str, answer: Answer) -> Branches:
         """Give the answer of a try, which is that of the force where it completes."""
         if answer is Answer.COMPLETE:
             return self.force(branch, name)
@@ -86,7 +86,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
             return (branch.raises(Reason.THROWN),)
         return (branch.returns(False),)
 
-    def force(self, branch: Branch[AnyStore], name: str) -> Branches[AnyStore]:
+    def force(self, branch: Branch, name: str) -> Branches:
         """Complete an operation, once.
 
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
@@ -104,8 +104,8 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         return and_then(ran, lambda branch: (branch.returns(True),))
 
     def _run_script(
-        self, branch: Branch[AnyStore], name: str, script: tuple[CallbackAction, ...]
-    ) -> Branches[AnyStore]:
+        self, branch: Branch, name: str, script: tuple[CallbackAction, ...]
+    ) -> Branches:
         """Run a callback of an operation to its end, or to its exception."""
         if not script:
             return (branch.returns(None),)
@@ -118,9 +118,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
             for then in self._run_script(acted.caught(name), name, rest)
         )
 
-    def _act(
-        self, branch: Branch[AnyStore], owner: str, action: CallbackAction
-    ) -> Branches[AnyStore]:
+    def _act(self, branch: Branch, owner: str, action: CallbackAction) -> Branches:
         """Carry out one action of a callback of an operation.
 
         Rules: PURGATORY-WATCH-INSIDE, PURGATORY-CHECK-INSIDE, PURGATORY-CANCEL-INSIDE,
@@ -144,9 +142,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
 
     # Watching.
 
-    def watch(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def watch(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Try to complete an operation, else watch it.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-FIRST-TRY-THROWS.
@@ -159,15 +155,13 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
             first, lambda tried: (tried,) if tried.result is True else self._add(tried, name, keys)
         )
 
-    def _refusal(self, branch: Branch[AnyStore], keys: tuple[str, ...]) -> Reason | None:
+    def _refusal(self, branch: Branch, keys: tuple[str, ...]) -> Reason | None:
         """Refuse to watch, or None. Rules: PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED."""
         if branch.state.closed:
             return Reason.CLOSED
         return None if keys else Reason.INVALID_ARGUMENT
 
-    def _add(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def _add(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Append an operation to the lists unless it is completed, try it again, then arm it.
 
         Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS,
@@ -180,7 +174,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
             armed for each in self.attempt(added, name) for armed in self._arm(each, name)
         )
 
-    def _arm(self, branch: Branch[AnyStore], name: str) -> Iterator[Branch[AnyStore]]:
+    def _arm(self, branch: Branch, name: str) -> Iterator[Branch]:
         """Arm the time-out of an operation that is not completed, or move it.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-NO-TIME-OUTS.
@@ -191,38 +185,38 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
             return
         yield from self._add_time_out(branch, op.Add(name, operation.delay_ms))
 
-    def _add_time_out(self, branch: Branch[AnyStore], add: op.Add) -> Iterator[Branch[AnyStore]]:
+    def _add_time_out(self, branch: Branch, add: op.Add) -> Iterator[Branch]:
         """Add a time-out to the timer."""
         for expectation in self.timer.expectations(branch.state.timer, add):
             yield from self._armed(branch, add.task, expectation)
 
     def _armed(
-        self, branch: Branch[AnyStore], name: str, expectation: Expectation[TimerState[AnyStore]]
-    ) -> Iterator[Branch[AnyStore]]:
+        self, branch: Branch, name: str, expectation: Expectation[TimerState[Store]]
+    ) -> Iterator[Branch]:
         """Follow the timer; what is due already is handed to the executor at once."""
         events = tuple(event for group in expectation.groups for event in group)
         yield branch.with_timer(expectation.complete(events)).tell(*events)
 
-    def _disarm(self, branch: Branch[AnyStore], name: str) -> Branch[AnyStore]:
+    def _disarm(self, branch: Branch, name: str) -> Branch:
         """Take the time-out out of the timer. Rules: PURGATORY-TIMER-LEFT."""
         (expectation,) = self.timer.expectations(branch.state.timer, op.Cancel(name))
         return branch.with_timer(expectation.complete(()))
 
     # Checking and cancelling.
 
-    def check(self, branch: Branch[AnyStore], key: str) -> Branches[AnyStore]:
+    def check(self, branch: Branch, key: str) -> Branches:
         """Try what is watched under a key."""
         return self._walk_on(self._walks(branch, key))
 
-    def _walks(self, branch: Branch[AnyStore], key: str) -> tuple[Walk[AnyStore], ...]:
+    def _walks(self, branch: Branch, key: str) -> tuple[Walk, ...]:
         """Begin the walk of a check."""
         return (Walk(branch, key, branch.state.lists.of(key)),)
 
-    def _walk_on(self, walks: tuple[Walk[AnyStore], ...]) -> Branches[AnyStore]:
+    def _walk_on(self, walks: tuple[Walk, ...]) -> Branches:
         """Meet the entries one by one, until the walks have come to their ends."""
-        ended: list[Branch[AnyStore]] = []
+        ended: list[Branch] = []
         while walks:
-            going: list[Walk[AnyStore]] = []
+            going: list[Walk] = []
             for walk in walks:
                 left = walk.left
                 if walk.may_end(left):
@@ -232,17 +226,17 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
             walks = self._followed(going)
         return pruned(ended)
 
-    def _followed(self, walks: list[Walk[AnyStore]]) -> tuple[Walk[AnyStore], ...]:
+    def _followed(self, walks: list[Walk]) -> tuple[Walk, ...]:
         """Keep the walks that agree with the events seen."""
         return pruned_by(walks, lambda walk: walk.branch)
 
-    def _meet(self, walk: Walk[AnyStore], entry: Entry) -> Iterator[Walk[AnyStore]]:
+    def _meet(self, walk: Walk, entry: Entry) -> Iterator[Walk]:
         """Miss an entry that a callback has touched, or pass it."""
         if walk.may_miss(entry):
             yield walk.past(entry)
         yield from self._pass(walk, entry)
 
-    def _pass(self, walk: Walk[AnyStore], entry: Entry) -> Iterator[Walk[AnyStore]]:
+    def _pass(self, walk: Walk, entry: Entry) -> Iterator[Walk]:
         """Pass one entry, and try its operation if that is not completed.
 
         Rules: PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-NOT-LOST.
@@ -262,7 +256,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
                 if attempted.operation(entry.operation).completed:
                     yield after.dropped(entry)
 
-    def cancel_for_key(self, branch: Branch[AnyStore], key: str) -> Branches[AnyStore]:
+    def cancel_for_key(self, branch: Branch, key: str) -> Branches:
         """Take a key's list away, and the time-outs of what is watched under no other key.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
@@ -270,27 +264,27 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         """
         names = tuple(entry.operation for entry in branch.state.lists.of(key))
         detached = branch.with_lists(branch.state.lists.detach(key))
-        cancelled: Branches[AnyStore] = (detached.returns(self._cancel_result(branch, names)),)
+        cancelled: Branches = (detached.returns(self._cancel_result(branch, names)),)
         for name in distinct(names):
             if not self._keeps_time_out(detached, name):
                 cancelled = tuple(left for each in cancelled for left in self._taken(each, name))
         return cancelled
 
-    def _cancel_result(self, branch: Branch[AnyStore], names: tuple[str, ...]) -> tuple[str, ...]:
+    def _cancel_result(self, branch: Branch, names: tuple[str, ...]) -> tuple[str, ...]:
         """Answer the operations of the list, the completed ones among them."""
         return names
 
-    def _keeps_time_out(self, branch: Branch[AnyStore], name: str) -> bool:
+    def _keeps_time_out(self, branch: Branch, name: str) -> bool:
         """Decide whether an operation that was cancelled for a key is watched under another."""
         return branch.state.lists.watches(name)
 
-    def _taken(self, branch: Branch[AnyStore], name: str) -> Iterator[Branch[AnyStore]]:
+    def _taken(self, branch: Branch, name: str) -> Iterator[Branch]:
         """Disarm an operation that was cancelled for its last key."""
         yield self._disarm(branch, name)
 
     # Time-outs and purges.
 
-    def run_one(self, branch: Branch[AnyStore]) -> Branches[AnyStore]:
+    def run_one(self, branch: Branch) -> Branches:
         """Run the head of the executor's queue, if there is one."""
         timer = branch.state.timer
         if not timer.queue:
@@ -298,7 +292,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         begun = branch.with_timer(replace(timer, queue=timer.queue[1:]))
         return self.run(begun, timer.queue[0])
 
-    def run(self, branch: Branch[AnyStore], name: str) -> Branches[AnyStore]:
+    def run(self, branch: Branch, name: str) -> Branches:
         """Run the time-out of an operation.
 
         Rules: PURGATORY-LOST-EXPIRY, PURGATORY-EXPIRY-THROWS, PURGATORY-CALLBACK-ORDER.
@@ -306,7 +300,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         ran = and_then(self.force(branch, name), lambda forced: self._expire(forced, name))
         return distinct(branch.returns(None) for branch in ran)
 
-    def _expire(self, branch: Branch[AnyStore], name: str) -> Branches[AnyStore]:
+    def _expire(self, branch: Branch, name: str) -> Branches:
         """Call ``on_expiration``, if it was the time-out that completed the operation."""
         if branch.result is not True:
             return (branch,)
@@ -315,10 +309,10 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
 
     def _timer_expectations(
         self,
-        state: PurgatoryState[AnyStore],
+        state: PurgatoryState,
         operation: op.Advance | op.Elapse | op.Shutdown,
         seen: tuple[Event, ...] | None,
-    ) -> Iterator[Expectation[PurgatoryState[AnyStore]]]:
+    ) -> Iterator[Expectation[PurgatoryState]]:
         """Let the timer hand over what is due, and purge after an advance.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN.
@@ -333,17 +327,15 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
 
     def _handed_over(
         self,
-        state: PurgatoryState[AnyStore],
+        state: PurgatoryState,
         operation: Operation,
-        expectation: Expectation[TimerState[AnyStore]],
+        expectation: Expectation[TimerState[Store]],
         events: tuple[Event, ...],
-    ) -> PurgatoryState[AnyStore]:
+    ) -> PurgatoryState:
         """Put what is due into the executor's queue, in the order of the events."""
         return self._after(operation, replace(state, timer=expectation.complete(events)))
 
-    def _after(
-        self, operation: Operation, state: PurgatoryState[AnyStore]
-    ) -> PurgatoryState[AnyStore]:
+    def _after(self, operation: Operation, state: PurgatoryState) -> PurgatoryState:
         """Close after a shutdown; purge after an advance, where a purge is due.
 
         Rules: PURGATORY-SHUTDOWN-DROPS, PURGATORY-PURGE-START.
@@ -353,7 +345,7 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         purges = isinstance(operation, op.Advance) and not state.closed
         return self.purged(state) if purges and self.purge_is_due(state) else state
 
-    def purge_is_due(self, state: PurgatoryState[AnyStore]) -> bool:
+    def purge_is_due(self, state: PurgatoryState) -> bool:
         """Decide whether the estimate has outgrown the timer. Rules: PURGATORY-PURGE-START."""
         return self.estimate(state) - state.timer_size > self.interval(state.timer_size)
 
@@ -361,25 +353,26 @@ class KafkaPurgatory(PurgatoryFaces[AnyStore]):
         """Return how much may be stale beside so much that lives. Rules: PURGATORY-PURGE-START."""
         return self.configuration.purge_interval
 
-    def estimate(self, state: PurgatoryState[AnyStore]) -> int:
+    def estimate(self, state: PurgatoryState) -> int:
         """Return the estimated total of operations. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
         return state.estimate
 
-    def _counted(self, branch: Branch[AnyStore]) -> Branch[AnyStore]:
+    def _counted(self, branch: Branch) -> Branch:
         """Add one to the estimate. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
         counted = replace(branch.state, estimate=branch.state.estimate + 1)
         return replace(branch, state=counted)
 
-    def purged(self, state: PurgatoryState[AnyStore]) -> PurgatoryState[AnyStore]:
+    def purged(self, state: PurgatoryState) -> PurgatoryState:
         """Drop the entries of completed operations; the timer's size is the new estimate.
 
         Rules: PURGATORY-PURGE-REMOVES, PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-STALE-ENTRIES,
         PURGATORY-STALE-OPERATIONS.
         """
-        return replace(state, lists=swept(state.lists, state.completed), estimate=state.timer_size)
+        left = swept(state.lists, state.completed)
+        return replace(state, lists=left, estimate=state.timer_size)
 
 
-def appended(branch: Branch[AnyStore], name: str, keys: tuple[str, ...]) -> Branch[AnyStore]:
+def appended(branch: Branch, name: str, keys: tuple[str, ...]) -> Branch:
     """Append an entry to the list of each key. Rules: PURGATORY-DUPLICATE-KEYS."""
     lists = branch.state.lists
     for key in keys:

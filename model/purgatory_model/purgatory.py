@@ -5,7 +5,6 @@ one on top of the other. A profile says which of the ways are open.
 """
 
 from purgatory_model.choices.accounting import AnyAccounting
-from purgatory_model.pending_tasks import AnyStore, Store
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.timing_wheel import declared_timer_model
 from purgatory_spec.profiles import (
@@ -19,7 +18,7 @@ from purgatory_spec.profiles import (
 __all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
 
 
-class PurgatoryModel(AnyAccounting[AnyStore]):
+class PurgatoryModel(AnyAccounting):
     """A purgatory of a configuration and a profile, over a timer, with every legal way."""
 
 
@@ -38,7 +37,7 @@ def timer_profile(profile: PurgatoryProfile) -> TimerProfile:
 
 def purgatory_model(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile
-) -> PurgatoryModel[Store]:
+) -> PurgatoryModel:
     """Return the model of a purgatory.
 
     Raises:

@@ -7,10 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic
 
 from purgatory_model.call import Branch, Branches, begin, distinct
-from purgatory_model.pending_tasks import AnyStore
+from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.step import Expectation, accepted, possible
 from purgatory_model.timer import TimerModel
@@ -25,10 +24,10 @@ _MEANINGLESS_AFTER_SHUTDOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class End(Generic[AnyStore]):
+class End:
     """The end of a call: the state after it, its events, its result or exception."""
 
-    state: PurgatoryState[AnyStore]
+    state: PurgatoryState
     events: tuple[Event, ...]
     result: Value
     raised: Reason | None
@@ -36,35 +35,35 @@ class End(Generic[AnyStore]):
 
 
 @dataclass(frozen=True)
-class PurgatoryFaces(ABC, Generic[AnyStore]):
+class PurgatoryFaces(ABC):
     """What a purgatory of a configuration and a profile, over a timer, may do and show."""
 
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile
-    timer: TimerModel[AnyStore]
+    timer: TimerModel[Store]
 
-    def initial(self) -> PurgatoryState[AnyStore]:
+    def initial(self) -> PurgatoryState:
         """Return the state of a purgatory that was just made."""
         return PurgatoryState(self.timer.initial())
 
     def accept(
-        self, state: PurgatoryState[AnyStore], operation: Operation, outcome: Outcome
-    ) -> frozenset[PurgatoryState[AnyStore]]:
+        self, state: PurgatoryState, operation: Operation, outcome: Outcome
+    ) -> frozenset[PurgatoryState]:
         """Return the states in which an observed outcome leaves it; empty means divergence."""
         return accepted(self.expectations(state, operation, outcome.events), outcome)
 
     def successors(
-        self, state: PurgatoryState[AnyStore], operation: Operation
-    ) -> Iterator[tuple[Outcome, PurgatoryState[AnyStore]]]:
+        self, state: PurgatoryState, operation: Operation
+    ) -> Iterator[tuple[Outcome, PurgatoryState]]:
         """Yield every outcome of an operation with the state after it; for small instances."""
         return possible(self.expectations(state, operation))
 
     def expectations(
         self,
-        state: PurgatoryState[AnyStore],
+        state: PurgatoryState,
         operation: Operation,
         seen: tuple[Event, ...] | None = None,
-    ) -> tuple[Expectation[PurgatoryState[AnyStore]], ...]:
+    ) -> tuple[Expectation[PurgatoryState], ...]:
         """Return the ways in which an operation may go.
 
         Args:
@@ -82,7 +81,7 @@ class PurgatoryFaces(ABC, Generic[AnyStore]):
         ends = distinct(end for branch in branches for end in self._ends(branch))
         return tuple(self._expectation(end) for end in ends)
 
-    def observe(self, state: PurgatoryState[AnyStore]) -> Mapping[str, Value]:
+    def observe(self, state: PurgatoryState) -> Mapping[str, Value]:
         """Return the declared observables; those of timer and estimate are free after shutdown.
 
         Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-TIMER-SIZE, PURGATORY-PENDING,
@@ -98,9 +97,7 @@ class PurgatoryFaces(ABC, Generic[AnyStore]):
             if each in shown
         }
 
-    def _observe_step(
-        self, size: int | None, state: PurgatoryState[AnyStore]
-    ) -> Mapping[str, Value]:
+    def _observe_step(self, size: int | None, state: PurgatoryState) -> Mapping[str, Value]:
         """Add the timer's size in the last ``on_complete`` of a step, None where none was.
 
         Rules: PURGATORY-CALLBACK-ORDER.
@@ -112,28 +109,28 @@ class PurgatoryFaces(ABC, Generic[AnyStore]):
         return {**observed, observable.value: size}
 
     @abstractmethod
-    def estimate(self, state: PurgatoryState[AnyStore]) -> int:
+    def estimate(self, state: PurgatoryState) -> int:
         """Return the estimated total of operations."""
 
     @abstractmethod
-    def _branches(self, begun: Branch[AnyStore], operation: Operation) -> Branches[AnyStore]:
+    def _branches(self, begun: Branch, operation: Operation) -> Branches:
         """Carry out a call."""
 
     @abstractmethod
     def _timer_expectations(
         self,
-        state: PurgatoryState[AnyStore],
+        state: PurgatoryState,
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
-    ) -> Iterator[Expectation[PurgatoryState[AnyStore]]]:
+    ) -> Iterator[Expectation[PurgatoryState]]:
         """Yield the ways in which an operation of the timer may go."""
 
-    def _ends(self, branch: Branch[AnyStore]) -> Iterator[End[AnyStore]]:
+    def _ends(self, branch: Branch) -> Iterator[End]:
         """End a call."""
         state, size = branch.state.between_calls(), branch.callback_timer_size
         yield End(state, branch.events, branch.result, branch.raised, size)
 
-    def _expectation(self, end: End[AnyStore]) -> Expectation[PurgatoryState[AnyStore]]:
+    def _expectation(self, end: End) -> Expectation[PurgatoryState]:
         """Expect the events of a call in their order, and its end."""
         groups = tuple(frozenset({event}) for event in end.events)
         observe = partial(self._observe_step, end.callback_timer_size)

@@ -7,22 +7,21 @@ completed.
 """
 
 from dataclasses import dataclass
-from typing import Generic, Self
+from typing import Self
 
 from purgatory_model.call import Branch, Branches
-from purgatory_model.pending_tasks import AnyStore
 from purgatory_model.replacing import replace
 from purgatory_model.watcher_lists import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Walk(Generic[AnyStore]):
+class Walk:
     """A check's walk through a list: entries found at first, numbers passed, completions counted.
 
     It meets every entry that it has found and that is in the list when its turn comes, once.
     """
 
-    branch: Branch[AnyStore]
+    branch: Branch
     key: str
     found: tuple[Entry, ...]
     passed: frozenset[int] = frozenset()
@@ -70,7 +69,7 @@ class Walk(Generic[AnyStore]):
         """End where the try of an entry has thrown. Rules: PURGATORY-CHECK-THROWS."""
         return self
 
-    def ends(self) -> Branches[AnyStore]:
+    def ends(self) -> Branches:
         """End the walk. Rules: PURGATORY-CHECK-COUNT, PURGATORY-CHECK-UNKNOWN."""
         if self.branch.raised is not None:
             return (self.branch,)

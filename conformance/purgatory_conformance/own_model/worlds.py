@@ -130,14 +130,14 @@ def timer_world(
 
 def purgatory_world(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile
-) -> World[PurgatoryState[Store]]:
+) -> World[PurgatoryState]:
     """Two operations, one under two keys, whose time-outs are due after a tick and after two."""
-    model: PurgatoryModel[Store] = purgatory_model(configuration, profile)
+    model: PurgatoryModel = purgatory_model(configuration, profile)
     tick = configuration.tick_ms
     features = profile.features
     waiting = {"a": (("k",), tick), "b": (("k", "j"), 2 * tick)}
 
-    def operations(state: PurgatoryState[Store], introduced: Introduced) -> Iterator[Operation]:
+    def operations(state: PurgatoryState, introduced: Introduced) -> Iterator[Operation]:
         for name, (keys, delay_ms) in waiting.items():
             if name not in introduced or PurgatoryFeature.REWATCH in features:
                 yield Watch(name, keys, delay_ms)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from purgatory_model.call import Branch
 from purgatory_model.choices.inline_executor import InlineExecutor
-from purgatory_model.pending_tasks import AnyStore
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
@@ -13,10 +12,10 @@ from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.profiles import Accounting, PurgatoryObservable, PurgeDue
 
 
-class AnyAccounting(InlineExecutor[AnyStore]):
+class AnyAccounting(InlineExecutor):
     """A purgatory that counts and purges by the choices of its profile."""
 
-    def observe(self, state: PurgatoryState[AnyStore]) -> Mapping[str, Value]:
+    def observe(self, state: PurgatoryState) -> Mapping[str, Value]:
         """Return the declared observables; the estimate is free where the accounting is."""
         observed = super().observe(state)
         if self.profile.accounting is not Accounting.ANY:
@@ -24,7 +23,7 @@ class AnyAccounting(InlineExecutor[AnyStore]):
         estimate = PurgatoryObservable.ESTIMATE.value
         return {name: value for name, value in observed.items() if name != estimate}
 
-    def estimate(self, state: PurgatoryState[AnyStore]) -> int:
+    def estimate(self, state: PurgatoryState) -> int:
         """Return the estimated total of operations, by the accounting.
 
         Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT.
@@ -40,7 +39,7 @@ class AnyAccounting(InlineExecutor[AnyStore]):
             return max(interval, live // 2)
         return interval
 
-    def purge_is_due(self, state: PurgatoryState[AnyStore]) -> bool:
+    def purge_is_due(self, state: PurgatoryState) -> bool:
         """Decide whether there is more than the interval to purge. Rules: PURGATORY-PURGE-START."""
         match self.profile.accounting:
             case Accounting.PROPOSAL:
@@ -52,14 +51,14 @@ class AnyAccounting(InlineExecutor[AnyStore]):
                 stale = 0 if state.timer.queue else len(state.stale_operations)
         return stale > self.interval(state.live_entries)
 
-    def purged(self, state: PurgatoryState[AnyStore]) -> PurgatoryState[AnyStore]:
+    def purged(self, state: PurgatoryState) -> PurgatoryState:
         """Drop the entries of completed operations. Rules: PURGATORY-PURGE-REMOVES."""
         purged = super().purged(state)
         if self.profile.accounting is Accounting.PROPOSAL:
             return purged
         return replace(purged, estimate=0)
 
-    def _counted(self, branch: Branch[AnyStore]) -> Branch[AnyStore]:
+    def _counted(self, branch: Branch) -> Branch:
         """Count an operation, in the proposal's accounting alone."""
         if self.profile.accounting is not Accounting.PROPOSAL:
             return branch
@@ -67,10 +66,10 @@ class AnyAccounting(InlineExecutor[AnyStore]):
 
     def _timer_expectations(
         self,
-        state: PurgatoryState[AnyStore],
+        state: PurgatoryState,
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
-    ) -> Iterator[Expectation[PurgatoryState[AnyStore]]]:
+    ) -> Iterator[Expectation[PurgatoryState]]:
         """Let an advance purge where it likes: by its accounting, or after shutdown.
 
         Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
@@ -81,9 +80,7 @@ class AnyAccounting(InlineExecutor[AnyStore]):
                 yield self._purging(expectation)
             yield expectation
 
-    def _purging(
-        self, expectation: Expectation[PurgatoryState[AnyStore]]
-    ) -> Expectation[PurgatoryState[AnyStore]]:
+    def _purging(self, expectation: Expectation[PurgatoryState]) -> Expectation[PurgatoryState]:
         """Expect the same, and a purge after it."""
         complete = expectation.complete
         return replace(expectation, complete=lambda events: self.purged(complete(events)))

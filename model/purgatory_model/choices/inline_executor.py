@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from purgatory_model.call import Branch, Branches, begin, pruned
 from purgatory_model.choices.watches import AnyWatches
-from purgatory_model.pending_tasks import AnyStore
+from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_faces import End
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
@@ -22,7 +22,7 @@ from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.profiles import Executor
 
 
-class InlineExecutor(AnyWatches[AnyStore]):
+class InlineExecutor(AnyWatches):
     """A purgatory whose executor is stepped, or runs inline."""
 
     @property
@@ -31,10 +31,10 @@ class InlineExecutor(AnyWatches[AnyStore]):
 
     def _timer_expectations(
         self,
-        state: PurgatoryState[AnyStore],
+        state: PurgatoryState,
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
-    ) -> Iterator[Expectation[PurgatoryState[AnyStore]]]:
+    ) -> Iterator[Expectation[PurgatoryState]]:
         """Run what the timer hands over, and only then purge. Rules: PURGATORY-TIME-OUT."""
         if self._is_stepped:
             yield from super()._timer_expectations(state, operation, seen)
@@ -45,18 +45,18 @@ class InlineExecutor(AnyWatches[AnyStore]):
             for end in self._ends(replace(begun, raised=expectation.rejected, due=due)):
                 yield self._expectation(replace(end, state=self._after(operation, end.state)))
 
-    def _ends(self, branch: Branch[AnyStore]) -> Iterator[End[AnyStore]]:
+    def _ends(self, branch: Branch) -> Iterator[End]:
         """End a call, once an inline executor has run what was handed over."""
         inline = self.profile.executor is Executor.INLINE
         for each in self._run_all(branch) if inline else (branch,):
             yield from super()._ends(each)
 
-    def _run_all(self, branch: Branch[AnyStore]) -> Branches[AnyStore]:
+    def _run_all(self, branch: Branch) -> Branches:
         """Run everything that is due; the result or exception of the call stays the same."""
-        ended: list[Branch[AnyStore]] = []
-        running: Branches[AnyStore] = (branch,)
+        ended: list[Branch] = []
+        running: Branches = (branch,)
         while running:
-            going: list[Branch[AnyStore]] = []
+            going: list[Branch] = []
             for each in running:
                 if each.due or each.state.timer.queue:
                     going += self._run_next(each)
@@ -65,7 +65,7 @@ class InlineExecutor(AnyWatches[AnyStore]):
             running = pruned(going)
         return pruned(ended)
 
-    def _run_next(self, branch: Branch[AnyStore]) -> Iterator[Branch[AnyStore]]:
+    def _run_next(self, branch: Branch) -> Iterator[Branch]:
         """Run one operation: any of the first tick, or the head of the queue.
 
         Rules: PURGATORY-LOST-EXPIRY.
@@ -82,19 +82,19 @@ class InlineExecutor(AnyWatches[AnyStore]):
         if branch.state.timer.queue:
             yield from self.run_one(branch)
 
-    def _add_time_out(self, branch: Branch[AnyStore], add: Add) -> Iterator[Branch[AnyStore]]:
+    def _add_time_out(self, branch: Branch, add: Add) -> Iterator[Branch]:
         """Add a time-out; one that is due may have been handed over, or be withdrawn."""
         for before in _perhaps_withdrawn(branch, add.task):
             yield from super()._add_time_out(before, add)
 
-    def _taken(self, branch: Branch[AnyStore], name: str) -> Iterator[Branch[AnyStore]]:
+    def _taken(self, branch: Branch, name: str) -> Iterator[Branch]:
         """Disarm an operation; its time-out may have been handed over, or be withdrawn."""
         for before in _perhaps_withdrawn(branch, name):
             yield from super()._taken(before, name)
 
     def _armed(
-        self, branch: Branch[AnyStore], name: str, expectation: Expectation[TimerState[AnyStore]]
-    ) -> Iterator[Branch[AnyStore]]:
+        self, branch: Branch, name: str, expectation: Expectation[TimerState[Store]]
+    ) -> Iterator[Branch]:
         """Follow the timer; what is due already runs now, or when the call has ended."""
         if self._is_stepped:
             yield from super()._armed(branch, name, expectation)
@@ -105,14 +105,12 @@ class InlineExecutor(AnyWatches[AnyStore]):
             for ran in self.run(branch.with_timer(expectation.complete(())), name):
                 yield replace(ran, result=branch.result, raised=branch.raised)
 
-    def _observe_step(
-        self, size: int | None, state: PurgatoryState[AnyStore]
-    ) -> Mapping[str, Value]:
+    def _observe_step(self, size: int | None, state: PurgatoryState) -> Mapping[str, Value]:
         """Leave the timer's size in a callback out: what is still to run may be in it or not."""
         return super()._observe_step(size, state) if self._is_stepped else self.observe(state)
 
 
-def _perhaps_withdrawn(branch: Branch[AnyStore], name: str) -> Iterator[Branch[AnyStore]]:
+def _perhaps_withdrawn(branch: Branch, name: str) -> Iterator[Branch]:
     """Leave what the executor is still to run as it is, or withdraw an operation from it."""
     yield branch
     if any(name in group for group in branch.due):

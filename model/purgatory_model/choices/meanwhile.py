@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from purgatory_model.call import Branch, Branches, Waiting, distinct, pruned
 from purgatory_model.choices.walks import AnyWalk, AnyWalks
-from purgatory_model.pending_tasks import AnyStore
 from purgatory_model.purgatory_faces import End
 from purgatory_model.replacing import replace
 from purgatory_model.walk import Walk
@@ -21,7 +20,7 @@ from purgatory_spec.outcomes import tried
 
 
 @dataclass(frozen=True, slots=True)
-class WalkInside(AnyWalk[AnyStore]):
+class WalkInside(AnyWalk):
     """A walk inside a callback.
 
     ``owner`` is the operation whose callback stands still, where another thread checks meanwhile;
@@ -43,22 +42,22 @@ class WalkInside(AnyWalk[AnyStore]):
             return False
         return not operation.completed and tried(entry.operation) in self.branch.events
 
-    def waiting(self, owner: str) -> "WalkInside[AnyStore]":
+    def waiting(self, owner: str) -> "WalkInside":
         """Wait until the operation that the walk has come to is no longer being tried."""
         call = CheckInside(self.key)
         rest = Waiting(owner, call, self.found, self.at_end, self.passed, self.thrown)
         branch = replace(self.branch, waiting=(*self.branch.waiting, rest))
         return replace(self, branch=branch, waits=True)
 
-    def ends(self) -> Branches[AnyStore]:
+    def ends(self) -> Branches:
         """End the walk, or leave what is left of it to be done later."""
         return (self.branch,) if self.waits else AnyWalk.ends(self)
 
 
-class CallsMeanwhile(AnyWalks[AnyStore]):
+class CallsMeanwhile(AnyWalks):
     """A purgatory that other threads call while a callback stands still."""
 
-    def attempt(self, branch: Branch[AnyStore], name: str) -> Branches[AnyStore]:
+    def attempt(self, branch: Branch, name: str) -> Branches:
         """Try an operation, then go on with what has waited for that or was left to it.
 
         Rules: PURGATORY-MEANWHILE.
@@ -69,7 +68,7 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
             return answered
         return pruned(each for ended in answered for each in self._let_go(ended, name))
 
-    def _let_go(self, branch: Branch[AnyStore], name: str) -> Iterator[Branch[AnyStore]]:
+    def _let_go(self, branch: Branch, name: str) -> Iterator[Branch]:
         """Try again what was left to a try that has ended, and let waiting calls go on or wait.
 
         Rules: PURGATORY-NOT-LOST, PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
@@ -89,14 +88,14 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
         if branch.waiting:
             yield from self._go_on(branch)
 
-    def _go_on(self, branch: Branch[AnyStore]) -> Branches[AnyStore]:
+    def _go_on(self, branch: Branch) -> Branches:
         """Finish the calls in which other threads wait; result and exception stay."""
-        ended: Branches[AnyStore] = (branch,)
+        ended: Branches = (branch,)
         while any(each.waiting for each in ended):
             ended = pruned(then for each in ended for then in self._go_on_once(each))
         return distinct(replace(e, result=branch.result, raised=branch.raised) for e in ended)
 
-    def _go_on_once(self, branch: Branch[AnyStore]) -> Iterator[Branch[AnyStore]]:
+    def _go_on_once(self, branch: Branch) -> Iterator[Branch]:
         """Finish the first of the calls that wait."""
         if not branch.waiting:
             yield branch
@@ -118,7 +117,7 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
             acted = self._walk_on((rest,))
         yield from (each.caught(first.owner) for each in acted)
 
-    def _ends(self, branch: Branch[AnyStore]) -> Iterator[End[AnyStore]]:
+    def _ends(self, branch: Branch) -> Iterator[End]:
         """End a call and the calls that have waited for it, where nothing left to others is lost.
 
         Rules: PURGATORY-NOT-LOST.
@@ -127,9 +126,7 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
             if not each.lost:
                 yield from super()._ends(each)
 
-    def _act(
-        self, branch: Branch[AnyStore], owner: str, action: CallbackAction
-    ) -> Branches[AnyStore]:
+    def _act(self, branch: Branch, owner: str, action: CallbackAction) -> Branches:
         """Carry out an action of a callback, or a call of another thread meanwhile.
 
         Rules: PURGATORY-CHECK-INSIDE, PURGATORY-MEANWHILE.
@@ -142,9 +139,7 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
             case _:
                 return super()._act(branch, owner, action)
 
-    def _meanwhile(
-        self, branch: Branch[AnyStore], owner: str, call: CallInside
-    ) -> Branches[AnyStore]:
+    def _meanwhile(self, branch: Branch, owner: str, call: CallInside) -> Branches:
         """Call from another thread: at once, or as far as it comes before it must wait."""
         later = replace(branch, waiting=(*branch.waiting, Waiting(owner, call)))
         if branch.waiting:
@@ -156,8 +151,8 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
         return pruned((*at_once, later))
 
     def _walks_inside(
-        self, branch: Branch[AnyStore], key: str, owner: str | None = None
-    ) -> tuple[WalkInside[AnyStore], ...]:
+        self, branch: Branch, key: str, owner: str | None = None
+    ) -> tuple[WalkInside, ...]:
         """Begin a check inside a callback."""
         return tuple(
             WalkInside(
@@ -166,7 +161,7 @@ class CallsMeanwhile(AnyWalks[AnyStore]):
             for walk in self._walks(branch, key)
         )
 
-    def _meet(self, walk: Walk[AnyStore], entry: Entry) -> Iterator[Walk[AnyStore]]:
+    def _meet(self, walk: Walk, entry: Entry) -> Iterator[Walk]:
         """Wait for a try that another call makes, leave the operation to it, or pass the entry.
 
         Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.

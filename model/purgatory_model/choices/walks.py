@@ -6,7 +6,6 @@ from typing import Self
 
 from purgatory_model.call import Branch, Branches
 from purgatory_model.kafka_purgatory import KafkaPurgatory
-from purgatory_model.pending_tasks import AnyStore
 from purgatory_model.purgatory_faces import End
 from purgatory_model.replacing import replace
 from purgatory_model.step import InAnyOrder
@@ -32,7 +31,7 @@ class TooManyBranches(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyWalk(Walk[AnyStore]):
+class AnyWalk(Walk):
     """A walk by the choices of a profile.
 
     ``at_end`` says that entries of completed operations are dropped when the walk is through, and
@@ -101,7 +100,7 @@ class AnyWalk(Walk[AnyStore]):
             return after.dropped(entry)
         return after.past(entry)
 
-    def ends(self) -> Branches[AnyStore]:
+    def ends(self) -> Branches:
         """End the walk, or drop all entries of completed operations, or those that were found.
 
         A walk that an exception cuts short need not drop anything. Rules: PURGATORY-CHECK-DROPS.
@@ -114,23 +113,23 @@ class AnyWalk(Walk[AnyStore]):
         found = [entry for entry in completed if entry in self.found]
         return (*cut_short, *(self._ended(self._without(each)) for each in (completed, found)))
 
-    def _without(self, entries: list[Entry]) -> Branch[AnyStore]:
+    def _without(self, entries: list[Entry]) -> Branch:
         lists = self.branch.state.lists
         for entry in entries:
             lists = lists.drop(self.key, entry)
         return self.branch.with_lists(lists)
 
-    def _ended(self, branch: Branch[AnyStore]) -> Branch[AnyStore]:
+    def _ended(self, branch: Branch) -> Branch:
         """Return the count, or raise what a try has thrown."""
         if branch.raised is not None:
             return branch
         return branch.raises(Reason.THROWN) if self.thrown else branch.returns(self.completed)
 
 
-class AnyWalks(KafkaPurgatory[AnyStore]):
+class AnyWalks(KafkaPurgatory):
     """A purgatory whose checks walk by the choices of its profile."""
 
-    def _walks(self, branch: Branch[AnyStore], key: str) -> tuple[AnyWalk[AnyStore], ...]:
+    def _walks(self, branch: Branch, key: str) -> tuple[AnyWalk, ...]:
         """Begin a check: it drops as it passes, or at its end. Rules: PURGATORY-CHECK-DROPS."""
         found, drops = branch.state.lists.of(key), self.profile.check_drops
         walk = AnyWalk(branch, key, found, profile=self.profile)
@@ -140,13 +139,13 @@ class AnyWalks(KafkaPurgatory[AnyStore]):
         }
         return walks.get(drops, (walk,))
 
-    def _meet(self, walk: Walk[AnyStore], entry: Entry) -> Iterator[Walk[AnyStore]]:
+    def _meet(self, walk: Walk, entry: Entry) -> Iterator[Walk]:
         """Pass an entry; a walk without order misses entries by coming to its end before them."""
         if self.profile.check_order is CheckOrder.FREE:
             return self._pass(walk, entry)
         return super()._meet(walk, entry)
 
-    def _followed(self, walks: list[Walk[AnyStore]]) -> tuple[Walk[AnyStore], ...]:
+    def _followed(self, walks: list[Walk]) -> tuple[Walk, ...]:
         """Keep the walks that agree with the events seen.
 
         Raises:
@@ -157,7 +156,7 @@ class AnyWalks(KafkaPurgatory[AnyStore]):
             raise TooManyBranches
         return followed
 
-    def _cancel_result(self, branch: Branch[AnyStore], names: tuple[str, ...]) -> tuple[str, ...]:
+    def _cancel_result(self, branch: Branch, names: tuple[str, ...]) -> tuple[str, ...]:
         """Answer the list or what lives of it, perhaps in any order.
 
         Rules: PURGATORY-CANCEL-RESULT.
@@ -166,7 +165,7 @@ class AnyWalks(KafkaPurgatory[AnyStore]):
             names = tuple(name for name in names if not branch.operation(name).completed)
         return InAnyOrder.of(names) if self.profile.check_order is CheckOrder.FREE else names
 
-    def _ends(self, branch: Branch[AnyStore]) -> Iterator[End[AnyStore]]:
+    def _ends(self, branch: Branch) -> Iterator[End]:
         """End a call; what is completed leaves all lists, and no order is kept, by the profile.
 
         In the middle of the call nothing shows whether completed operations have left.

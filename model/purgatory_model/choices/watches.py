@@ -3,26 +3,21 @@
 from purgatory_model.call import Branch, Branches, and_then, pruned
 from purgatory_model.choices.meanwhile import CallsMeanwhile
 from purgatory_model.kafka_purgatory import appended
-from purgatory_model.pending_tasks import AnyStore
 from purgatory_spec.profiles import FirstTry, NegativeDelay
 from purgatory_spec.reasons import Reason
 
 
-class AnyWatches(CallsMeanwhile[AnyStore]):
+class AnyWatches(CallsMeanwhile):
     """A purgatory that tries, arms and refuses by the choices of its profile."""
 
-    def watch(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def watch(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Watch an operation, one that is completed already in ways of its own."""
         refused = self._refusal(branch, keys) is not None
         if branch.operation(name).completed and not refused:
             return self._watch_completed(branch, name, keys)
         return self._watch_open(branch, name, keys)
 
-    def _watch_open(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def _watch_open(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Try to complete an operation, else watch it; or watch it before any try.
 
         Rules: PURGATORY-WATCH-FIRST-TRY.
@@ -37,14 +32,12 @@ class AnyWatches(CallsMeanwhile[AnyStore]):
             return pruned((branch.raises(Reason.INVALID_ARGUMENT), *watched))
         return watched
 
-    def _rejects_delay(self, branch: Branch[AnyStore], name: str) -> bool:
+    def _rejects_delay(self, branch: Branch, name: str) -> bool:
         """Decide whether the delay of an operation is negative and refused."""
         rejects = self.profile.negative_delay is NegativeDelay.REJECT
         return rejects and branch.operation(name).delay_ms < 0
 
-    def _watch_completed(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def _watch_completed(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Try a completed operation never, once or twice. Rules: PURGATORY-WATCH-COMPLETED."""
         tries_twice = self.profile.first_try is FirstTry.BEFORE_WATCHING
         branches = [self._counted(branch).returns(False)]
@@ -57,9 +50,7 @@ class AnyWatches(CallsMeanwhile[AnyStore]):
                 branches += self.attempt(self._counted(first), name)
         return pruned(branches)
 
-    def _add(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def _add(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Append to the lists and try again; arm before that, in between or after it.
 
         Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS.
@@ -83,7 +74,7 @@ class AnyWatches(CallsMeanwhile[AnyStore]):
         tried_after = and_then(armed_before, lambda armed: self._try_again(armed, name))
         return pruned((*armed_after, *tried_after))
 
-    def _try_again(self, branch: Branch[AnyStore], name: str) -> Branches[AnyStore]:
+    def _try_again(self, branch: Branch, name: str) -> Branches:
         """Make the second try, which is free where a time-out that ran at once was faster."""
         tried = self.attempt(branch, name)
         return (branch.returns(False), *tried) if branch.operation(name).completed else tried

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from immutables import Map
 
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_spec.operations import (
     Advance,
@@ -40,7 +39,7 @@ from purgatory_spec.profiles import (
     PurgeDue,
 )
 
-State = PurgatoryState[Store]
+State = PurgatoryState
 Predicate = Callable[[PurgatoryConfiguration, State], bool]
 
 
@@ -143,7 +142,7 @@ INVARIANTS: dict[str, Invariant] = {
 """What holds in every state of every purgatory, by id."""
 
 
-def broken_invariants(model: PurgatoryModel[Store], state: State) -> Iterator[str]:
+def broken_invariants(model: PurgatoryModel, state: State) -> Iterator[str]:
     """The ids of the invariants that do not hold in a state; none in a reachable one."""
     for name, invariant in INVARIANTS.items():
         if invariant.accounting not in (None, model.profile.accounting):
@@ -152,7 +151,7 @@ def broken_invariants(model: PurgatoryModel[Store], state: State) -> Iterator[st
             yield name
 
 
-def stale_operations_bounded(model: PurgatoryModel[Store], before: State, after: State) -> bool:
+def stale_operations_bounded(model: PurgatoryModel, before: State, after: State) -> bool:
     """Whether an advance left at most the interval's number of stale operations.
 
     It is asked of an advance that begins and ends with an empty executor's queue, before shutdown;
@@ -163,7 +162,7 @@ def stale_operations_bounded(model: PurgatoryModel[Store], before: State, after:
     return len(after.stale_operations) <= model.interval(after.live_entries)
 
 
-def stale_entries_bounded(model: PurgatoryModel[Store], before: State, after: State) -> bool:
+def stale_entries_bounded(model: PurgatoryModel, before: State, after: State) -> bool:
     """Whether an advance before shutdown left at most the interval's number of stale entries.
 
     The exact accounting answers for it, the proposal does not. Rules: PURGATORY-STALE-ENTRIES.
@@ -189,7 +188,7 @@ class PurgatoryInstance:
     delays_ms: tuple[int, ...] = (1,)
     last_ms: int = 2
 
-    def model(self) -> PurgatoryModel[Store]:
+    def model(self) -> PurgatoryModel:
         """The purgatory of the instance, with every observable."""
         return purgatory_variant_model(
             PurgatoryConfiguration(self.purge_interval, self.time_outs),
@@ -251,7 +250,7 @@ def _always(predicate: Predicate) -> Claim:
     return holds
 
 
-def _after_advance(bounded: Callable[[PurgatoryModel[Store], State, State], bool]) -> Claim:
+def _after_advance(bounded: Callable[[PurgatoryModel, State, State], bool]) -> Claim:
     """The claim that a bound holds after every advance."""
 
     def holds(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from purgatory_model.call import Branch, Branches, and_then, distinct
 from purgatory_model.kafka_purgatory import appended
-from purgatory_model.pending_tasks import AnyStore, Store
+from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
 from purgatory_model.step import Expectation
 from purgatory_model.timer import TimerState
@@ -40,12 +40,12 @@ VARIANTS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class PurgatoryVariant(PurgatoryModel[AnyStore]):
+class PurgatoryVariant(PurgatoryModel):
     """A purgatory that follows known faults instead of the rules."""
 
     variants: frozenset[str] = frozenset()
 
-    def _refusal(self, branch: Branch[AnyStore], keys: tuple[str, ...]) -> Reason | None:
+    def _refusal(self, branch: Branch, keys: tuple[str, ...]) -> Reason | None:
         """Refuse to watch, but for what a variant lets pass."""
         reason = super()._refusal(branch, keys)
         if reason is Reason.CLOSED and "open_after_shutdown" in self.variants:
@@ -54,9 +54,7 @@ class PurgatoryVariant(PurgatoryModel[AnyStore]):
             return Reason.INTERNAL
         return reason
 
-    def _watch_completed(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def _watch_completed(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Watch an operation that is completed already as any other, or try it once."""
         if "completed_watched" in self.variants:
             return self._watch_open(branch, name, keys)
@@ -64,9 +62,7 @@ class PurgatoryVariant(PurgatoryModel[AnyStore]):
             return self.attempt(branch, name)
         return super()._watch_completed(branch, name, keys)
 
-    def _add(
-        self, branch: Branch[AnyStore], name: str, keys: tuple[str, ...]
-    ) -> Branches[AnyStore]:
+    def _add(self, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         """Add an operation to the lists, try it again and arm it."""
         completed = branch.operation(name).completed
         if self._rejects_delay(branch, name):
@@ -82,15 +78,15 @@ class PurgatoryVariant(PurgatoryModel[AnyStore]):
         return distinct(armed for each in tried for armed in self._arm(each, name))
 
     def _armed(
-        self, branch: Branch[AnyStore], name: str, expectation: Expectation[TimerState[AnyStore]]
-    ) -> Iterator[Branch[AnyStore]]:
+        self, branch: Branch, name: str, expectation: Expectation[TimerState[Store]]
+    ) -> Iterator[Branch]:
         """Lose the time-out that a closed timer refuses, or let the refusal reach the caller."""
         if expectation.rejected is None:
             yield from super()._armed(branch, name, expectation)
         else:
             yield from (branch, branch.raises(expectation.rejected))
 
-    def _keeps_time_out(self, branch: Branch[AnyStore], name: str) -> bool:
+    def _keeps_time_out(self, branch: Branch, name: str) -> bool:
         """Decide whether an operation that was cancelled for a key keeps its time-out."""
         taken = "time_out_taken_with_key" in self.variants
         return not taken and super()._keeps_time_out(branch, name)
@@ -98,7 +94,7 @@ class PurgatoryVariant(PurgatoryModel[AnyStore]):
 
 def purgatory_variant_model(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile, names: frozenset[str]
-) -> PurgatoryModel[Store]:
+) -> PurgatoryModel:
     """The model of a purgatory with the named variants.
 
     Raises:

@@ -36,7 +36,7 @@ from purgatory_spec.reasons import Reason
 
 Timer = TimerModel[PendingTasks]
 State = TimerState[PendingTasks]
-Purgatory = PurgatoryModel[PendingTasks]
+Purgatory = PurgatoryModel
 Patch = pytest.MonkeyPatch
 
 arm = TimerModel._arm
@@ -85,7 +85,7 @@ def last_armed_first(patch: Patch) -> None:
 
 
 def purges_at_the_interval(patch: Patch) -> None:
-    def wrong(self: Purgatory, state: PurgatoryState[PendingTasks]) -> bool:
+    def wrong(self: Purgatory, state: PurgatoryState) -> bool:
         return state.stale_entries >= self.configuration.purge_interval
 
     patch.setattr(PurgatoryModel, "purge_is_due", wrong)
@@ -98,9 +98,7 @@ def purge_forgets_the_timer(patch: Patch) -> None:
 
 
 def no_keys_before_closed(patch: Patch) -> None:
-    def wrong(
-        self: Purgatory, branch: Branch[PendingTasks], name: str, keys: tuple[str, ...]
-    ) -> Branches[PendingTasks]:
+    def wrong(self: Purgatory, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         if not keys:
             return (branch.raises(Reason.INVALID_ARGUMENT),)
         return watch(self, branch, name, keys)
@@ -109,8 +107,8 @@ def no_keys_before_closed(patch: Patch) -> None:
 
 
 def without_second_try(
-    self: Purgatory, branch: Branch[PendingTasks], name: str, keys: tuple[str, ...]
-) -> Branches[PendingTasks]:
+    self: Purgatory, branch: Branch, name: str, keys: tuple[str, ...]
+) -> Branches:
     added = appended(self._counted(branch), name, keys)
     return tuple(self._arm(added.returns(False), name))
 
@@ -120,9 +118,7 @@ def second_try_missing(patch: Patch) -> None:
 
 
 def check_with(patch: Patch, drops: CheckDrops) -> None:
-    def wrong(
-        self: Purgatory, branch: Branch[PendingTasks], key: str
-    ) -> tuple[AnyWalk[PendingTasks], ...]:
+    def wrong(self: Purgatory, branch: Branch, key: str) -> tuple[AnyWalk, ...]:
         profile = msgspec.structs.replace(self.profile, check_drops=drops)
         return walks(replace(self, profile=profile), branch, key)
 
@@ -138,9 +134,7 @@ def another_thread_is_passed_over(patch: Patch) -> None:
 
 
 def another_thread_may_be_passed_over(patch: Patch) -> None:
-    def wrong(
-        self: Purgatory, branch: Branch[PendingTasks], owner: str, call: CallInside
-    ) -> Branches[PendingTasks]:
+    def wrong(self: Purgatory, branch: Branch, owner: str, call: CallInside) -> Branches:
         return (*meanwhile(self, branch, owner, call), branch)
 
     patch.setattr(PurgatoryModel, "_meanwhile", wrong)
@@ -189,10 +183,10 @@ def refused_add_may_be_taken(patch: Patch) -> None:
 def purge_is_optional(patch: Patch) -> None:
     def wrong(
         self: Purgatory,
-        state: PurgatoryState[PendingTasks],
+        state: PurgatoryState,
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
-    ) -> Iterator[Expectation[PurgatoryState[PendingTasks]]]:
+    ) -> Iterator[Expectation[PurgatoryState]]:
         yield from advance(self, state, operation, seen)
         never = msgspec.structs.replace(self.configuration, purge_interval=LARGEST_LONG)
         yield from advance(replace(self, configuration=never), state, operation, seen)
@@ -201,9 +195,7 @@ def purge_is_optional(patch: Patch) -> None:
 
 
 def second_try_is_optional(patch: Patch) -> None:
-    def wrong(
-        self: Purgatory, branch: Branch[PendingTasks], name: str, keys: tuple[str, ...]
-    ) -> Branches[PendingTasks]:
+    def wrong(self: Purgatory, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         return (*add(self, branch, name, keys), *without_second_try(self, branch, name, keys))
 
     patch.setattr(PurgatoryModel, "_add", wrong)

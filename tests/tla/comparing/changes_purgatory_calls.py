@@ -53,8 +53,8 @@ CHANGES = (
         name="the model's published estimate is zero behind a purge",
         binding=_PUBLISHED,
         file=_CALLS,
-        line="return replace(state, lists=swept(state.lists, state.completed), estimate=state.timer_size)",
-        instead="return replace(state, lists=swept(state.lists, state.completed), estimate=0)",
+        line="return replace(state, lists=left, estimate=state.timer_size)",
+        instead="return replace(state, lists=left, estimate=0)",
         action="Advance",
     ),
     SeededChange(
