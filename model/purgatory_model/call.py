@@ -16,10 +16,10 @@ from typing import TypeVar
 
 from immutables import Map
 
+from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
 from purgatory_model.replacing import replace
-from purgatory_model.timer import TimerState
 from purgatory_model.watcher_lists import Entry, WatcherLists, numbered
 from purgatory_spec.operations import CallInside, Script
 from purgatory_spec.outcomes import Event, EventKind, Value

@@ -21,12 +21,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from purgatory_model.call import Branch, Branches, and_then, distinct, pruned, pruned_by
+from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_faces import PurgatoryFaces
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
-from purgatory_model.timer import TimerState
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry, swept
 from purgatory_spec import operations as op

@@ -6,7 +6,7 @@ one on top of the other. A profile says which of the ways are open.
 
 from purgatory_model.choices.accounting import AnyAccounting
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
-from purgatory_model.timing_wheel import declared_timer_model
+from purgatory_model.timer import declared_timer_model
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     Executor,

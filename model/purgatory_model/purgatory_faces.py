@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from purgatory_model.call import Branch, Branches, begin, distinct
+from purgatory_model.kafka_timer import KafkaTimer
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.step import Expectation, accepted, possible
-from purgatory_model.timer import TimerModel
 from purgatory_spec.operations import Advance, Elapse, Operation, Shutdown
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryObservable, PurgatoryProfile
@@ -40,7 +40,7 @@ class PurgatoryFaces(ABC):
 
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile
-    timer: TimerModel[Store]
+    timer: KafkaTimer[Store]
 
     def initial(self) -> PurgatoryState:
         """Return the state of a purgatory that was just made."""

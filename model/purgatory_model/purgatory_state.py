@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from immutables import Map
 
+from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import Store
-from purgatory_model.timer import TimerState
 from purgatory_model.watcher_lists import Names
 from purgatory_spec.operations import Script
 from purgatory_spec.profiles import PurgatoryObservable

@@ -18,7 +18,8 @@ from .code_blocks import ROOT
 pytestmark = [pytest.mark.documentation, pytest.mark.slow]
 
 ANNOTATED = (
-    *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
+    *("kafka_timer", "timing_wheel", "pending_tasks", "arithmetic"),
+    *("timer", "choices/timers"),
     *("kafka_purgatory", "walk", "call", "purgatory_state", "watcher_lists"),
     *("purgatory_faces", "purgatory", "choices/walks", "choices/meanwhile"),
     *("choices/watches", "choices/inline_executor", "choices/accounting"),

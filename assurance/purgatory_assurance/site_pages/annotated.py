@@ -92,7 +92,10 @@ that a function states.
 """
     + _rules_without_a_function(_MODEL),
     {
-        "timer": ("timer", "pending_tasks", "timing_wheel", "arithmetic"),
+        "timer": (
+            *("kafka_timer", "timing_wheel", "pending_tasks", "arithmetic"),
+            *("timer", "choices.timers"),
+        ),
         "purgatory": (
             *("kafka_purgatory", "walk", "call", "purgatory_state", "watcher_lists"),
             *("purgatory_faces", "purgatory", "choices.walks", "choices.meanwhile"),

@@ -12,8 +12,7 @@ from purgatory_conformance.judging.memory_pool.judge import broken_where_shown
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
-from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.timing_wheel import declared_timer_model
+from purgatory_model.timer import TimerModel, TimerState, declared_timer_model
 from purgatory_spec.operations import (
     Add,
     Advance,

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 
 from purgatory_model.call import Branch, Branches, begin, pruned
 from purgatory_model.choices.watches import AnyWatches
+from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_faces import End
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
-from purgatory_model.timer import TimerState
 from purgatory_spec.operations import Add, Advance, Elapse, Shutdown
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.profiles import Executor
