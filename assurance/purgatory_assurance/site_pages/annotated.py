@@ -103,7 +103,10 @@ that a function states.
             "claims.purgatory",
         ),
         "memory-pool": ("memory_pool", "memory_pool_arithmetic", "claims.memory_pool"),
-        "channel-muting": ("channel_muting", "claims.channel_muting"),
+        "channel-muting": (
+            *("kafka_channels", "channel_state", "channel_muting", "choices.channels"),
+            "claims.channel_muting",
+        ),
     },
     {
         "timer": "The timer: what every timer does, two ways of keeping tasks, their rounding",
