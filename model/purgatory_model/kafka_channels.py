@@ -37,25 +37,7 @@ from purgatory_model.channel_state import (
 from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Construct,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    PollBeside,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Outcome, Value, received
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -65,9 +47,9 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 
 _PEERS = {
-    Ending.CLOSE: Peer.CLOSED,
-    Ending.HALF_CLOSE: Peer.HALF_CLOSED,
-    Ending.RESET: Peer.RESET,
+    op.Ending.CLOSE: Peer.CLOSED,
+    op.Ending.HALF_CLOSE: Peer.HALF_CLOSED,
+    op.Ending.RESET: Peer.RESET,
 }
 
 
@@ -125,19 +107,19 @@ class KafkaChannels:
         return ChannelMutingState(self.configuration.limit_bytes)
 
     def accept(
-        self, state: ChannelMutingState, operation: Operation, outcome: Outcome
+        self, state: ChannelMutingState, operation: op.Operation, outcome: Outcome
     ) -> frozenset[ChannelMutingState]:
         """The states in which an observed outcome leaves the server; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
-        self, state: ChannelMutingState, operation: Operation
+        self, state: ChannelMutingState, operation: op.Operation
     ) -> Iterator[tuple[Outcome, ChannelMutingState]]:
         """Every outcome of an operation with the state after it."""
         return possible(self.expectations(state, operation))
 
     def expectations(
-        self, state: ChannelMutingState, operation: Operation
+        self, state: ChannelMutingState, operation: op.Operation
     ) -> tuple[Expectation[ChannelMutingState], ...]:
         """The ways in which an operation may go.
 
@@ -145,67 +127,67 @@ class KafkaChannels:
             ValueError: the clock would go back, or the operation is none of a server.
         """
         match operation:
-            case Poll():
+            case op.Poll():
                 return self._polled(Place(state))
-            case PollWhile(request):
+            case op.PollWhile(request):
                 if request not in state.handled:
                     return (self._unknown(state),)
                 return self._polled(Place(state, release=request))
-            case PollBeside(channel):
+            case op.PollBeside(channel):
                 return self._polled_beside(state, channel)
-            case Connect(channel):
+            case op.Connect(channel):
                 return (self._connect(state, channel),)
-            case Release(request):
+            case op.Release(request):
                 return self._release(state, request)
-            case Construct(size_bytes, max_single_bytes):
+            case op.Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 return (self._way(state, at(state, to_ms), self._why_of_time(state, to_ms)),)
             case (
-                Announce(channel)
-                | Send(channel)
-                | Respond(channel)
-                | Throttle(channel)
-                | Unthrottle(channel)
-                | Close(channel)
-                | HangUp(channel)
+                op.Announce(channel)
+                | op.Send(channel)
+                | op.Respond(channel)
+                | op.Throttle(channel)
+                | op.Unthrottle(channel)
+                | op.Close(channel)
+                | op.HangUp(channel)
             ):
                 if channel not in state.channels:
                     return (self._unknown(state),)
                 return self._of_channel(state, channel, operation)
             case _:
-                raise ValueError(f"a server has no operation {operation_name(operation)}")
+                raise ValueError(f"a server has no operation {op.operation_name(operation)}")
 
     def _of_channel(
-        self, state: ChannelMutingState, name: str, operation: Operation
+        self, state: ChannelMutingState, name: str, operation: op.Operation
     ) -> tuple[Expectation[ChannelMutingState], ...]:
         """The ways in which an operation on a channel may go."""
         channel = state.channels[name]
         match operation:
-            case Announce(_, size_bytes, sent_bytes):
+            case op.Announce(_, size_bytes, sent_bytes):
                 return (self._way(state, _announced(state, name, size_bytes, sent_bytes)),)
-            case Send(_, sent_bytes):
+            case op.Send(_, sent_bytes):
                 return (self._way(state, _sent(state, name, sent_bytes)),)
-            case Respond():
+            case op.Respond():
                 return self._respond(state, name)
-            case Throttle():
+            case op.Throttle():
                 if not channel.is_ordered:
                     return (self._way(state, state),)
                 throttled = replace(channel, is_throttled=True)
                 return (self._way(state, state.with_channel(name, throttled)),)
-            case Unthrottle():
+            case op.Unthrottle():
                 ended = replace(channel, is_throttled=False, active_ms=state.now_ms)
                 return (self._way(state, state.with_channel(name, ended)),)
-            case Close():
+            case op.Close():
                 if not channel.is_open:
                     return (self._way(state, state),)
                 closed = self.closed(state, name)
                 return self._perhaps_served(state, closed, frozenset({"MUTING-CLOSE"}))
-            case HangUp(_, ending):
+            case op.HangUp(_, ending):
                 gone = replace(channel, peer=_PEERS[ending], is_buffered=False, is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
             case _:
-                raise ValueError(f"a channel has no operation {operation_name(operation)}")
+                raise ValueError(f"a channel has no operation {op.operation_name(operation)}")
 
     def observe(self, state: ChannelMutingState) -> Mapping[str, Value]:
         """The declared observables by name. What lies in a broken socket is free."""

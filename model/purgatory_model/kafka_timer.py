@@ -21,21 +21,7 @@ from purgatory_model.arithmetic import floor_to
 from purgatory_model.pending_tasks import AnyStore, Tasks
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
 from purgatory_spec.profiles import (
     Observable,
@@ -56,7 +42,7 @@ class TimerState(Generic[AnyStore]):
     now_ms: int
     store: AnyStore
     queue: tuple[str, ...] = ()
-    scripts: Map[str, tuple[Action, ...]] = Map()
+    scripts: Map[str, tuple[op.Action, ...]] = Map()
     order: tuple[str, ...] = ()
     closed: bool = False
 
@@ -87,19 +73,19 @@ class KafkaTimer(Generic[AnyStore]):
         return TimerState(self.configuration.start_ms, self.empty)
 
     def accept(
-        self, state: TimerState[AnyStore], operation: Operation, outcome: Outcome
+        self, state: TimerState[AnyStore], operation: op.Operation, outcome: Outcome
     ) -> frozenset[TimerState[AnyStore]]:
         """The states in which an observed outcome leaves the timer; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
-        self, state: TimerState[AnyStore], operation: Operation
+        self, state: TimerState[AnyStore], operation: op.Operation
     ) -> Iterator[tuple[Outcome, TimerState[AnyStore]]]:
         """Every outcome of an operation with the state after it; for small instances."""
         return possible(self.expectations(state, operation))
 
     def expectations(
-        self, state: TimerState[AnyStore], operation: Operation
+        self, state: TimerState[AnyStore], operation: op.Operation
     ) -> tuple[Expectation[TimerState[AnyStore]], ...]:
         """The ways in which an operation may go.
 
@@ -107,25 +93,25 @@ class KafkaTimer(Generic[AnyStore]):
             ValueError: the clock would go back, or the operation needs a real clock.
         """
         match operation:
-            case Add(task, delay_ms, script):
+            case op.Add(task, delay_ms, script):
                 branches = [
                     branch
                     if branch.rejected
                     else replace(branch, state=_with_script(branch.state, task, script))
                     for branch in self._arm(state, task, delay_ms)
                 ]
-            case Cancel(task):
+            case op.Cancel(task):
                 branches = [TimerBranch(self._disarm(state, task))]
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 branches = [TimerBranch(_at(state, to_ms))]
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 branches = self._advance(_at(state, to_ms))
-            case RunOne():
+            case op.RunOne():
                 branches = self._run_one(state)
-            case Shutdown():
+            case op.Shutdown():
                 branches = [TimerBranch(self._shut_down(state))]
             case _:
-                raise ValueError(f"{operation_name(operation)} needs a real clock")
+                raise ValueError(f"{op.operation_name(operation)} needs a real clock")
         return tuple(self._expectation(branch) for branch in branches)
 
     def due_tick(self, expiry_ms: int) -> int:
@@ -239,7 +225,7 @@ class KafkaTimer(Generic[AnyStore]):
         begun = TimerBranch(replace(state, queue=state.queue[1:]), (frozenset({ran(task)}),))
         branches = [begun]
         for action in state.scripts.get(task, ()):
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 break
             branches = [
                 TimerBranch(then.state, branch.groups + _seen_inside(task, then))
@@ -248,22 +234,22 @@ class KafkaTimer(Generic[AnyStore]):
             ]
         return branches
 
-    def _act(self, state: TimerState[AnyStore], action: Action) -> list[TimerBranch[AnyStore]]:
+    def _act(self, state: TimerState[AnyStore], action: op.Action) -> list[TimerBranch[AnyStore]]:
         """Carry out an action of a running task.
 
         Rules: TIMER-ADD-INSIDE, TIMER-CANCEL-INSIDE, TIMER-ADVANCE-INSIDE, TIMER-CANCEL-TOO-LATE.
         """
         match action:
-            case AddInside(task, delay_ms):
+            case op.AddInside(task, delay_ms):
                 armed = self._arm(state, task, delay_ms)
                 return [
                     each if each.rejected is None else replace(each, state=state) for each in armed
                 ]
-            case CancelInside(task):
+            case op.CancelInside(task):
                 return [TimerBranch(self._disarm(state, task))]
-            case AdvanceInside():
+            case op.AdvanceInside():
                 return self._advance(state)
-            case Throw():
+            case op.Throw():
                 return [TimerBranch(state)]
 
     def _expectation(self, branch: TimerBranch[AnyStore]) -> Expectation[TimerState[AnyStore]]:
@@ -289,7 +275,7 @@ def _at(state: TimerState[AnyStore], to_ms: int) -> TimerState[AnyStore]:
 
 
 def _with_script(
-    state: TimerState[AnyStore], task: str, script: tuple[Action, ...]
+    state: TimerState[AnyStore], task: str, script: tuple[op.Action, ...]
 ) -> TimerState[AnyStore]:
     if script:
         return replace(state, scripts=state.scripts.set(task, script))

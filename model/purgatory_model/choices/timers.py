@@ -9,16 +9,9 @@ from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.kafka_timer import KafkaTimer, TimerBranch, TimerState
 from purgatory_model.pending_tasks import AnyStore, Inserted, PendingTasks, Popped, Tasks
 from purgatory_model.replacing import replace
+from purgatory_spec import profiles
 from purgatory_spec.operations import Action, AddInside, CancelInside
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import (
-    Executor,
-    LargerDelay,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-)
 from purgatory_spec.reasons import Reason
 
 NO_TASKS = PendingTasks()
@@ -66,7 +59,7 @@ class TickedTasks:
         """The store without tasks."""
         return TickedTasks(self.tick_ms, self.ticked_ms)
 
-    def observe(self) -> Mapping[Observable, Value]:
+    def observe(self) -> Mapping[profiles.Observable, Value]:
         """The number of pending tasks. Rules: TIMER-SIZE."""
         return self.tasks.observe()
 
@@ -83,9 +76,9 @@ class AnyTimer(KafkaTimer[AnyStore]):
 
         Rules: TIMER-NEGATIVE-DELAY, TIMER-LARGEST-DELAY.
         """
-        if self.profile.negative_delay is NegativeDelay.AS_ZERO:
+        if self.profile.negative_delay is profiles.NegativeDelay.AS_ZERO:
             delay_ms = max(delay_ms, 0)
-        if self.profile.larger_delay is LargerDelay.SATURATE:
+        if self.profile.larger_delay is profiles.LargerDelay.SATURATE:
             delay_ms = min(delay_ms, self.profile.largest_delay_ms)
         return delay_ms
 
@@ -97,21 +90,28 @@ class AnyTimer(KafkaTimer[AnyStore]):
     def refusal(self, state: TimerState[AnyStore], delay_ms: int) -> Reason | None:
         """Refuse an add, or None. Rules: TIMER-LARGEST-DELAY, TIMER-NEGATIVE-DELAY."""
         reason = super().refusal(state, delay_ms)
-        if reason is Reason.TOO_LARGE and self.profile.larger_delay is LargerDelay.SATURATE:
+        if (
+            reason is Reason.TOO_LARGE
+            and self.profile.larger_delay is profiles.LargerDelay.SATURATE
+        ):
             reason = None
-        if reason is None and delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
+        if (
+            reason is None
+            and delay_ms < 0
+            and self.profile.negative_delay is profiles.NegativeDelay.REJECT
+        ):
             return Reason.INVALID_ARGUMENT
         return reason
 
     def _appended(self, state: TimerState[AnyStore], task: str) -> TimerState[AnyStore]:
         """Note the order of arming, where tasks of one tick expire in that order."""
-        if self.profile.same_tick_order is SameTickOrder.NONE:
+        if self.profile.same_tick_order is profiles.SameTickOrder.NONE:
             return state
         return replace(state, order=(*state.order, task))
 
     def _same_tick(self, state: TimerState[AnyStore], tick: Tasks) -> list[Tasks]:
         """Group the tasks of one tick. Rules: TIMER-SAME-TICK-ORDER."""
-        if self.profile.same_tick_order is SameTickOrder.NONE:
+        if self.profile.same_tick_order is profiles.SameTickOrder.NONE:
             return super()._same_tick(state, tick)
         return [frozenset({task}) for task in state.order if task in tick]
 
@@ -125,7 +125,7 @@ class AnyTimer(KafkaTimer[AnyStore]):
         Rules: TIMER-ADD-INSIDE, TIMER-CANCEL-INSIDE, TIMER-CANCEL-TOO-LATE.
         """
         acted = super()._act(state, action)
-        stepped = self.profile.executor is Executor.STEPPED
+        stepped = self.profile.executor is profiles.Executor.STEPPED
         if stepped or not isinstance(action, AddInside | CancelInside):
             return acted
         if action.task in state.queue:
@@ -156,12 +156,12 @@ class AnyTimer(KafkaTimer[AnyStore]):
                 yield TimerBranch(replace(left, queue=queue))
 
 
-def rounded(expiry_ms: int, tick_ms: int, rounding: Rounding) -> int:
+def rounded(expiry_ms: int, tick_ms: int, rounding: profiles.Rounding) -> int:
     """Round an expiry to its due tick (ms). Rules: TIMER-ROUNDING."""
     match rounding:
-        case Rounding.DOWN:
+        case profiles.Rounding.DOWN:
             return floor_to(expiry_ms, tick_ms)
-        case Rounding.UP:
+        case profiles.Rounding.UP:
             return ceiling_to(expiry_ms, tick_ms)
-        case Rounding.EXACT:
+        case profiles.Rounding.EXACT:
             return expiry_ms

@@ -11,15 +11,8 @@ from purgatory_model.replacing import replace
 from purgatory_model.step import InAnyOrder
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry, swept, without_order
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import tried
-from purgatory_spec.profiles import (
-    CancelResult,
-    CheckDrops,
-    CheckOrder,
-    PurgatoryFeature,
-    PurgatoryProfile,
-    ThrowingTry,
-)
 from purgatory_spec.reasons import Reason
 
 _MOST_WALKS = 256
@@ -40,12 +33,12 @@ class AnyWalk(Walk):
 
     at_end: bool = False
     thrown: bool = False
-    profile: PurgatoryProfile = field(default=PurgatoryProfile(), compare=False)
+    profile: profiles.PurgatoryProfile = field(default=profiles.PurgatoryProfile(), compare=False)
 
     @property
     def is_ordered(self) -> bool:
         """Whether the walk passes the oldest entry first."""
-        return self.profile.check_order is CheckOrder.AS_WATCHED
+        return self.profile.check_order is profiles.CheckOrder.AS_WATCHED
 
     def may_end(self, left: tuple[Entry, ...]) -> bool:
         """Decide whether the walk may end: without order also where it may miss all that is left.
@@ -64,8 +57,8 @@ class AnyWalk(Walk):
         # Entries of completed operations are passed without a sign. Where no exception can cut the
         # walk short it passes all of these, and they come first: their order decides nothing.
         stale = [entry for entry in left if self.branch.operation(entry.operation).completed]
-        throws = PurgatoryFeature.SCRIPT_THROW in self.profile.features
-        if not throws or self.profile.throwing_try is ThrowingTry.GO_ON:
+        throws = profiles.PurgatoryFeature.SCRIPT_THROW in self.profile.features
+        if not throws or self.profile.throwing_try is profiles.ThrowingTry.GO_ON:
             passed = [entry for entry in stale if not self.may_miss(entry)]
             if passed:
                 return tuple(passed[:1])
@@ -93,7 +86,7 @@ class AnyWalk(Walk):
 
     def behind_exception(self, entry: Entry) -> Self:
         """End here, or go on as though nothing had been. Rules: PURGATORY-CHECK-THROWS."""
-        if self.profile.throwing_try is ThrowingTry.STOP:
+        if self.profile.throwing_try is profiles.ThrowingTry.STOP:
             return self
         after = replace(self, branch=self.branch.returns(None), thrown=True)
         if self.branch.operation(entry.operation).completed:
@@ -134,14 +127,14 @@ class AnyWalks(KafkaPurgatory):
         found, drops = branch.state.lists.of(key), self.profile.check_drops
         walk = AnyWalk(branch, key, found, profile=self.profile)
         walks = {
-            CheckDrops.AT_END: (replace(walk, at_end=True),),
-            CheckDrops.EITHER: (walk, replace(walk, at_end=True)),
+            profiles.CheckDrops.AT_END: (replace(walk, at_end=True),),
+            profiles.CheckDrops.EITHER: (walk, replace(walk, at_end=True)),
         }
         return walks.get(drops, (walk,))
 
     def _meet(self, walk: Walk, entry: Entry) -> Iterator[Walk]:
         """Pass an entry; a walk without order misses entries by coming to its end before them."""
-        if self.profile.check_order is CheckOrder.FREE:
+        if self.profile.check_order is profiles.CheckOrder.FREE:
             return self._pass(walk, entry)
         return super()._meet(walk, entry)
 
@@ -152,7 +145,7 @@ class AnyWalks(KafkaPurgatory):
             TooManyBranches: the lists have no order, and too many orders agree.
         """
         followed = super()._followed(walks)
-        if len(followed) > _MOST_WALKS and self.profile.check_order is CheckOrder.FREE:
+        if len(followed) > _MOST_WALKS and self.profile.check_order is profiles.CheckOrder.FREE:
             raise TooManyBranches
         return followed
 
@@ -161,9 +154,11 @@ class AnyWalks(KafkaPurgatory):
 
         Rules: PURGATORY-CANCEL-RESULT.
         """
-        if self.profile.cancel_result is CancelResult.LIVE:
+        if self.profile.cancel_result is profiles.CancelResult.LIVE:
             names = tuple(name for name in names if not branch.operation(name).completed)
-        return InAnyOrder.of(names) if self.profile.check_order is CheckOrder.FREE else names
+        return (
+            InAnyOrder.of(names) if self.profile.check_order is profiles.CheckOrder.FREE else names
+        )
 
     def _ends(self, branch: Branch) -> Iterator[End]:
         """End a call; what is completed leaves all lists, and no order is kept, by the profile.
@@ -174,8 +169,8 @@ class AnyWalks(KafkaPurgatory):
         """
         for end in super()._ends(branch):
             state = end.state
-            if self.profile.check_drops is CheckDrops.EVERYWHERE and state.stale_entries:
+            if self.profile.check_drops is profiles.CheckDrops.EVERYWHERE and state.stale_entries:
                 state = replace(state, lists=swept(state.lists, state.completed))
-            if self.profile.check_order is CheckOrder.FREE:
+            if self.profile.check_order is profiles.CheckOrder.FREE:
                 state = replace(state, lists=without_order(state.lists))
             yield end if state is end.state else replace(end, state=state)
