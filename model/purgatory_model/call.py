@@ -20,7 +20,7 @@ from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
 from purgatory_model.replacing import replace
-from purgatory_model.watcher_lists import Entry, WatcherLists, numbered
+from purgatory_model.watcher_lists import Entry, WatcherLists
 from purgatory_spec.operations import CallInside, Script
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
@@ -167,7 +167,7 @@ Continuation = Callable[[Branch], Iterable[Branch]]
 
 def begin(state: PurgatoryState, seen: tuple[Event, ...] | None = None) -> Branch:
     """The branch of a call that has done nothing yet."""
-    lists = numbered(state.lists)
+    lists = WatcherLists(state.lists)
     begun = IntermediateState(state.timer, state.operations, lists, state.estimate, state.closed)
     return Branch(begun, seen=seen)
 

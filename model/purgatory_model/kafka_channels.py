@@ -21,7 +21,6 @@ Each way in which a step may go names the rules that it puts to the test.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from purgatory_model.channel_state import (
     SIZE_BYTES,
@@ -38,7 +37,8 @@ from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
 from purgatory_spec import operations as op
-from purgatory_spec.outcomes import Event, Outcome, Value, received
+from purgatory_spec import outcomes
+from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
     ChannelMutingObservable,
@@ -607,8 +607,8 @@ class KafkaChannels:
         if before.available_bytes != after.available_bytes:
             tested.add("MUTING-CONSERVATION")
         return Expectation(
-            groups=(frozenset(map(_received, received)),) if received else (),
-            complete=partial(_given, after),
+            groups=(frozenset(map(outcomes.received, received)),) if received else (),
+            complete=lambda _: after,
             observe=self.observe,
             rejected=rejected,
             rules={**_PARTS, "effect": tuple(sorted(tested))} if tested else _PARTS,
@@ -660,11 +660,3 @@ def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingSta
 def _with_effect(rules: Mapping[str, tuple[str, ...]], rule: str) -> Mapping[str, tuple[str, ...]]:
     """The rules of an expectation with one more that its effect puts to the test."""
     return {**rules, "effect": tuple(sorted({*rules.get("effect", ()), rule}))}
-
-
-def _received(request: str) -> Event:
-    return received(request)
-
-
-def _given(after: ChannelMutingState, _: tuple[Event, ...]) -> ChannelMutingState:
-    return after

@@ -37,7 +37,7 @@ from purgatory_spec.reasons import Reason
 
 
 class KafkaPurgatory(PurgatoryFaces):
-    """A purgatory that makes Kafka's choices, where the rules leave one."""
+    """A purgatory that makes the choices of Kafka."""
 
     def _branches(self, begun: Branch, operation: Operation) -> Branches:
         """Carry out a call; all but a watch are open after shutdown as before.
@@ -79,7 +79,7 @@ class KafkaPurgatory(PurgatoryFaces):
         return and_then(acted, lambda branch: self._answered(branch, name, answer))
 
     def _answered(self, branch: Branch, name: str, answer: Answer) -> Branches:
-        """Give the answer of a try, which is that of the force where it completes."""
+        """Give the answer of a try, and complete the operation if the answer says so."""
         if answer is Answer.COMPLETE:
             return self.force(branch, name)
         if answer is Answer.THROW:

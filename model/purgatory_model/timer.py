@@ -9,13 +9,7 @@ from purgatory_model.choices.timers import AnyTimer, TickedTasks
 from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import AnyStore, PendingTasks, Store
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_spec.profiles import (
-    AlreadyDue,
-    Rounding,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 
 __all__ = [
     "TimerModel",
@@ -32,30 +26,30 @@ class TimerModel(AnyTimer[AnyStore]):
 
 
 def timer_model(
-    configuration: TimerConfiguration, profile: TimerProfile
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[PendingTasks]:
     """The model of any timer."""
     return TimerModel(configuration, profile, PendingTasks())
 
 
 def ticked_timer_model(
-    configuration: TimerConfiguration, profile: TimerProfile
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[TickedTasks]:
     """The model of a timer that does each tick once; one that takes no notice of ticks, each ms."""
-    tick_ms = 1 if profile.rounding is Rounding.EXACT else configuration.tick_ms
+    tick_ms = 1 if profile.rounding is profiles.Rounding.EXACT else configuration.tick_ms
     first = TickedTasks(tick_ms, floor_to(configuration.start_ms, tick_ms))
     return TimerModel(configuration, profile, first)
 
 
 def timing_wheel_model(
-    configuration: TimerConfiguration, profile: TimerProfile
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[TimingWheel]:
     """The model of a timer that is a hierarchical timing wheel.
 
     Raises:
         ValueError: expiries are not rounded, so that no bucket could be passed down for good.
     """
-    if profile.rounding is Rounding.EXACT:
+    if profile.rounding is profiles.Rounding.EXACT:
         raise ValueError("a timing wheel rounds an expiry to its tick, and 'rounding' is 'exact'")
     start = floor_to(configuration.start_ms, configuration.tick_ms)
     wheel = TimingWheel(configuration.tick_ms, configuration.wheel_size, start)
@@ -63,13 +57,13 @@ def timing_wheel_model(
 
 
 def declared_timer_model(
-    configuration: TimerConfiguration, profile: TimerProfile
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[Store]:
     """The model of a timer of this profile: of Kafka's wheel, of one with a ticker, or of any."""
     model: object
-    if profile.structure is Structure.DELAY_QUEUE_WHEEL:
+    if profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
         model = timing_wheel_model(configuration, profile)
-    elif profile.already_due is AlreadyDue.NEXT_TICK:
+    elif profile.already_due is profiles.AlreadyDue.NEXT_TICK:
         model = ticked_timer_model(configuration, profile)
     else:
         model = timer_model(configuration, profile)

@@ -18,7 +18,7 @@ from purgatory_model.watcher_lists import Entry
 class Walk:
     """A check's walk through a list: entries found at first, numbers passed, completions counted.
 
-    It meets every entry that it has found and that is in the list when its turn comes, once.
+    The walk meets once every entry found that is still in the list at the entry's turn.
     """
 
     branch: Branch

@@ -14,7 +14,7 @@ from purgatory_conformance.generation.channel_muting.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_model import channel_muting, kafka_channels
+from purgatory_model import channel_muting, channel_state, kafka_channels
 from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
 from purgatory_model.choices import channels
 from purgatory_spec.operations import (
@@ -364,7 +364,7 @@ def test_rules_that_docstrings_name_are_reasons_and_no_others() -> None:
     When generated cases are followed
     Then each of them is the reason of some step, and no step has another reason
     """
-    stated_in = (kafka_channels, channels, channel_muting)
+    stated_in = (channel_state, kafka_channels, channels, channel_muting)
     source = "".join(Path(str(each.__file__)).read_text(encoding="utf-8") for each in stated_in)
     stating = (ast.FunctionDef, ast.ClassDef, ast.Module)
     texts = [

@@ -1,4 +1,4 @@
-"""Time-outs that run within the call that hands them over.
+"""Time-outs that run within the call of an advance or a watch.
 
 What a step has handed over is run at the end of that step, in the order of the queue; in an advance
 that is before the test for a purge. An advance hands over the tasks of each tick, the ticks in
