@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.loopback import PlainClient, await_end, await_unread, unread_in
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
