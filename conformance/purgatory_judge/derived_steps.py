@@ -13,7 +13,7 @@ from typing import Generic, TypeAlias
 
 from msgspec import structs
 
-from purgatory_model.pending_tasks import Kept
+from purgatory_model.pending_tasks import AnyStore
 from purgatory_model.step import (
     Expectation,
     in_groups,
@@ -34,7 +34,7 @@ _MOST_SEARCHED = 200
 
 
 def base_steps(
-    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
+    model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation, outcome: Outcome
 ) -> list[BaseStep]:
     """The base steps of a derived step; the observables belong to the last one."""
     if not outcome.events and not state.queue:
@@ -51,7 +51,7 @@ def base_steps(
     return steps
 
 
-def _in_order_of_ticks(state: TimerState[Kept], outcome: Outcome) -> Outcome:
+def _in_order_of_ticks(state: TimerState[AnyStore], outcome: Outcome) -> Outcome:
     """The outcome, its runs in the order in which they expired: several threads show another."""
     due_ticks = state.store.due_ticks
     latest = max(due_ticks.values(), default=0)
@@ -66,7 +66,7 @@ def _observed_last(steps: Iterable[BaseStep], outcome: Outcome) -> list[BaseStep
 
 
 def _is_accepted(
-    model: TimerModel[Kept], state: TimerState[Kept], steps: Iterable[BaseStep]
+    model: TimerModel[AnyStore], state: TimerState[AnyStore], steps: Iterable[BaseStep]
 ) -> bool:
     states = frozenset({state})
     for operation, outcome in steps:
@@ -76,17 +76,17 @@ def _is_accepted(
     return any(not each.queue for each in states)
 
 
-class _Search(Generic[Kept]):
+class _Search(Generic[AnyStore]):
     """Looks through the ways in which the runs of one step can go, up to a number of them."""
 
-    def __init__(self, model: TimerModel[Kept], outcome: Outcome) -> None:
+    def __init__(self, model: TimerModel[AnyStore], outcome: Outcome) -> None:
         """Prepare to explain the outcome of a derived step."""
         self._model = model
         self._outcome = outcome
         self._left = _MOST_WAYS
-        self._vain: set[tuple[TimerState[Kept], int]] = set()
+        self._vain: set[tuple[TimerState[AnyStore], int]] = set()
 
-    def explain(self, state: TimerState[Kept], operation: Operation) -> list[BaseStep] | None:
+    def explain(self, state: TimerState[AnyStore], operation: Operation) -> list[BaseStep] | None:
         """Base steps after which the observables are as observed; None where none are found."""
         outcome = self._outcome
         runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
@@ -101,7 +101,7 @@ class _Search(Generic[Kept]):
                 return [(operation, structs.replace(seen, observed=observed)), *rest]
         return None
 
-    def _rest(self, state: TimerState[Kept], begin: int) -> list[BaseStep] | None:
+    def _rest(self, state: TimerState[AnyStore], begin: int) -> list[BaseStep] | None:
         """The runs that are left, from an event on."""
         events = self._outcome.events
         if not state.queue:
@@ -128,7 +128,7 @@ class _Search(Generic[Kept]):
 
 
 def derived_outcomes(
-    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation
+    model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation
 ) -> Iterator[Outcome]:
     """Every outcome of a derived step; with a stepped executor, of the step itself."""
     stepped = model.profile.executor is Executor.STEPPED
@@ -142,8 +142,8 @@ def derived_outcomes(
 
 
 def _all_run(
-    model: TimerModel[Kept], state: TimerState[Kept]
-) -> Iterator[tuple[tuple[Event, ...], TimerState[Kept]]]:
+    model: TimerModel[AnyStore], state: TimerState[AnyStore]
+) -> Iterator[tuple[tuple[Event, ...], TimerState[AnyStore]]]:
     """The events that are shown until the executor's queue is empty, and the state then."""
     if not state.queue:
         yield (), state
@@ -158,7 +158,7 @@ def _without_hand_overs(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _dealt_out(
-    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
+    model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation, outcome: Outcome
 ) -> Iterator[tuple[Operation, Outcome]]:
     runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
     expectations = model.expectations(state, operation)
@@ -209,7 +209,7 @@ def _dealt_out(
     yield from derived
 
 
-def _touched(state: TimerState[Kept], operation: Operation, runs: list[str]) -> set[str]:
+def _touched(state: TimerState[AnyStore], operation: Operation, runs: list[str]) -> set[str]:
     """The tasks that scripts of the tasks that ran cancel or move, perhaps before their turn."""
     scripts = [state.scripts.get(task, ()) for task in runs]
     if isinstance(operation, Add):
@@ -232,13 +232,13 @@ def _until_next_run(events: list[Event]) -> list[Event]:
 
 
 def _run(
-    model: TimerModel[Kept],
-    state: TimerState[Kept],
+    model: TimerModel[AnyStore],
+    state: TimerState[AnyStore],
     inside: list[Event],
     later_runs: list[str],
-) -> tuple[Outcome, TimerState[Kept] | None]:
+) -> tuple[Outcome, TimerState[AnyStore] | None]:
     """The outcome of running the head, with what expired inside inferred from later runs."""
-    best: tuple[int, Outcome, TimerState[Kept] | None] | None = None
+    best: tuple[int, Outcome, TimerState[AnyStore] | None] | None = None
     for expectation in model.expectations(state, RunOne()):
         events = tuple(_inferred(expectation, inside, later_runs))
         reached = _matching([expectation], Outcome(events=events))
@@ -262,7 +262,7 @@ def _agreement(queue: tuple[str, ...], later_runs: list[str]) -> int:
 
 
 def _inferred(
-    expectation: Expectation[TimerState[Kept]], inside: list[Event], later_runs: list[str]
+    expectation: Expectation[TimerState[AnyStore]], inside: list[Event], later_runs: list[str]
 ) -> Iterator[Event]:
     seen = list(inside)
     for group in expectation.groups:
@@ -282,9 +282,9 @@ def _position(runs: list[str], task: str) -> int:
 
 
 def _matching(
-    expectations: "tuple[Expectation[TimerState[Kept]], ...] | list[Expectation[TimerState[Kept]]]",
+    expectations: Iterable[Expectation[TimerState[AnyStore]]],
     outcome: Outcome,
-) -> TimerState[Kept] | None:
+) -> TimerState[AnyStore] | None:
     """The state after the first expectation that allows the outcome, observables aside."""
     for expectation in expectations:
         if (

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from purgatory_model.timer import rounded
+from purgatory_model.choices.timers import rounded
 from purgatory_spec.profiles import Rounding
 
 

@@ -32,15 +32,15 @@ def without_finished_tasks(
 
 
 def without_finished_operations(
-    states: tuple[PurgatoryState[Store], ...], before: PurgatoryState[Store]
-) -> tuple[PurgatoryState[Store], ...]:
+    states: tuple[PurgatoryState, ...], before: PurgatoryState
+) -> tuple[PurgatoryState, ...]:
     """The states of a purgatory without operations that are finished; ``before`` the step."""
     return _each_once(tuple(_without_operations(state, before) for state in states))
 
 
 def with_finished_operation(
-    states: tuple[PurgatoryState[Store], ...], name: str
-) -> tuple[PurgatoryState[Store], ...]:
+    states: tuple[PurgatoryState, ...], name: str
+) -> tuple[PurgatoryState, ...]:
     """The states, had they not forgotten that an operation of this name was completed."""
     done = OperationState(delay_ms=0, completed=True)
     return tuple(replace(state, operations=state.operations.set(name, done)) for state in states)
@@ -55,7 +55,7 @@ def without_returned_buffers(states: tuple[MemoryPoolState, ...]) -> tuple[Memor
     )
 
 
-def live_operations(state: PurgatoryState[Store]) -> set[str]:
+def live_operations(state: PurgatoryState) -> set[str]:
     """The operations with an entry in a list or with a time-out that is owed."""
     live = {name for entries in state.lists.values() for name in entries}
     live.update(state.timer.store.due_ticks)
@@ -72,9 +72,7 @@ def _without_scripts(state: TimerState[Store]) -> TimerState[Store]:
     return replace(state, scripts=scripts) if gone else state
 
 
-def _without_operations(
-    state: PurgatoryState[Store], before: PurgatoryState[Store]
-) -> PurgatoryState[Store]:
+def _without_operations(state: PurgatoryState, before: PurgatoryState) -> PurgatoryState:
     live = live_operations(state)
     if len(live) == len(state.operations):
         return state

@@ -1,32 +1,49 @@
 """The executable model: what may follow each step, as values and pure functions.
 
-This folder is the core. It is read in one evening, in this order:
+Kafka's purgatory comes first. Read in this order, with the lines of each module to the nearest ten:
 
-    step                what an operation may lead to: expectations, and the two faces made of them
-    arithmetic          rounding, levels and buckets, as functions of integers
-    pending_tasks       what a timer keeps its tasks in, as an interface, and the most liberal one
-    timer               what may expire when
-    timing_wheel        how tasks lie in buckets of several levels, and that this is a timer
-    watcher_lists       the lists of a purgatory, also in the middle of a call
-    purgatory_state     what the future of a purgatory depends on
-    course              how far a call has come, and what was seen of it
-    purgatory_calls     watch, check, force, cancel, with what callbacks do inside them
-    purgatory           the purgatory: its calls, the timer below it, the purge
-    memory_pool         grants, releases, dry spells; its numbers in ``memory_pool_arithmetic``
-    channel_muting      which channels a poll reads, and which wait for memory
+    step                     160  what an operation may lead to: expectations, and their two faces
+    kafka_purgatory          380  Kafka's watch, check, force, cancel, time-outs and purge
+    walk                      80  a check's walk through a list
+    call                     210  a call under way: what it has done, and what was seen of it
+    watcher_lists            100  the lists of a purgatory, also in the middle of a call
+    purgatory_state          120  what the future of a purgatory depends on
+    purgatory_faces          140  the two faces of a purgatory, made of its calls
+
+Then the timer below it:
+
+    kafka_timer              290  what expires when
+    pending_tasks            120  what keeps a timer's tasks: an interface, and the simplest
+    timing_wheel             190  tasks in buckets of several levels, and that this is a timer
+    arithmetic               100  rounding, levels and buckets, as functions of integers
+
+Then the memory of requests:
+
+    memory_pool              430  grants, releases, dry spells
+    memory_pool_arithmetic   120  the numbers of a pool
+    channel_state            200  what the future of a server's channels depends on
+    kafka_channels           660  which channels a poll reads, and which wait for memory
+
+What Kafka does not do and the rules allow is in ``choices``: classes that extend Kafka's, each in a
+module named after what it allows. Three short modules make of them the model of any profile:
+
+    choices                  920  other walks, watches, executors, counts, timers, channels
+    purgatory                 50  the purgatory of any profile
+    timer                     70  the timer of any profile
+    channel_muting           120  the channels of any profile, and known faults to follow
+    replacing                 30  a faster ``dataclasses.replace``, for all
 
 A model has two faces. ``accept`` takes a state, an operation and what was observed, and gives the
 states in which that leaves the component; an empty set means that the rules do not allow it.
 ``successors`` gives every outcome with its state. Both come from one function, ``expectations``.
 
-Three shelves stand above the core. Each may import what is below it and nothing above:
+Three shelves stand above. Each may import what is below it and nothing above:
 
-    concurrent      every access to shared memory is a step: the exact accounting, the proposal's,
-                    the memory pool, channel muting; the TLA+ modules have the same state graphs
-    overlapping     calls that overlap: programs of threads, the histories they leave, whether the
-                    sequential rules explain a history
-    claims          small instances, invariants, the explorer, variants that follow known deviations
+    claims                 1,760  small instances, invariants, the explorer, known deviations
+    overlapping            1,540  overlapping calls, and whether rules explain their history
+    concurrent             4,070  every access to shared memory is a step, as in TLA+
 
-Nothing here has I/O, a clock, randomness or inheritance. A function names the rules that it states
-in the last line of its docstring.
+Nothing here has I/O, a clock or randomness, and a class is extended in ``choices``, by a model of
+any profile and by a variant alone. A function names the rules that it states in the last line of
+its docstring.
 """

@@ -23,18 +23,7 @@ from immutables import Map
 from purgatory_model.memory_pool_arithmetic import are_sizes, is_granted, is_legal
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -131,8 +120,8 @@ _REFUSAL: Why = {
 _UNBOUNDED: Why = {"always": ("POOL-UNBOUNDED-GRANTS",)}
 
 _OTHER_FORMS = {
-    ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
-    ReleaseForm.COPY: "POOL-RELEASE-COPY",
+    op.ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
+    op.ReleaseForm.COPY: "POOL-RELEASE-COPY",
 }
 
 _EXCUSED = frozenset({"POOL-CONSERVATION", "POOL-BOUND"})
@@ -194,19 +183,19 @@ class MemoryPoolModel:
         return MemoryPoolState(self.configuration.size_bytes)
 
     def accept(
-        self, state: MemoryPoolState, operation: Operation, outcome: Outcome
+        self, state: MemoryPoolState, operation: op.Operation, outcome: Outcome
     ) -> frozenset[MemoryPoolState]:
         """The states in which an observed outcome leaves the pool; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
-        self, state: MemoryPoolState, operation: Operation
+        self, state: MemoryPoolState, operation: op.Operation
     ) -> Iterator[tuple[Outcome, MemoryPoolState]]:
         """Every outcome of an operation with the state after it."""
         return possible(self.expectations(state, operation))
 
     def expectations(
-        self, state: MemoryPoolState, operation: Operation
+        self, state: MemoryPoolState, operation: op.Operation
     ) -> tuple[Expectation[MemoryPoolState], ...]:
         """The ways in which an operation may go.
 
@@ -214,24 +203,24 @@ class MemoryPoolModel:
             ValueError: the clock would go back, or the operation is none of a memory pool.
         """
         match operation:
-            case Allocate(buffer, size_bytes):
+            case op.Allocate(buffer, size_bytes):
                 if size_bytes == 0 and not self.configuration.unbounded:
                     return self._allocate_nothing(state, buffer)
                 return (self._allocate(state, buffer, size_bytes),)
-            case Release(buffer, form):
+            case op.Release(buffer, form):
                 return self._release(state, buffer, form)
-            case ReleaseForeign(size_bytes):
+            case op.ReleaseForeign(size_bytes):
                 return self._release_other(state, size_bytes, "POOL-RELEASE-FOREIGN")
-            case ReleaseNothing():
+            case op.ReleaseNothing():
                 return (self._release_nothing(state),)
-            case Lose(buffer):
+            case op.Lose(buffer):
                 return self._lose(state, buffer)
-            case Construct(size_bytes, max_single_bytes):
+            case op.Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 return (self._way(state, at(state, to_ms)),)
             case _:
-                raise ValueError(f"a memory pool has no operation {operation_name(operation)}")
+                raise ValueError(f"a memory pool has no operation {op.operation_name(operation)}")
 
     def observe(
         self, state: MemoryPoolState, granted_bytes: int | None = None
@@ -327,7 +316,7 @@ class MemoryPoolModel:
         return self._way(state, after, why=why, result=True, granted_bytes=size_bytes)
 
     def _release(
-        self, state: MemoryPoolState, buffer: str, form: ReleaseForm
+        self, state: MemoryPoolState, buffer: str, form: op.ReleaseForm
     ) -> tuple[Expectation[MemoryPoolState], ...]:
         """Give a buffer back, or something that looks like it.
 

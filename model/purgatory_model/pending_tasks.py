@@ -5,7 +5,6 @@ Tasks come in by ``insert``, leave by ``remove`` or all together, when they are 
 ``PendingTasks`` says only what the rules for every timer say: nothing leaves early, nothing that is
 due stays, ticks leave in order. It leaves free whether a task that is due when it is added expires
 at once or waits for the next advance, and what an advance answers that expires nothing.
-``TickedTasks`` does each tick once, so that what is due already waits for the next tick.
 """
 
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from immutables import Map
 
-from purgatory_model.arithmetic import floor_to
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Observable
 
@@ -44,30 +42,30 @@ class Store(Protocol):
         """The observables that depend on the store."""
 
 
-Kept = TypeVar("Kept", bound=Store)
+AnyStore = TypeVar("AnyStore", bound=Store)
 
 
 @dataclass(frozen=True, slots=True)
-class Inserted(Generic[Kept]):
+class Inserted(Generic[AnyStore]):
     """The store after an add: ``pending`` with the task in a bucket, ``expired`` without it.
 
     One of the two is None, or neither where the rules leave the choice. Both are None where the
     add fails, which no rule plans but a variant may follow; ``failed`` is the store then.
     """
 
-    pending: Kept | None = None
-    expired: Kept | None = None
-    failed: Kept | None = None
+    pending: AnyStore | None = None
+    expired: AnyStore | None = None
+    failed: AnyStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Popped(Generic[Kept]):
+class Popped(Generic[AnyStore]):
     """The store after an advance, the tasks that expired, tick by tick, and the result.
 
     ``popped`` None means that the result is free.
     """
 
-    store: Kept
+    store: AnyStore
     ticks: tuple[Tasks, ...]
     popped: bool | None
 
@@ -119,50 +117,3 @@ class PendingTasks:
     def observe(self) -> Mapping[Observable, Value]:
         """The number of pending tasks. Rules: TIMER-SIZE."""
         return {Observable.SIZE: len(self.due_ticks)}
-
-
-@dataclass(frozen=True, slots=True)
-class TickedTasks:
-    """The pending tasks of a timer that a ticker drives; ``ticked_ms`` is the last tick done."""
-
-    tick_ms: int
-    ticked_ms: int
-    tasks: PendingTasks = PendingTasks()
-
-    @property
-    def due_ticks(self) -> Map[str, int]:
-        """The pending tasks, each with its due tick (ms)."""
-        return self.tasks.due_ticks
-
-    def place(self, due_tick: int) -> int:
-        """A tick that is done takes no task: the next one does. Rules: TIMER-ALREADY-DUE."""
-        return max(due_tick, self.ticked_ms + self.tick_ms)
-
-    def insert(
-        self, task: str, expiry_ms: int, due_tick: int, now_ms: int
-    ) -> Inserted["TickedTasks"]:
-        """The task waits, as it cannot be due before the next tick."""
-        pending = self.tasks.insert(task, expiry_ms, self.place(due_tick), now_ms).pending
-        assert pending is not None
-        return Inserted(pending=TickedTasks(self.tick_ms, self.ticked_ms, pending))
-
-    def remove(self, task: str) -> "TickedTasks":
-        """The store without the task."""
-        tasks = self.tasks.remove(task)
-        if tasks is self.tasks:
-            return self
-        return TickedTasks(self.tick_ms, self.ticked_ms, tasks)
-
-    def pop_due(self, now_ms: int) -> Popped["TickedTasks"]:
-        """Everything due leaves, tick by tick."""
-        popped = self.tasks.pop_due(now_ms)
-        left = TickedTasks(self.tick_ms, floor_to(now_ms, self.tick_ms), popped.store)
-        return Popped(left, popped.ticks, popped.popped)
-
-    def emptied(self) -> "TickedTasks":
-        """The store without tasks."""
-        return TickedTasks(self.tick_ms, self.ticked_ms)
-
-    def observe(self) -> Mapping[Observable, Value]:
-        """The number of pending tasks. Rules: TIMER-SIZE."""
-        return self.tasks.observe()

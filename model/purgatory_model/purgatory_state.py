@@ -1,12 +1,11 @@
 """What the future of a purgatory depends on, and the counts that can be read from it."""
 
 from dataclasses import dataclass
-from typing import Generic
 
 from immutables import Map
 
-from purgatory_model.pending_tasks import Kept
-from purgatory_model.timer import TimerState
+from purgatory_model.kafka_timer import TimerState
+from purgatory_model.pending_tasks import Store
 from purgatory_model.watcher_lists import Names
 from purgatory_spec.operations import Script
 from purgatory_spec.profiles import PurgatoryObservable
@@ -30,14 +29,14 @@ class OperationState:
 
 
 @dataclass(frozen=True, slots=True)
-class PurgatoryState(Generic[Kept]):
+class PurgatoryState:
     """Everything that the future of a purgatory depends on.
 
     The executor's queue is the timer's. ``estimate`` is the count that the accounting ``proposal``
     keeps; ``exact`` keeps none here: its estimate is computed from the rest.
     """
 
-    timer: TimerState[Kept]
+    timer: TimerState[Store]
     operations: Map[str, OperationState] = Map()
     lists: Names = Map()
     estimate: int = 0

@@ -38,7 +38,7 @@ class InAnyOrder(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Expectation(Generic[State]):
-    """A possible course of an operation: events, result or rejection, and the state afterwards.
+    """A possible way of an operation: events, result or rejection, and the state afterwards.
 
     ``result`` None means that the result is not compared. ``complete`` gives the state after the
     operation for the events in the order in which they happened; ``observe`` gives the

@@ -1,371 +1,71 @@
-"""The timer: what may expire when.
+"""The timer of any profile: Kafka's, and all that the rules allow beside it.
 
-Theory of operation. A timer holds *pending* tasks, each with its due tick. An add makes a task
-pending, or expires it at once; a cancel ends that; an advance at a reading of the clock expires
-every pending task whose due tick is not larger than the reading, in the order of ticks. To expire
-is to be appended to the executor's queue; running the head of that queue is a step of its own, in
-which the task's script may act on the timer again.
-
-How pending tasks are kept is the business of a *store*: ``pending_tasks`` has the most liberal one,
-``timing_wheel`` the one that says how a hierarchical wheel does it. All else is common to both and
-stands here.
+``kafka_timer`` has what a timer does, ``choices.timers`` what other timers do; the store is Kafka's
+wheel, or says no more than the rules for every timer.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Generic
+from purgatory_model.arithmetic import floor_to
+from purgatory_model.choices.timers import AnyTimer, TickedTasks
+from purgatory_model.kafka_timer import TimerState
+from purgatory_model.pending_tasks import AnyStore, PendingTasks, Store
+from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec import profiles
 
-from immutables import Map
-
-from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks, TickedTasks
-from purgatory_model.replacing import replace
-from purgatory_model.step import Expectation, accepted, possible
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-    operation_name,
-)
-from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
-from purgatory_spec.profiles import (
-    Executor,
-    LargerDelay,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    TimerConfiguration,
-    TimerProfile,
-)
-from purgatory_spec.reasons import Reason
+__all__ = [
+    "TimerModel",
+    "TimerState",
+    "declared_timer_model",
+    "ticked_timer_model",
+    "timer_model",
+    "timing_wheel_model",
+]
 
 
-@dataclass(frozen=True, slots=True)
-class TimerState(Generic[Kept]):
-    """Everything that the future of a timer depends on.
-
-    ``queue`` is the executor's. ``order`` lists the pending tasks as they were armed, only under
-    the same-tick order ``fifo``; otherwise it is empty.
-    """
-
-    now_ms: int
-    store: Kept
-    queue: tuple[str, ...] = ()
-    scripts: Map[str, tuple[Action, ...]] = Map()
-    order: tuple[str, ...] = ()
-    closed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Branch(Generic[Kept]):
-    """A step under way: the state so far and the groups of events so far."""
-
-    state: TimerState[Kept]
-    groups: tuple[frozenset[Event], ...] = ()
-    rejected: Reason | None = None
-    result: Value = None
-
-
-@dataclass(frozen=True, slots=True)
-class TimerModel(Generic[Kept]):
-    """A timer of a configuration and a profile, over a store that is empty at first."""
-
-    configuration: TimerConfiguration
-    profile: TimerProfile
-    empty: Kept
-
-    def initial(self) -> TimerState[Kept]:
-        """The state of a timer that was just made."""
-        return TimerState(self.configuration.start_ms, self.empty)
-
-    def accept(
-        self, state: TimerState[Kept], operation: Operation, outcome: Outcome
-    ) -> frozenset[TimerState[Kept]]:
-        """The states in which an observed outcome leaves the timer; empty means divergence."""
-        return accepted(self.expectations(state, operation), outcome)
-
-    def successors(
-        self, state: TimerState[Kept], operation: Operation
-    ) -> Iterator[tuple[Outcome, TimerState[Kept]]]:
-        """Every outcome of an operation with the state after it; for small instances."""
-        return possible(self.expectations(state, operation))
-
-    def expectations(
-        self, state: TimerState[Kept], operation: Operation
-    ) -> tuple[Expectation[TimerState[Kept]], ...]:
-        """The ways in which an operation may go.
-
-        Raises:
-            ValueError: the clock would go back, or the operation needs a real clock.
-        """
-        match operation:
-            case Add(task, delay_ms, script):
-                branches = [
-                    branch
-                    if branch.rejected
-                    else replace(branch, state=_with_script(branch.state, task, script))
-                    for branch in self._arm(state, task, delay_ms)
-                ]
-            case Cancel(task):
-                branches = [_Branch(self._disarm(state, task))]
-            case Elapse(to_ms):
-                branches = [_Branch(_at(state, to_ms))]
-            case Advance(to_ms):
-                branches = self._advance(_at(state, to_ms))
-            case RunOne():
-                branches = self._run_one(state)
-            case Shutdown():
-                branches = [_Branch(self._shut_down(state))]
-            case _:
-                raise ValueError(f"{operation_name(operation)} needs a real clock")
-        return tuple(self._expectation(branch) for branch in branches)
-
-    def due_tick(self, expiry_ms: int) -> int:
-        """The due tick of an expiry (ms). Rules: TIMER-ROUNDING."""
-        return rounded(expiry_ms, self.configuration.tick_ms, self.profile.rounding)
-
-    def delay_meant(self, delay_ms: int) -> int:
-        """The delay (ms) that an accepted delay stands for.
-
-        Rules: TIMER-NEGATIVE-DELAY, TIMER-LARGEST-DELAY.
-        """
-        if self.profile.negative_delay is NegativeDelay.AS_ZERO:
-            delay_ms = max(delay_ms, 0)
-        if self.profile.larger_delay is LargerDelay.SATURATE:
-            delay_ms = min(delay_ms, self.profile.largest_delay_ms)
-        return delay_ms
-
-    def due_tick_of(self, state: TimerState[Kept], delay_ms: int) -> int:
-        """The due tick of a task that is added now and accepted (ms)."""
-        due_tick = self.due_tick(state.now_ms + self.delay_meant(delay_ms))
-        if isinstance(state.store, TickedTasks):
-            return state.store.place(due_tick)
-        return due_tick
-
-    def refusal(self, state: TimerState[Kept], delay_ms: int) -> Reason | None:
-        """Why an add is rejected, or None.
-
-        Rules: TIMER-SHUTDOWN-CLOSED, TIMER-LARGEST-DELAY, TIMER-NEGATIVE-DELAY.
-        """
-        if state.closed:
-            return Reason.CLOSED
-        too_large = delay_ms > self.profile.largest_delay_ms
-        if too_large and self.profile.larger_delay is not LargerDelay.SATURATE:
-            return Reason.TOO_LARGE
-        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
-            return Reason.INVALID_ARGUMENT
-        return None
-
-    def observe(self, state: TimerState[Kept]) -> Mapping[str, Value]:
-        """The declared observables by name; those of the store are free after shutdown."""
-        observed: dict[str, Value] = {}
-        declared = self.profile.observables
-        if Observable.QUEUED in declared:
-            observed[Observable.QUEUED.value] = len(state.queue)
-        if not state.closed:
-            for observable, value in state.store.observe().items():
-                if observable in declared:
-                    observed[observable.value] = value
-        return observed
-
-    def _arm(self, state: TimerState[Kept], task: str, delay_ms: int) -> list[_Branch[Kept]]:
-        """Add a task; an earlier arming ends, whatever became of it.
-
-        Rules: TIMER-READD-PENDING, TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-ZERO-DELAY,
-        TIMER-ALREADY-DUE, TIMER-OWN-CLOCK.
-        """
-        reason = self.refusal(state, delay_ms)
-        if reason is not None:
-            return [_Branch(state, rejected=reason)]
-        expiry_ms = state.now_ms + self.delay_meant(delay_ms)
-        before = self._disarm(state, task)
-        inserted = before.store.insert(task, expiry_ms, self.due_tick(expiry_ms), state.now_ms)
-        branches: list[_Branch[Kept]] = []
-        if inserted.pending is not None:
-            fifo = self.profile.same_tick_order is SameTickOrder.FIFO
-            order = (*before.order, task) if fifo else ()
-            branches.append(_Branch(replace(before, store=inserted.pending, order=order)))
-        if inserted.expired is not None:
-            after = replace(before, store=inserted.expired)
-            branches.append(_Branch(after, (frozenset({expired(task)}),)))
-        if inserted.failed is not None:
-            after = replace(before, store=inserted.failed)
-            branches.append(_Branch(after, rejected=Reason.INTERNAL))
-        return branches
-
-    def _disarm(self, state: TimerState[Kept], task: str) -> TimerState[Kept]:
-        """End a task's arming, if there is one; the executor's queue is left alone.
-
-        Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
-        TIMER-CANCEL-UNKNOWN.
-        """
-        store = state.store.remove(task)
-        if store is state.store:
-            return state
-        order = tuple(other for other in state.order if other != task)
-        return replace(state, store=store, order=order)
-
-    def _advance(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
-        """Expire what is due.
-
-        Rules: TIMER-NOT-LATE, TIMER-EXACTLY-ONCE, TIMER-TICK-ORDER, TIMER-IDLE-ADVANCE,
-        TIMER-SHUTDOWN-DROPS.
-        """
-        if state.closed:
-            return [_Branch(state, rejected=Reason.CLOSED), _Branch(state)]
-        popped = state.store.pop_due(state.now_ms)
-        gone = frozenset[str]().union(*popped.ticks)
-        order = tuple(task for task in state.order if task not in gone)
-        groups = tuple(
-            frozenset(expired(task) for task in group)
-            for tick in popped.ticks
-            for group in self._same_tick(state, tick)
-        )
-        after = replace(state, store=popped.store, order=order)
-        declared = Observable.ADVANCE_RESULT in self.profile.observables
-        return [_Branch(after, groups, result=popped.popped if declared else None)]
-
-    def _shut_down(self, state: TimerState[Kept]) -> TimerState[Kept]:
-        """Drop what is pending. Rules: TIMER-SHUTDOWN-DROPS, TIMER-SHUTDOWN-AGAIN."""
-        return replace(state, closed=True, store=state.store.emptied(), order=())
-
-    def _same_tick(self, state: TimerState[Kept], tick: Tasks) -> list[Tasks]:
-        """The tasks of one tick as groups. Rules: TIMER-SAME-TICK-ORDER."""
-        if self.profile.same_tick_order is SameTickOrder.NONE:
-            return [tick]
-        return [frozenset({task}) for task in state.order if task in tick]
-
-    def _run_one(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
-        """Run the head of the queue, also after shutdown.
-
-        Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-SHUTDOWN-QUEUE.
-        """
-        if not state.queue:
-            return [_Branch(state)]
-        task = state.queue[0]
-        begun = _Branch(replace(state, queue=state.queue[1:]), (frozenset({ran(task)}),))
-        branches = [begun]
-        for action in state.scripts.get(task, ()):
-            if isinstance(action, Throw):
-                break
-            branches = [
-                _Branch(then.state, branch.groups + _seen_inside(task, then))
-                for branch in branches
-                for then in self._act(branch.state, action)
-            ]
-        return branches
-
-    def _act(self, state: TimerState[Kept], action: Action) -> list[_Branch[Kept]]:
-        """One action of a running task.
-
-        Without a stepped executor, what is due with the running task may have been handed over
-        with it, or may be handed over one task at a time: then an add or a cancel still moves or
-        cancels it.
-
-        Rules: TIMER-ADD-INSIDE, TIMER-CANCEL-INSIDE, TIMER-ADVANCE-INSIDE, TIMER-CANCEL-TOO-LATE.
-        """
-        befores = [state]
-        if isinstance(action, AddInside | CancelInside) and (
-            self.profile.executor is not Executor.STEPPED and action.task in state.queue
-        ):
-            queue = tuple(task for task in state.queue if task != action.task)
-            befores.append(replace(state, queue=queue))
-        match action:
-            case AddInside(task, delay_ms):
-                armed = [
-                    branch if branch.rejected is None else replace(branch, state=state)
-                    for before in befores
-                    for branch in self._arm(before, task, delay_ms)
-                ]
-                return [*armed, *self._interposed(armed, task, delay_ms)]
-            case CancelInside(task):
-                return [_Branch(self._disarm(before, task)) for before in befores]
-            case AdvanceInside():
-                return self._advance(state)
-            case Throw():
-                return [_Branch(state)]
-
-    def _interposed(
-        self, armed: list[_Branch[Kept]], task: str, delay_ms: int
-    ) -> Iterator[_Branch[Kept]]:
-        """What a task adds that is due already may run before tasks that are due with its own.
-
-        An advance may hand over due tasks one by one. Rules: TIMER-ALREADY-DUE.
-        """
-        for branch in armed:
-            state = branch.state
-            is_due = self.due_tick(state.now_ms + self.delay_meant(delay_ms)) <= state.now_ms
-            stepped = self.profile.executor is Executor.STEPPED
-            if stepped or not is_due or branch.groups or branch.rejected is not None:
-                continue
-            left = self._disarm(state, task)
-            for place in range(len(state.queue) + 1):
-                queue = (*state.queue[:place], task, *state.queue[place:])
-                yield _Branch(replace(left, queue=queue))
-
-    def _expectation(self, branch: _Branch[Kept]) -> Expectation[TimerState[Kept]]:
-        def complete(events: tuple[Event, ...]) -> TimerState[Kept]:
-            handed = tuple(e.task for e in events if e.kind is EventKind.EXPIRED)
-            state = branch.state
-            return replace(state, queue=state.queue + handed) if handed else state
-
-        return Expectation(branch.groups, complete, self.observe, branch.result, branch.rejected)
-
-
-def rounded(expiry_ms: int, tick_ms: int, rounding: Rounding) -> int:
-    """The due tick of an expiry under a rounding (ms). Rules: TIMER-ROUNDING."""
-    match rounding:
-        case Rounding.DOWN:
-            return floor_to(expiry_ms, tick_ms)
-        case Rounding.UP:
-            return ceiling_to(expiry_ms, tick_ms)
-        case Rounding.EXACT:
-            return expiry_ms
-
-
-def _at(state: TimerState[Kept], to_ms: int) -> TimerState[Kept]:
-    if to_ms < state.now_ms:
-        raise ValueError(f"the clock reads {state.now_ms} and cannot go back to {to_ms}")
-    return replace(state, now_ms=to_ms)
-
-
-def _with_script(
-    state: TimerState[Kept], task: str, script: tuple[Action, ...]
-) -> TimerState[Kept]:
-    if script:
-        return replace(state, scripts=state.scripts.set(task, script))
-    if task in state.scripts:
-        return replace(state, scripts=state.scripts.delete(task))
-    return state
-
-
-def _seen_inside(task: str, then: _Branch[Kept]) -> tuple[frozenset[Event], ...]:
-    if then.rejected is None:
-        return then.groups
-    return (*then.groups, frozenset({Event(EventKind.REJECTED, task, reason=then.rejected)}))
+class TimerModel(AnyTimer[AnyStore]):
+    """A timer of a configuration and a profile, over a store, with every legal way."""
 
 
 def timer_model(
-    configuration: TimerConfiguration, profile: TimerProfile
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[PendingTasks]:
     """The model of any timer."""
     return TimerModel(configuration, profile, PendingTasks())
 
 
 def ticked_timer_model(
-    configuration: TimerConfiguration, profile: TimerProfile
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[TickedTasks]:
     """The model of a timer that does each tick once; one that takes no notice of ticks, each ms."""
-    tick_ms = 1 if profile.rounding is Rounding.EXACT else configuration.tick_ms
+    tick_ms = 1 if profile.rounding is profiles.Rounding.EXACT else configuration.tick_ms
     first = TickedTasks(tick_ms, floor_to(configuration.start_ms, tick_ms))
     return TimerModel(configuration, profile, first)
+
+
+def timing_wheel_model(
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
+) -> TimerModel[TimingWheel]:
+    """The model of a timer that is a hierarchical timing wheel.
+
+    Raises:
+        ValueError: expiries are not rounded, so that no bucket could be passed down for good.
+    """
+    if profile.rounding is profiles.Rounding.EXACT:
+        raise ValueError("a timing wheel rounds an expiry to its tick, and 'rounding' is 'exact'")
+    start = floor_to(configuration.start_ms, configuration.tick_ms)
+    wheel = TimingWheel(configuration.tick_ms, configuration.wheel_size, start)
+    return TimerModel(configuration, profile, wheel)
+
+
+def declared_timer_model(
+    configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
+) -> TimerModel[Store]:
+    """The model of a timer of this profile: of Kafka's wheel, of one with a ticker, or of any."""
+    model: object
+    if profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
+        model = timing_wheel_model(configuration, profile)
+    elif profile.already_due is profiles.AlreadyDue.NEXT_TICK:
+        model = ticked_timer_model(configuration, profile)
+    else:
+        model = timer_model(configuration, profile)
+    assert isinstance(model, TimerModel)
+    return model

@@ -21,18 +21,11 @@ from dataclasses import dataclass
 from immutables import Map
 
 from purgatory_model.arithmetic import bucket_index, floor_to, level_end, level_of, tick_of_level
-from purgatory_model.pending_tasks import Inserted, PendingTasks, Popped, Store, Tasks
+from purgatory_model.kafka_timer import TimerState
+from purgatory_model.pending_tasks import Inserted, PendingTasks, Popped, Tasks
 from purgatory_model.replacing import replace
-from purgatory_model.timer import TimerModel, TimerState, ticked_timer_model, timer_model
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import (
-    AlreadyDue,
-    Observable,
-    Rounding,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec.profiles import Observable
 
 Bucket = tuple[int, int]
 """A bucket in the delay queue: its expiry (ms) and its level; buckets sort as they are popped."""
@@ -135,36 +128,6 @@ class TimingWheel:
             else:
                 wheel = inserted.pending
         return wheel, frozenset(due)
-
-
-def timing_wheel_model(
-    configuration: TimerConfiguration, profile: TimerProfile
-) -> TimerModel[TimingWheel]:
-    """The model of a timer that is a hierarchical timing wheel.
-
-    Raises:
-        ValueError: expiries are not rounded, so that no bucket could be passed down for good.
-    """
-    if profile.rounding is Rounding.EXACT:
-        raise ValueError("a timing wheel rounds an expiry to its tick, and 'rounding' is 'exact'")
-    start = floor_to(configuration.start_ms, configuration.tick_ms)
-    wheel = TimingWheel(configuration.tick_ms, configuration.wheel_size, start)
-    return TimerModel(configuration, profile, wheel)
-
-
-def declared_timer_model(
-    configuration: TimerConfiguration, profile: TimerProfile
-) -> TimerModel[Store]:
-    """The model of a timer of this profile: of Kafka's wheel, of one with a ticker, or of any."""
-    model: object
-    if profile.structure is Structure.DELAY_QUEUE_WHEEL:
-        model = timing_wheel_model(configuration, profile)
-    elif profile.already_due is AlreadyDue.NEXT_TICK:
-        model = ticked_timer_model(configuration, profile)
-    else:
-        model = timer_model(configuration, profile)
-    assert isinstance(model, TimerModel)
-    return model
 
 
 def as_timer(state: TimerState[TimingWheel]) -> TimerState[PendingTasks]:

@@ -85,11 +85,6 @@ def _entries(names: tuple[str, ...]) -> tuple[Entry, ...]:
     return tuple(Entry(place - len(names), name) for place, name in enumerate(names))
 
 
-def numbered(names: Names) -> WatcherLists:
-    """Lists whose entries are told apart; the numbers of different keys say nothing."""
-    return WatcherLists(names)
-
-
 def swept(names: Names, completed: frozenset[str]) -> Names:
     """What a purge leaves. Rules: PURGATORY-PURGE-REMOVES, PURGATORY-EMPTY-LISTS."""
     left = {

@@ -315,7 +315,7 @@ def test_rules_are_explained_and_listed(tmp_path: Path) -> None:
     words = " ".join(purgatory(tmp_path, "explain", "TIMER-LARGEST-DELAY").stdout.split())
     for part in (
         "TIMER-LARGEST-DELAY (MUST)",
-        "purgatory_model.timer.refusal",
+        "purgatory_model.kafka_timer.refusal",
         "purgatory_impl.timer",
         "purgatory_tla.Timer.",
         "vector largest-delay",

@@ -18,8 +18,11 @@ from .code_blocks import ROOT
 pytestmark = [pytest.mark.documentation, pytest.mark.slow]
 
 ANNOTATED = (
-    *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
-    *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
+    *("kafka_timer", "timing_wheel", "pending_tasks", "arithmetic"),
+    *("timer", "choices/timers"),
+    *("kafka_purgatory", "walk", "call", "purgatory_state", "watcher_lists"),
+    *("purgatory_faces", "purgatory", "choices/walks", "choices/meanwhile"),
+    *("choices/watches", "choices/inline_executor", "choices/accounting"),
     *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
 )
 PAGES = "purgatory-work/pages"

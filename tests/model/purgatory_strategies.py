@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from purgatory_conformance.subjects.profile_rules import problem_of
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_spec.operations import (
     Advance,
@@ -46,8 +45,8 @@ from purgatory_spec.profiles import (
     ThrowingTry,
 )
 
-State = PurgatoryState[Store]
-Model = PurgatoryModel[Store]
+State = PurgatoryState
+Model = PurgatoryModel
 Asked = tuple[PurgatoryProfile, PurgatoryConfiguration, tuple[Operation, ...]]
 
 NAMES = st.sampled_from(("a", "b", "c", "d"))

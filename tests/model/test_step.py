@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_model.step import in_groups, observables_match, orders
-from purgatory_model.timer import TimerModel, timer_model
-from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.timer import TimerModel, timer_model, timing_wheel_model
 from purgatory_spec.operations import Add, Advance, Operation, RunOne
 from purgatory_spec.outcomes import Outcome, expired, ran
 from purgatory_spec.profiles import (

@@ -16,8 +16,8 @@ from purgatory_model.claims.timer import (
     WheelState,
     breaks,
 )
-from purgatory_model.timer import timer_model
-from purgatory_model.timing_wheel import as_timer, broken_invariants, timing_wheel_model
+from purgatory_model.timer import timer_model, timing_wheel_model
+from purgatory_model.timing_wheel import as_timer, broken_invariants
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
 from purgatory_spec.profiles import (
     Component,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from purgatory_conformance.describing.words import describe_task, printable, shortened
 from purgatory_judge.judgement import Divergence
 from purgatory_judge.timer.history import State
-from purgatory_model.timer import TimerState
-from purgatory_model.timing_wheel import TimingWheel, declared_timer_model
+from purgatory_model.timer import TimerState, declared_timer_model
+from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Cancel, RunOne
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile

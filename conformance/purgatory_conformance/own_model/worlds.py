@@ -12,8 +12,7 @@ from purgatory_judge.memory_pool.judge import broken_where_shown
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
-from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.timing_wheel import declared_timer_model
+from purgatory_model.timer import TimerModel, TimerState, declared_timer_model
 from purgatory_spec.operations import (
     Add,
     Advance,
@@ -130,14 +129,14 @@ def timer_world(
 
 def purgatory_world(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile
-) -> World[PurgatoryState[Store]]:
+) -> World[PurgatoryState]:
     """Two operations, one under two keys, whose time-outs are due after a tick and after two."""
-    model: PurgatoryModel[Store] = purgatory_model(configuration, profile)
+    model: PurgatoryModel = purgatory_model(configuration, profile)
     tick = configuration.tick_ms
     features = profile.features
     waiting = {"a": (("k",), tick), "b": (("k", "j"), 2 * tick)}
 
-    def operations(state: PurgatoryState[Store], introduced: Introduced) -> Iterator[Operation]:
+    def operations(state: PurgatoryState, introduced: Introduced) -> Iterator[Operation]:
         for name, (keys, delay_ms) in waiting.items():
             if name not in introduced or PurgatoryFeature.REWATCH in features:
                 yield Watch(name, keys, delay_ms)

@@ -16,10 +16,9 @@ from purgatory_judge.purgatory.blame import blame
 from purgatory_judge.purgatory.composed_expectations import composed_expectations
 from purgatory_judge.purgatory.history import PurgatoryHistory, State
 from purgatory_judge.reached import reached
+from purgatory_model.choices.walks import TooManyBranches
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.purgatory_calls import TooManyCourses
 from purgatory_model.step import Expectation
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Advance, Force, Operation
@@ -91,7 +90,7 @@ class PurgatoryJudge:
         """
         try:
             return self._step(operation, outcome)
-        except TooManyCourses:
+        except TooManyBranches:
             raise TooManyStates from None
 
     def _step(self, operation: Operation, outcome: Outcome) -> Judgement:
@@ -174,7 +173,7 @@ class PurgatoryJudge:
 
 def _model(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile, variants: frozenset[str]
-) -> PurgatoryModel[Store]:
+) -> PurgatoryModel:
     if variants:
         return purgatory_variant_model(configuration, profile, variants)
     return purgatory_model(configuration, profile)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_spec.operations import (
@@ -25,8 +24,8 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import Accounting, Executor, FirstTry, PurgatoryObservable
 
-State = PurgatoryState[Store]
-Model = PurgatoryModel[Store]
+State = PurgatoryState
+Model = PurgatoryModel
 
 _RULE_OF_CALL: dict[type[CallInside], str] = {
     WatchInside: "PURGATORY-WATCH-INSIDE",

@@ -7,7 +7,7 @@ from purgatory_judge.reached import reached
 from purgatory_judge.timer.blame import blame
 from purgatory_judge.timer.history import History, State
 from purgatory_model.step import Expectation
-from purgatory_model.timing_wheel import declared_timer_model
+from purgatory_model.timer import declared_timer_model
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import Executor, TimerConfiguration, TimerProfile

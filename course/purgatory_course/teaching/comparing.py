@@ -15,8 +15,8 @@ import msgspec
 
 from purgatory_conformance.describing.timer_words import describe_timer_operation
 from purgatory_model.pending_tasks import Store
-from purgatory_model.timer import TimerModel
-from purgatory_model.timing_wheel import TimingWheel, declared_timer_model
+from purgatory_model.timer import TimerModel, declared_timer_model
+from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
 

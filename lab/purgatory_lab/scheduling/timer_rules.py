@@ -11,8 +11,8 @@ from typing import TypeAlias
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.overlapping.timer_calls import timer_part
-from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.timing_wheel import TimingWheel, timing_wheel_model
+from purgatory_model.timer import TimerModel, TimerState, timing_wheel_model
+from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Cancel, Operation
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 

@@ -92,13 +92,21 @@ that a function states.
 """
     + _rules_without_a_function(_MODEL),
     {
-        "timer": ("timer", "pending_tasks", "timing_wheel", "arithmetic"),
+        "timer": (
+            *("kafka_timer", "timing_wheel", "pending_tasks", "arithmetic"),
+            *("timer", "choices.timers"),
+        ),
         "purgatory": (
-            *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
+            *("kafka_purgatory", "walk", "call", "purgatory_state", "watcher_lists"),
+            *("purgatory_faces", "purgatory", "choices.walks", "choices.meanwhile"),
+            *("choices.watches", "choices.inline_executor", "choices.accounting"),
             "claims.purgatory",
         ),
         "memory-pool": ("memory_pool", "memory_pool_arithmetic", "claims.memory_pool"),
-        "channel-muting": ("channel_muting", "claims.channel_muting"),
+        "channel-muting": (
+            *("kafka_channels", "channel_state", "channel_muting", "choices.channels"),
+            "claims.channel_muting",
+        ),
     },
     {
         "timer": "The timer: what every timer does, two ways of keeping tasks, their rounding",

@@ -15,21 +15,11 @@ from purgatory_model.channel_muting import (
     Peer,
     channel_of,
 )
-from purgatory_spec.operations import (
-    Announce,
-    Connect,
-    HangUp,
-    Operation,
-    Poll,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import ChannelMutingConfiguration, ChannelMutingProfile, Recovery
 
-ChannelStep = tuple[Operation, Outcome]
+ChannelStep = tuple[op.Operation, Outcome]
 
 ONE_FITS = ChannelMutingConfiguration(2, 2)
 """One request takes all memory, so that the next one waits."""
@@ -66,31 +56,31 @@ class ChannelInstance:
         model = self.model()
         state = model.initial()
         for number in range(1, self.channels + 1):
-            ((_, state),) = model.successors(state, Connect(f"c{number}"))
+            ((_, state),) = model.successors(state, op.Connect(f"c{number}"))
         return state
 
-    def operations(self, state: ChannelMutingState) -> Iterator[Operation]:
+    def operations(self, state: ChannelMutingState) -> Iterator[op.Operation]:
         """The operations that are possible in a state."""
-        yield Poll()
+        yield op.Poll()
         size = self.configuration.max_request_bytes
         for name, channel in sorted(state.channels.items()):
             last = channel.coming[-1] if channel.coming else None
             if not channel.is_open or channel.peer is not Peer.THERE:
                 continue
             if last is not None and not last.is_whole:
-                yield Send(name, SIZE_BYTES + size - last.sent_bytes)
+                yield op.Send(name, SIZE_BYTES + size - last.sent_bytes)
             elif channel.announced < self.requests:
-                yield Announce(name, size, SIZE_BYTES + 1)
+                yield op.Announce(name, size, SIZE_BYTES + 1)
                 if size > 1:
-                    yield Announce(name, size, SIZE_BYTES + size)
+                    yield op.Announce(name, size, SIZE_BYTES + size)
             if self.hang_up:
-                yield HangUp(name)
+                yield op.HangUp(name)
         for request in sorted(state.handled):
-            yield from (Release(request), PollWhile(request))
+            yield from (op.Release(request), op.PollWhile(request))
         answered = frozenset(map(channel_of, state.handled))
         for name, channel in sorted(state.channels.items()):
             if channel.is_open and channel.is_ordered and name not in answered:
-                yield Respond(name)
+                yield op.Respond(name)
 
     def steps(self, state: ChannelMutingState) -> Iterator[tuple[ChannelStep, ChannelMutingState]]:
         """The labelled steps that leave a state."""
@@ -138,7 +128,7 @@ def _line_is_who_waits(given: ChannelInstance, _: ChannelStep, state: ChannelMut
 def _nobody_waits_for_nothing(
     _: ChannelInstance, step: ChannelStep, state: ChannelMutingState
 ) -> bool:
-    polled = isinstance(step[0], Poll | PollWhile)
+    polled = isinstance(step[0], op.Poll | op.PollWhile)
     return not (polled and state.waiting and state.available_bytes > 0)
 
 

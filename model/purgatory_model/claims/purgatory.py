@@ -15,33 +15,13 @@ from dataclasses import dataclass
 from immutables import Map
 
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Watch,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    PurgeDue,
-)
 
-State = PurgatoryState[Store]
-Predicate = Callable[[PurgatoryConfiguration, State], bool]
+State = PurgatoryState
+Predicate = Callable[[profiles.PurgatoryConfiguration, State], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +31,15 @@ class Invariant:
     rule: str
     sentence: str
     holds: Predicate
-    accounting: Accounting | None = None
+    accounting: profiles.Accounting | None = None
 
 
-def lists_are_not_empty(configuration: PurgatoryConfiguration, state: State) -> bool:
+def lists_are_not_empty(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """No key has an empty list. Rules: PURGATORY-EMPTY-LISTS."""
     return all(state.lists.values())
 
 
-def live_is_owed(configuration: PurgatoryConfiguration, state: State) -> bool:
+def live_is_owed(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """Who waits has a time-out, in the timer or in the executor's queue.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-SECOND-TRY-THROWS.
@@ -69,29 +49,29 @@ def live_is_owed(configuration: PurgatoryConfiguration, state: State) -> bool:
     return state.live <= {*state.timer.store.due_ticks, *state.timer.queue}
 
 
-def timer_is_live(configuration: PurgatoryConfiguration, state: State) -> bool:
+def timer_is_live(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """Whatever is in the timer waits under a key. Rules: PURGATORY-TIMER-LEFT."""
     return state.live >= set(state.timer.store.due_ticks)
 
 
-def nothing_is_armed(configuration: PurgatoryConfiguration, state: State) -> bool:
+def nothing_is_armed(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """Without time-outs nothing is armed. Rules: PURGATORY-NO-TIME-OUTS."""
     return configuration.time_outs or state.pending == 0
 
 
-def pending_covers_live(configuration: PurgatoryConfiguration, state: State) -> bool:
+def pending_covers_live(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """Live operations are at most as many as pending ones. Rules: PURGATORY-PENDING."""
     if state.closed or not configuration.time_outs:
         return True
     return len(state.live) <= state.pending
 
 
-def estimate_covers_timer(configuration: PurgatoryConfiguration, state: State) -> bool:
+def estimate_covers_timer(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """The proposal's estimate is at least the timer's size. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
     return state.closed or state.estimate >= state.timer_size
 
 
-def estimate_covers_stale(configuration: PurgatoryConfiguration, state: State) -> bool:
+def estimate_covers_stale(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """The proposal counts every stale operation: estimate - timer size >= stale operations.
 
     It holds where every expiry has run before the purge is tested (an inline executor), in an
@@ -100,7 +80,7 @@ def estimate_covers_stale(configuration: PurgatoryConfiguration, state: State) -
     return state.closed or state.estimate - state.timer_size >= len(state.stale_operations)
 
 
-def distinct_is_estimated(configuration: PurgatoryConfiguration, state: State) -> bool:
+def distinct_is_estimated(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """Distinct operations are at most as many as the proposal's estimate, when quiet.
 
     It holds under the provisos of ``estimate_covers_stale``, and is false otherwise.
@@ -108,7 +88,7 @@ def distinct_is_estimated(configuration: PurgatoryConfiguration, state: State) -
     return bool(state.closed or state.timer.queue) or len(state.distinct) <= state.estimate
 
 
-def timer_size_is_pending(configuration: PurgatoryConfiguration, state: State) -> bool:
+def timer_size_is_pending(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
     """The timer's size is the number of pending operations: false while the executor has any."""
     return state.timer_size == state.pending
 
@@ -137,13 +117,13 @@ INVARIANTS: dict[str, Invariant] = {
         "PURGATORY-ESTIMATE-PROPOSAL",
         "the estimate is at least the timer's size",
         estimate_covers_timer,
-        Accounting.PROPOSAL,
+        profiles.Accounting.PROPOSAL,
     ),
 }
 """What holds in every state of every purgatory, by id."""
 
 
-def broken_invariants(model: PurgatoryModel[Store], state: State) -> Iterator[str]:
+def broken_invariants(model: PurgatoryModel, state: State) -> Iterator[str]:
     """The ids of the invariants that do not hold in a state; none in a reachable one."""
     for name, invariant in INVARIANTS.items():
         if invariant.accounting not in (None, model.profile.accounting):
@@ -152,7 +132,7 @@ def broken_invariants(model: PurgatoryModel[Store], state: State) -> Iterator[st
             yield name
 
 
-def stale_operations_bounded(model: PurgatoryModel[Store], before: State, after: State) -> bool:
+def stale_operations_bounded(model: PurgatoryModel, before: State, after: State) -> bool:
     """Whether an advance left at most the interval's number of stale operations.
 
     It is asked of an advance that begins and ends with an empty executor's queue, before shutdown;
@@ -163,7 +143,7 @@ def stale_operations_bounded(model: PurgatoryModel[Store], before: State, after:
     return len(after.stale_operations) <= model.interval(after.live_entries)
 
 
-def stale_entries_bounded(model: PurgatoryModel[Store], before: State, after: State) -> bool:
+def stale_entries_bounded(model: PurgatoryModel, before: State, after: State) -> bool:
     """Whether an advance before shutdown left at most the interval's number of stale entries.
 
     The exact accounting answers for it, the proposal does not. Rules: PURGATORY-STALE-ENTRIES.
@@ -171,7 +151,7 @@ def stale_entries_bounded(model: PurgatoryModel[Store], before: State, after: St
     return before.closed or after.stale_entries <= model.interval(after.live_entries)
 
 
-PurgatoryStep = tuple[Operation, Outcome]
+PurgatoryStep = tuple[op.Operation, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,49 +159,49 @@ class PurgatoryInstance:
     """What may be done: these operations under these keys, until the clock reads ``last_ms``."""
 
     purge_interval: int = 0
-    accounting: Accounting = Accounting.PROPOSAL
-    purge_due: PurgeDue = PurgeDue.FIXED
-    executor: Executor = Executor.STEPPED
+    accounting: profiles.Accounting = profiles.Accounting.PROPOSAL
+    purge_due: profiles.PurgeDue = profiles.PurgeDue.FIXED
+    executor: profiles.Executor = profiles.Executor.STEPPED
     time_outs: bool = True
     variants: frozenset[str] = frozenset()
     watched: Map[str, tuple[str, ...]] = Map({"a": ("k",), "b": ("k", "j")})
-    tries: tuple[Answer, ...] = ()
+    tries: tuple[op.Answer, ...] = ()
     delays_ms: tuple[int, ...] = (1,)
     last_ms: int = 2
 
-    def model(self) -> PurgatoryModel[Store]:
+    def model(self) -> PurgatoryModel:
         """The purgatory of the instance, with every observable."""
         return purgatory_variant_model(
-            PurgatoryConfiguration(self.purge_interval, self.time_outs),
-            PurgatoryProfile(
+            profiles.PurgatoryConfiguration(self.purge_interval, self.time_outs),
+            profiles.PurgatoryProfile(
                 accounting=self.accounting,
                 purge_due=self.purge_due,
-                check_drops=CheckDrops.AS_PASSED,
+                check_drops=profiles.CheckDrops.AS_PASSED,
                 executor=self.executor,
-                observables=frozenset(PurgatoryObservable),
+                observables=frozenset(profiles.PurgatoryObservable),
             ),
             self.variants,
         )
 
-    def operations(self, state: State) -> Iterator[Operation]:
+    def operations(self, state: State) -> Iterator[op.Operation]:
         """The operations that are possible in a state."""
         for name, keys in sorted(self.watched.items()):
             known = state.operations.get(name)
             if known is None:
                 for delay_ms in self.delays_ms:
-                    yield Watch(name, keys, delay_ms, Script(self.tries))
+                    yield op.Watch(name, keys, delay_ms, op.Script(self.tries))
             elif not known.completed:
-                yield Force(name)
+                yield op.Force(name)
                 if not known.satisfied:
-                    yield Satisfy(name)
+                    yield op.Satisfy(name)
         for key in sorted(state.lists):
-            yield Check(key)
-            yield CancelForKey(key)
-        yield Advance(state.timer.now_ms)
+            yield op.Check(key)
+            yield op.CancelForKey(key)
+        yield op.Advance(state.timer.now_ms)
         if state.timer.now_ms < self.last_ms:
-            yield Advance(state.timer.now_ms + 1)
+            yield op.Advance(state.timer.now_ms + 1)
         if state.timer.queue:
-            yield RunOne()
+            yield op.RunOne()
 
     def steps(self, state: State) -> Iterator[tuple[PurgatoryStep, State]]:
         """The labelled steps that leave a state."""
@@ -251,13 +231,13 @@ def _always(predicate: Predicate) -> Claim:
     return holds
 
 
-def _after_advance(bounded: Callable[[PurgatoryModel[Store], State, State], bool]) -> Claim:
+def _after_advance(bounded: Callable[[PurgatoryModel, State, State], bool]) -> Claim:
     """The claim that a bound holds after every advance."""
 
     def holds(
         instance: PurgatoryInstance, before: State, step: PurgatoryStep, after: State
     ) -> bool:
-        if not isinstance(step[0], Advance):
+        if not isinstance(step[0], op.Advance):
             return True
         return bounded(instance.model(), before, after)
 
@@ -294,14 +274,14 @@ CLAIMS: dict[str, tuple[str, Claim]] = {
 """Claims about steps by name: their sentence and their check."""
 
 STEPPED = PurgatoryInstance()
-INLINE = PurgatoryInstance(executor=Executor.INLINE)
-EXACT = PurgatoryInstance(accounting=Accounting.EXACT)
+INLINE = PurgatoryInstance(executor=profiles.Executor.INLINE)
+EXACT = PurgatoryInstance(accounting=profiles.Accounting.EXACT)
 KAFKA_CANCEL = PurgatoryInstance(
-    executor=Executor.INLINE, variants=frozenset({"time_out_taken_with_key"})
+    executor=profiles.Executor.INLINE, variants=frozenset({"time_out_taken_with_key"})
 )
 KAFKA_THROW = PurgatoryInstance(
-    executor=Executor.INLINE,
-    tries=(Answer.WAIT, Answer.THROW, Answer.WAIT),
+    executor=profiles.Executor.INLINE,
+    tries=(op.Answer.WAIT, op.Answer.THROW, op.Answer.WAIT),
     variants=frozenset({"second_try_unarmed"}),
 )
 
@@ -330,15 +310,15 @@ FALSE_CLAIMS: dict[str, tuple[PurgatoryInstance, str]] = {
     "mass-expiry-stale-operations": (STEPPED, "stale-operations-bounded"),
     "timer-size-is-pending": (STEPPED, "timer-size-is-pending"),
     "proposal-stale-entries": (
-        PurgatoryInstance(purge_interval=1, executor=Executor.INLINE),
+        PurgatoryInstance(purge_interval=1, executor=profiles.Executor.INLINE),
         "stale-entries-bounded",
     ),
     "no-time-outs-estimate": (
-        PurgatoryInstance(executor=Executor.INLINE, time_outs=False),
+        PurgatoryInstance(executor=profiles.Executor.INLINE, time_outs=False),
         "estimate-covers-stale",
     ),
     "no-time-outs-stale-operations": (
-        PurgatoryInstance(executor=Executor.INLINE, time_outs=False),
+        PurgatoryInstance(executor=profiles.Executor.INLINE, time_outs=False),
         "stale-operations-bounded",
     ),
     "kafka-cancel-live": (KAFKA_CANCEL, "live-is-owed"),

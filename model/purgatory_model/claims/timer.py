@@ -10,13 +10,8 @@ from dataclasses import dataclass
 
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.pending_tasks import PendingTasks
-from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_model.timing_wheel import (
-    TimingWheel,
-    as_timer,
-    broken_invariants,
-    timing_wheel_model,
-)
+from purgatory_model.timer import TimerModel, TimerState, timer_model, timing_wheel_model
+from purgatory_model.timing_wheel import TimingWheel, as_timer, broken_invariants
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (

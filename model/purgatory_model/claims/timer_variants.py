@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from purgatory_model.claims.long_arithmetic_wheel import LongArithmeticWheel, new_level
 from purgatory_model.pending_tasks import Store
-from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.timer import TimerModel, TimerState, timing_wheel_model
 from purgatory_spec.operations import Add, Operation, RunOne
 from purgatory_spec.outcomes import Event, Outcome
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile

@@ -37,18 +37,7 @@ from dataclasses import dataclass, replace
 
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
@@ -104,31 +93,31 @@ class OverlappingCalls:
         """It was never watched."""
         return OverlappedOperation()
 
-    def effects(self, state: OverlappedOperation, operation: Operation, part: Part) -> _Effects:
+    def effects(self, state: OverlappedOperation, operation: op.Operation, part: Part) -> _Effects:
         """The ways in which a part of a call may take effect.
 
         Raises:
             ValueError: the operation is none that a projection keeps.
         """
         match operation:
-            case Watch(keys=keys):
+            case op.Watch(keys=keys):
                 yield from self._watch(state, keys, part)
-            case Check(key):
+            case op.Check(key):
                 yield from self._check(state, key, part)
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 yield from self._cancel(state, key, part)
-            case Force():
+            case op.Force():
                 yield self._force(state, part)
-            case Satisfy():
+            case op.Satisfy():
                 yield Effect(replace(state, satisfied=True))
-            case Advance():
+            case op.Advance():
                 yield from self._advance(state, part)
-            case RunOne():
+            case op.RunOne():
                 yield from self._run(state, part)
-            case Shutdown():
+            case op.Shutdown():
                 yield Effect(replace(_disarmed(state), closed=True))
             case _:
-                raise ValueError(f"no delayed operation knows {operation_name(operation)}")
+                raise ValueError(f"no delayed operation knows {op.operation_name(operation)}")
 
     def _watch(self, state: OverlappedOperation, keys: tuple[str, ...], part: Part) -> _Effects:
         """Try and arm, enter the lists, try again.

@@ -16,10 +16,10 @@ The events of a part are those of its call, in its thread and in their order; wh
 happen, before the instant of their part or after it, is not asked, so long as it is inside the
 call. Observables are no part of a history, and not compared.
 
-To decide it, all explanations are followed together. A *moment* is one of them: the sequential
+To decide it, all explanations are followed together. A *candidate* is one of them: the sequential
 state, and of each open call how many parts took effect, which events were seen that no part has
 explained yet, and which are still owed. Parts are assumed to take effect as late as can be: when
-something returns. Where no moment is left, nothing explains the history.
+something returns. Where no candidate is left, nothing explains the history.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -164,7 +164,7 @@ class Explainer(Generic[Rule]):
         return frozenset(self.ordered_after(dict.fromkeys(memory, ()), event)) or None
 
     def ordered_after(
-        self, moments: dict[SearchState[Rule], Order], event: HistoryEvent
+        self, candidates: dict[SearchState[Rule], Order], event: HistoryEvent
     ) -> dict[SearchState[Rule], Order]:
         """The remaining explanations, each with one order of parts that leads there.
 
@@ -173,33 +173,38 @@ class Explainer(Generic[Rule]):
         """
         match event:
             case Called(thread, operation):
-                return {_begun(moment, thread, operation): moments[moment] for moment in moments}
+                return {
+                    _begun(candidate, thread, operation): candidates[candidate]
+                    for candidate in candidates
+                }
             case Happened(thread, happened):
-                return _kept(moments, lambda moment: _shown(moment, thread, happened))
+                return _kept(candidates, lambda candidate: _shown(candidate, thread, happened))
             case Returned():
-                return _kept(self._closed(moments), lambda moment: _returned(moment, event))
+                return _kept(
+                    self._closed(candidates), lambda candidate: _returned(candidate, event)
+                )
 
-    def _closed(self, moments: dict[SearchState[Rule], Order]) -> dict[SearchState[Rule], Order]:
-        """The moments, and those after any further parts of open calls."""
-        found = dict(moments)
-        fresh = list(moments)
+    def _closed(self, candidates: dict[SearchState[Rule], Order]) -> dict[SearchState[Rule], Order]:
+        """The candidates, and those after any further parts of open calls."""
+        found = dict(candidates)
+        fresh = list(candidates)
         while fresh:
-            moment = fresh.pop()
-            for taken, after in self._parts(moment):
+            candidate = fresh.pop()
+            for taken, after in self._parts(candidate):
                 if after not in found:
-                    found[after] = (*found[moment], taken)
+                    found[after] = (*found[candidate], taken)
                     fresh.append(after)
         return found
 
-    def _parts(self, moment: SearchState[Rule]) -> Iterator[tuple[Taken, SearchState[Rule]]]:
-        for thread, call in moment.calls.items():
+    def _parts(self, candidate: SearchState[Rule]) -> Iterator[tuple[Taken, SearchState[Rule]]]:
+        for thread, call in candidate.calls.items():
             if call.part is None:
                 continue
-            for effect in self._effects(moment.state, call.operation, call.part):
+            for effect in self._effects(candidate.state, call.operation, call.part):
                 after = call.after(effect)
                 if after is not None:
                     taken = Taken(thread, call.operation, call.part)
-                    yield taken, SearchState(effect.state, moment.calls.set(thread, after))
+                    yield taken, SearchState(effect.state, candidate.calls.set(thread, after))
 
     def _effects(self, state: Rule, operation: Operation, part: Part) -> tuple[Effect[Rule], ...]:
         key = (state, operation, part)
@@ -209,34 +214,34 @@ class Explainer(Generic[Rule]):
 
 
 def _kept(
-    moments: dict[SearchState[Rule], Order],
+    candidates: dict[SearchState[Rule], Order],
     change: Callable[[SearchState[Rule]], SearchState[Rule] | None],
 ) -> dict[SearchState[Rule], Order]:
-    """The moments after a change, without those that do not survive it."""
-    changed = ((change(moment), order) for moment, order in moments.items())
-    return {moment: order for moment, order in changed if moment is not None}
+    """The candidates after a change, without those that do not survive it."""
+    changed = ((change(candidate), order) for candidate, order in candidates.items())
+    return {candidate: order for candidate, order in changed if candidate is not None}
 
 
-def _begun(moment: SearchState[Rule], thread: str, operation: Operation) -> SearchState[Rule]:
-    if thread in moment.calls:
+def _begun(candidate: SearchState[Rule], thread: str, operation: Operation) -> SearchState[Rule]:
+    if thread in candidate.calls:
         raise ValueError(
             f"thread {thread!r} calls {operation!r} while it is inside "
-            f"{moment.calls[thread].operation!r}: calls inside calls are not explained here"
+            f"{candidate.calls[thread].operation!r}: calls inside calls are not explained here"
         )
-    return replace(moment, calls=moment.calls.set(thread, Call(operation)))
+    return replace(candidate, calls=candidate.calls.set(thread, Call(operation)))
 
 
-def _shown(moment: SearchState[Rule], thread: str, event: Event) -> SearchState[Rule] | None:
-    call = moment.calls.get(thread)
+def _shown(candidate: SearchState[Rule], thread: str, event: Event) -> SearchState[Rule] | None:
+    call = candidate.calls.get(thread)
     after = None if call is None else call.shows(event)
-    return None if after is None else replace(moment, calls=moment.calls.set(thread, after))
+    return None if after is None else replace(candidate, calls=candidate.calls.set(thread, after))
 
 
-def _returned(moment: SearchState[Rule], event: Returned) -> SearchState[Rule] | None:
-    call = moment.calls.get(event.thread)
+def _returned(candidate: SearchState[Rule], event: Returned) -> SearchState[Rule] | None:
+    call = candidate.calls.get(event.thread)
     if call is None or not call.may_return(event):
         return None
-    return replace(moment, calls=moment.calls.delete(event.thread))
+    return replace(candidate, calls=candidate.calls.delete(event.thread))
 
 
 def explain(history: History, rules: Rules[Rule]) -> Explanation:
@@ -248,10 +253,10 @@ def explain(history: History, rules: Rules[Rule]) -> Explanation:
         ValueError: a thread calls while it is inside a call, or the rules do not know an operation.
     """
     explainer = Explainer(rules)
-    moments: dict[SearchState[Rule], Order] = dict.fromkeys(explainer.begin(), ())
+    candidates: dict[SearchState[Rule], Order] = dict.fromkeys(explainer.begin(), ())
     for number, event in enumerate(history):
-        after = explainer.ordered_after(moments, event)
+        after = explainer.ordered_after(candidates, event)
         if not after:
-            return Explanation(next(iter(moments.values())), history[: number + 1])
-        moments = after
-    return Explanation(next(iter(moments.values())))
+            return Explanation(next(iter(candidates.values())), history[: number + 1])
+        candidates = after
+    return Explanation(next(iter(candidates.values())))

@@ -33,17 +33,7 @@ from purgatory_model.overlapping.interleaving import (
     Returned,
 )
 from purgatory_model.overlapping.linearizability import Memory, Monitor
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Value
 
 
@@ -51,7 +41,7 @@ from purgatory_spec.outcomes import EventKind, Value
 class OpenCall:
     """A call under way, and how many other operations it has completed so far."""
 
-    operation: Operation
+    operation: op.Operation
     concerns: bool
     others_completed: int = 0
 
@@ -81,14 +71,14 @@ class Projection:
             kept += events
         return tuple(kept)
 
-    def concerns(self, operation: Operation) -> bool:
+    def concerns(self, operation: op.Operation) -> bool:
         """Whether a call may do anything to the operation."""
         match operation:
-            case Watch(operation=name) | Force(name) | Satisfy(name):
+            case op.Watch(operation=name) | op.Force(name) | op.Satisfy(name):
                 return name == self.name
-            case Check(key) | CancelForKey(key):
+            case op.Check(key) | op.CancelForKey(key):
                 return key in self.keys
-            case Advance() | RunOne() | Shutdown():
+            case op.Advance() | op.RunOne() | op.Shutdown():
                 return True
             case _:
                 return False
@@ -113,7 +103,7 @@ class Projection:
         if event.event.task == self.name:
             if call is None and event.event.kind is EventKind.EXPIRED:
                 return calls, (
-                    Called(event.thread, Advance(0)),
+                    Called(event.thread, op.Advance(0)),
                     event,
                     Returned(event.thread),
                 )
@@ -125,9 +115,9 @@ class Projection:
 
     def _share(self, call: OpenCall, result: Value) -> Value:
         """The operation's part in the result of a call."""
-        if isinstance(call.operation, Check) and isinstance(result, int):
+        if isinstance(call.operation, op.Check) and isinstance(result, int):
             return result - call.others_completed
-        if isinstance(call.operation, CancelForKey) and isinstance(result, tuple):
+        if isinstance(call.operation, op.CancelForKey) and isinstance(result, tuple):
             return tuple(name for name in result if name == self.name)
         return result
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_model.pending_tasks import Kept
+from purgatory_model.pending_tasks import AnyStore
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.operations import Add, Advance, Elapse, Operation
 
 
 def timer_part(
-    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, part: Part
-) -> Effect[TimerState[Kept]] | Operation:
+    model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation, part: Part
+) -> Effect[TimerState[AnyStore]] | Operation:
     """The effect of a part of a call, or the step that the model takes in this part.
 
     A clock that two threads set does not go back here.

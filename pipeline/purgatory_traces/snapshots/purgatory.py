@@ -21,9 +21,7 @@ from purgatory_traces.snapshots.mismatch import (
 from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot
 
 
-def purgatory_state(
-    snapshot: Snapshot, instance: PurgatoryInstance
-) -> PurgatoryState[PendingTasks]:
+def purgatory_state(snapshot: Snapshot, instance: PurgatoryInstance) -> PurgatoryState:
     """The state that a snapshot tells.
 
     Raises:
@@ -60,7 +58,7 @@ def purgatory_state(
     )
 
 
-def _timer(snapshot: Snapshot, instance: PurgatoryInstance) -> TimerState[PendingTasks]:
+def _timer(snapshot: Snapshot, instance: PurgatoryInstance) -> TimerState[Store]:
     if snapshot.now_ms is None:
         raise Unusable("now_ms is missing: on a manual clock nothing else says what time it is")
     model = timer_model(instance.configuration.timer, timer_profile(instance.profile))
@@ -108,9 +106,7 @@ def _lists(snapshot: Snapshot) -> Map[str, tuple[str, ...]]:
     return Map({key: tuple(names) for key, names in lists.items() if names})
 
 
-def purgatory_mismatch(
-    told: PurgatoryState[PendingTasks], believed: PurgatoryState[Store]
-) -> Mismatch | None:
+def purgatory_mismatch(told: PurgatoryState, believed: PurgatoryState) -> Mismatch | None:
     """How a snapshot contradicts a state that is possible by the lines before it.
 
     What a delayed operation will answer is not compared: the purgatory has no say in it.
@@ -134,9 +130,7 @@ def purgatory_mismatch(
     )
 
 
-def _lists_mismatch(
-    told: PurgatoryState[PendingTasks], believed: PurgatoryState[Store]
-) -> Mismatch | None:
+def _lists_mismatch(told: PurgatoryState, believed: PurgatoryState) -> Mismatch | None:
     for key in sorted({*told.lists, *believed.lists}):
         expected, seen = believed.lists.get(key, ()), told.lists.get(key, ())
         if expected != seen:
@@ -147,9 +141,7 @@ def _lists_mismatch(
     return None
 
 
-def _rest_mismatch(
-    told: PurgatoryState[PendingTasks], believed: PurgatoryState[Store]
-) -> Mismatch | None:
+def _rest_mismatch(told: PurgatoryState, believed: PurgatoryState) -> Mismatch | None:
     if told.timer.queue != believed.timer.queue:
         return Mismatch(
             "PURGATORY-TIME-OUT",

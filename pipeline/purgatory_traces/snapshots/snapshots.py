@@ -36,7 +36,7 @@ from purgatory_traces.traces.lines import (
     TimerInstance,
 )
 
-State: TypeAlias = TimerState[PendingTasks] | PurgatoryState[PendingTasks] | MemoryPoolState
+State: TypeAlias = TimerState[PendingTasks] | PurgatoryState | MemoryPoolState
 
 _INSIDES = frozenset(
     {

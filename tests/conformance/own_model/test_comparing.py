@@ -282,7 +282,7 @@ def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
 
 EVERYTHING = {
     "timer": (
-        "from purgatory_model.timing_wheel import timing_wheel_model as model",
+        "from purgatory_model.timer import timing_wheel_model as model",
         TimerProfile(
             executor=Executor.STEPPED,
             structure=Structure.DELAY_QUEUE_WHEEL,

@@ -1,6 +1,6 @@
 """Golden vectors bind the model: a model that is changed contradicts a recorded outcome."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,24 +17,26 @@ from purgatory_conformance.running.golden_vectors import (
     contradiction_of,
     contradictions,
 )
-from purgatory_model import memory_pool, purgatory, purgatory_calls
+from purgatory_model import memory_pool
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.course import Course, Courses
+from purgatory_model.call import Branch, Branches
+from purgatory_model.choices.walks import AnyWalk
+from purgatory_model.kafka_purgatory import appended
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.pending_tasks import PendingTasks
-from purgatory_model.purgatory import PurgatoryModel
-from purgatory_model.purgatory_calls import Calls
+from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.cases import Case
-from purgatory_spec.operations import Add, CallInside, Operation
-from purgatory_spec.profiles import CheckDrops, Component, SameTickOrder
+from purgatory_spec.operations import Add, Advance, CallInside, Elapse, Operation, Shutdown
+from purgatory_spec.outcomes import Event
+from purgatory_spec.profiles import LARGEST_LONG, CheckDrops, Component, SameTickOrder
 from purgatory_spec.reasons import Reason
 
 Timer = TimerModel[PendingTasks]
 State = TimerState[PendingTasks]
-Purgatory = PurgatoryModel[PendingTasks]
+Purgatory = PurgatoryModel
 Patch = pytest.MonkeyPatch
 
 arm = TimerModel._arm
@@ -42,10 +44,11 @@ timer_expectations = TimerModel.expectations
 refusal = TimerModel.refusal
 same_tick = TimerModel._same_tick
 purged = PurgatoryModel.purged
-watch = Calls.watch
-add = Calls._add
-walks = purgatory_calls.walks
-meanwhile = Calls._meanwhile
+watch = PurgatoryModel.watch
+add = PurgatoryModel._add
+walks = PurgatoryModel._walks
+meanwhile = PurgatoryModel._meanwhile
+advance = PurgatoryModel._timer_expectations
 pool_expectations = MemoryPoolModel.expectations
 
 
@@ -82,7 +85,7 @@ def last_armed_first(patch: Patch) -> None:
 
 
 def purges_at_the_interval(patch: Patch) -> None:
-    def wrong(self: Purgatory, state: purgatory.PurgatoryState[PendingTasks]) -> bool:
+    def wrong(self: Purgatory, state: PurgatoryState) -> bool:
         return state.stale_entries >= self.configuration.purge_interval
 
     patch.setattr(PurgatoryModel, "purge_is_due", wrong)
@@ -95,35 +98,31 @@ def purge_forgets_the_timer(patch: Patch) -> None:
 
 
 def no_keys_before_closed(patch: Patch) -> None:
-    def wrong(
-        self: Calls[PendingTasks], course: Course[PendingTasks], name: str, keys: tuple[str, ...]
-    ) -> Courses[PendingTasks]:
+    def wrong(self: Purgatory, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
         if not keys:
-            return (course.raises(Reason.INVALID_ARGUMENT),)
-        return watch(self, course, name, keys)
+            return (branch.raises(Reason.INVALID_ARGUMENT),)
+        return watch(self, branch, name, keys)
 
-    patch.setattr(Calls, "watch", wrong)
+    patch.setattr(PurgatoryModel, "watch", wrong)
 
 
 def without_second_try(
-    self: Calls[PendingTasks], course: Course[PendingTasks], name: str, keys: tuple[str, ...]
-) -> Courses[PendingTasks]:
-    added = purgatory_calls._appended(self._counted(course), name, keys)
+    self: Purgatory, branch: Branch, name: str, keys: tuple[str, ...]
+) -> Branches:
+    added = appended(self._counted(branch), name, keys)
     return tuple(self._arm(added.returns(False), name))
 
 
 def second_try_missing(patch: Patch) -> None:
-    patch.setattr(Calls, "_add", without_second_try)
+    patch.setattr(PurgatoryModel, "_add", without_second_try)
 
 
 def check_with(patch: Patch, drops: CheckDrops) -> None:
-    patch.setattr(
-        purgatory_calls,
-        "walks",
-        lambda course, key, profile, **more: walks(
-            course, key, msgspec.structs.replace(profile, check_drops=drops), **more
-        ),
-    )
+    def wrong(self: Purgatory, branch: Branch, key: str) -> tuple[AnyWalk, ...]:
+        profile = msgspec.structs.replace(self.profile, check_drops=drops)
+        return walks(replace(self, profile=profile), branch, key)
+
+    patch.setattr(PurgatoryModel, "_walks", wrong)
 
 
 def check_drops_at_the_end(patch: Patch) -> None:
@@ -131,24 +130,22 @@ def check_drops_at_the_end(patch: Patch) -> None:
 
 
 def another_thread_is_passed_over(patch: Patch) -> None:
-    patch.setattr(Calls, "_meanwhile", lambda self, course, owner, call: (course,))
+    patch.setattr(PurgatoryModel, "_meanwhile", lambda self, branch, owner, call: (branch,))
 
 
 def another_thread_may_be_passed_over(patch: Patch) -> None:
-    def wrong(
-        self: Calls[PendingTasks], course: Course[PendingTasks], owner: str, call: CallInside
-    ) -> Courses[PendingTasks]:
-        return (*meanwhile(self, course, owner, call), course)
+    def wrong(self: Purgatory, branch: Branch, owner: str, call: CallInside) -> Branches:
+        return (*meanwhile(self, branch, owner, call), branch)
 
-    patch.setattr(Calls, "_meanwhile", wrong)
+    patch.setattr(PurgatoryModel, "_meanwhile", wrong)
 
 
 def tries_only_satisfy(patch: Patch) -> None:
-    patch.setattr(Calls, "check", lambda self, course, key, *, inside=False: (course.returns(0),))
+    patch.setattr(PurgatoryModel, "_walk_on", lambda self, walks: (walks[0].branch.returns(0),))
 
 
 def inline_executor_runs_nothing(patch: Patch) -> None:
-    patch.setattr(purgatory, "run_all", lambda course, calls: (course,))
+    patch.setattr(PurgatoryModel, "_run_all", lambda self, branch: (branch,))
 
 
 def strict_keeps_a_byte(patch: Patch) -> None:
@@ -184,16 +181,24 @@ def refused_add_may_be_taken(patch: Patch) -> None:
 
 
 def purge_is_optional(patch: Patch) -> None:
-    patch.setattr(PurgatoryModel, "_purges", lambda self, state, operation: (None, False))
+    def wrong(
+        self: Purgatory,
+        state: PurgatoryState,
+        operation: Advance | Elapse | Shutdown,
+        seen: tuple[Event, ...] | None,
+    ) -> Iterator[Expectation[PurgatoryState]]:
+        yield from advance(self, state, operation, seen)
+        never = msgspec.structs.replace(self.configuration, purge_interval=LARGEST_LONG)
+        yield from advance(replace(self, configuration=never), state, operation, seen)
+
+    patch.setattr(PurgatoryModel, "_timer_expectations", wrong)
 
 
 def second_try_is_optional(patch: Patch) -> None:
-    def wrong(
-        self: Calls[PendingTasks], course: Course[PendingTasks], name: str, keys: tuple[str, ...]
-    ) -> Courses[PendingTasks]:
-        return (*add(self, course, name, keys), *without_second_try(self, course, name, keys))
+    def wrong(self: Purgatory, branch: Branch, name: str, keys: tuple[str, ...]) -> Branches:
+        return (*add(self, branch, name, keys), *without_second_try(self, branch, name, keys))
 
-    patch.setattr(Calls, "_add", wrong)
+    patch.setattr(PurgatoryModel, "_add", wrong)
 
 
 def check_drops_either_way(patch: Patch) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.viewing.markup import viewer_page
 from purgatory_conformance.viewing.runs import Run, run_of_case
-from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.timer import timing_wheel_model
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne
 from purgatory_spec.profiles import TimerConfiguration

@@ -23,13 +23,8 @@ from purgatory_model.claims.reconfiguration import (
     reconfigured,
     remembering_model,
 )
-from purgatory_model.timer import TimerState, timer_model
-from purgatory_model.timing_wheel import (
-    TimingWheel,
-    as_timer,
-    broken_invariants,
-    timing_wheel_model,
-)
+from purgatory_model.timer import TimerState, timer_model, timing_wheel_model
+from purgatory_model.timing_wheel import TimingWheel, as_timer, broken_invariants
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.state import ExactState
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
 from purgatory_spec.operations import (
     Advance,
@@ -42,7 +41,7 @@ INSTANCE = ExactInstance(
 class Pair:
     """A state of each model after the same operations."""
 
-    sequential: PurgatoryState[Store]
+    sequential: PurgatoryState
     concurrent: ExactState
 
 
@@ -82,7 +81,7 @@ class Pairs:
     instance: ExactInstance = INSTANCE
 
     @property
-    def sequential(self) -> PurgatoryModel[Store]:
+    def sequential(self) -> PurgatoryModel:
         """The sequential model: exact accounting, stepped executor, everything shown."""
         return purgatory_model(
             PurgatoryConfiguration(self.instance.purge_interval),
@@ -168,10 +167,10 @@ class Pairs:
         raises = "throwing-try" in self.instance.features
         return raises or isinstance(operation, Advance | RunOne)
 
-    def _satisfied(self, state: PurgatoryState[Store], name: str) -> PurgatoryState[Store]:
+    def _satisfied(self, state: PurgatoryState, name: str) -> PurgatoryState:
         ((_, after),) = self.sequential.successors(state, Satisfy(name))
         return after
 
 
-def _watches_completed(state: PurgatoryState[Store], operation: Operation) -> bool:
+def _watches_completed(state: PurgatoryState, operation: Operation) -> bool:
     return isinstance(operation, Watch) and operation.operation in state.completed

@@ -17,7 +17,6 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_model.overlapping.sequential_rules import Effect, Rule, Rules, sequential
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_spec.operations import CancelForKey, Check, Force, Operation, Watch
 from purgatory_spec.outcomes import Value
@@ -244,16 +243,16 @@ class From:
 class RulesFrom:
     """The sequential purgatory, from a state on."""
 
-    model: PurgatoryModel[Store]
-    first: PurgatoryState[Store]
+    model: PurgatoryModel
+    first: PurgatoryState
 
-    def initial(self) -> PurgatoryState[Store]:
+    def initial(self) -> PurgatoryState:
         """The given state."""
         return self.first
 
     def effects(
-        self, state: PurgatoryState[Store], operation: Operation, part: Part
-    ) -> Iterable[Effect[PurgatoryState[Store]]]:
+        self, state: PurgatoryState, operation: Operation, part: Part
+    ) -> Iterable[Effect[PurgatoryState]]:
         """The model's effects."""
         return sequential(self.model).effects(state, operation, part)
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal
 from purgatory_model.concurrent.proposal.state import Defect, Feature, ProposalInstance
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_spec.operations import Advance, CancelForKey, Check, Operation, RunOne, Watch
 from purgatory_spec.outcomes import Event, Outcome, Value
@@ -43,7 +42,7 @@ class Pair:
     """The same purgatory in both models."""
 
     concurrent: Moment
-    sequential: PurgatoryState[Store]
+    sequential: PurgatoryState
 
 
 class Different(AssertionError):
@@ -53,7 +52,7 @@ class Different(AssertionError):
 @dataclass(frozen=True)
 class BothModels:
     calls: WholeCalls
-    model: PurgatoryModel[Store]
+    model: PurgatoryModel
 
     def initial(self) -> Pair:
         return Pair(self.calls.initial(), self.model.initial())

@@ -42,7 +42,7 @@ def _of_timer(state: TimerState[Store], run: str, seq: int) -> Snapshot:
     )
 
 
-def _of_purgatory(state: PurgatoryState[Store], run: str, seq: int) -> Snapshot:
+def _of_purgatory(state: PurgatoryState, run: str, seq: int) -> Snapshot:
     due_ticks = state.timer.store.due_ticks
     entries: dict[str, list[str]] = {}
     for key, names in sorted(state.lists.items()):

@@ -4,7 +4,9 @@ from .seeded_changes import SeededChange
 
 _BINDING = "purgatory.calls.small_binding"
 _PUBLISHED = "purgatory.calls.small_published_binding"
-_CALLS = "purgatory_model/purgatory_calls.py"
+_CALLS = "purgatory_model/kafka_purgatory.py"
+_WATCHES = "purgatory_model/choices/watches.py"
+_ACCOUNTING = "purgatory_model/choices/accounting.py"
 
 CHANGES = (
     SeededChange(
@@ -34,7 +36,7 @@ CHANGES = (
     SeededChange(
         name="the model's second try is left out",
         binding=_BINDING,
-        file=_CALLS,
+        file=_WATCHES,
         line="tried_after = and_then(armed_before, lambda armed: self._try_again(armed, name))",
         instead="tried_after = tuple(each.returns(False) for each in armed_before)",
         action="WatchExpires",
@@ -43,22 +45,22 @@ CHANGES = (
         name="the model tells nothing of a time-out",
         binding=_BINDING,
         file=_CALLS,
-        line="return self._run_script(course.tell(timed_out(name)), name, script)",
-        instead="return self._run_script(course, name, script)",
+        line="return self._run_script(branch.tell(timed_out(name)), name, script)",
+        instead="return self._run_script(branch, name, script)",
         action="RunOne",
     ),
     SeededChange(
         name="the model's published estimate is zero behind a purge",
         binding=_PUBLISHED,
-        file="purgatory_model/purgatory.py",
-        line="estimate=state.timer_size if proposal else 0,",
-        instead="estimate=0,",
+        file=_CALLS,
+        line="return replace(state, lists=left, estimate=state.timer_size)",
+        instead="return replace(state, lists=left, estimate=0)",
         action="Advance",
     ),
     SeededChange(
         name="the model's exact estimate leaves out the time-outs that are owed",
         binding=_BINDING,
-        file="purgatory_model/purgatory.py",
+        file=_ACCOUNTING,
         line="return state.pending + state.stale_entries",
         instead="return state.timer_size + state.stale_entries",
         action="WatchExpires",

@@ -31,7 +31,7 @@ CHANGES = (
     SeededChange(
         name="the model takes the time-out with any key",
         binding="purgatory.exact.small_cancelling_binding",
-        file="purgatory_model/concurrent/exact/cancelling.py",
+        file="purgatory_model/concurrent/exact/calls.py",
         line='is_last = left.entries == 0 or turn.is_variant("cancel-takes-time-out")',
         instead="is_last = True",
         action="CancelOne",
@@ -39,7 +39,7 @@ CHANGES = (
     SeededChange(
         name="the model forgets what it had promised when it stops inserting",
         binding="purgatory.exact.small_cancelling_binding",
-        file="purgatory_model/concurrent/exact/watching.py",
+        file="purgatory_model/concurrent/exact/calls.py",
         line="yield (), turn.after(ended(replace(me, promised=(), balance=me.balance - rest)))",
         instead="yield (), turn.after(ended(replace(me, promised=())))",
         action="StopInserting",
@@ -47,7 +47,7 @@ CHANGES = (
     SeededChange(
         name="the model purges at the interval, not above it",
         binding="purgatory.exact.small_binding",
-        file="purgatory_model/concurrent/exact/purging.py",
+        file="purgatory_model/concurrent/exact/calls.py",
         line="return state.stale > instance.interval(state.entries - state.stale)",
         instead="return state.stale >= instance.interval(state.entries - state.stale)",
         action="BeginPurge",

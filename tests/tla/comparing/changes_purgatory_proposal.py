@@ -38,7 +38,7 @@ CHANGES = (
     SeededChange(
         name="the model's second look leaves the timer alone",
         binding="purgatory.proposal.small_binding",
-        file="purgatory_model/concurrent/proposal/callers.py",
+        file="purgatory_model/concurrent/proposal/calls.py",
         line="state = replace(state, timer=state.timer - {caller.operation})",
         instead="state = replace(state, timer=state.timer)",
         action="LookAgain",
@@ -46,7 +46,7 @@ CHANGES = (
     SeededChange(
         name="the model's walk does not wait for the lock",
         binding="purgatory.proposal.small_binding",
-        file="purgatory_model/concurrent/proposal/completers.py",
+        file="purgatory_model/concurrent/proposal/calls.py",
         line="if operation in state.holders:",
         instead="if operation in state.completed.intersection(state.holders):",
         action="TryCompletes",
@@ -54,7 +54,7 @@ CHANGES = (
     SeededChange(
         name="the model sweeps the first list twice",
         binding="purgatory.proposal.small_cancelling_binding",
-        file="purgatory_model/concurrent/proposal/reaper.py",
+        file="purgatory_model/concurrent/proposal/calls.py",
         line="swept = replace(state, lists=state.lists.set(key, entries))",
         instead="swept = replace(state, lists=state.lists.set(instance.keys[0], entries))",
         action="Sweep",
@@ -62,7 +62,7 @@ CHANGES = (
     SeededChange(
         name="the model's reset takes the timer's size as it is then",
         binding="purgatory.proposal.small_binding",
-        file="purgatory_model/concurrent/proposal/reaper.py",
+        file="purgatory_model/concurrent/proposal/calls.py",
         line="after = replace(state, estimate=reaper.size_read)",
         instead="after = replace(state, estimate=len(state.timer))",
         action="Reset",
@@ -70,7 +70,7 @@ CHANGES = (
     SeededChange(
         name="the model's label of a cancelled time-out names the last operation",
         binding="purgatory.proposal.small_cancelling_binding",
-        file="purgatory_model/concurrent/proposal/completers.py",
+        file="purgatory_model/concurrent/proposal/calls.py",
         line='return Step("Withdraw", (name, operation)), cancelled.to(name, further)',
         instead='return Step("Withdraw", (name, completer.to_meet[-1])), '
         "cancelled.to(name, further)",

@@ -90,7 +90,7 @@ CHANGES = (
     SeededChange(
         name="the model's executor takes the last task first",
         binding="timing_wheel.rounding_binding",
-        file="purgatory_model/timer.py",
+        file="purgatory_model/kafka_timer.py",
         line="task = state.queue[0]",
         instead="task, state = state.queue[0], replace(state, queue=state.queue[::-1])",
         action="RunOne",

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from purgatory_judge.timer.history import State
 from purgatory_model.pending_tasks import Store
-from purgatory_model.timer import TimerModel
-from purgatory_model.timing_wheel import TimingWheel, declared_timer_model
+from purgatory_model.timer import TimerModel, declared_timer_model
+from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Executor, Feature, TimerConfiguration, TimerProfile

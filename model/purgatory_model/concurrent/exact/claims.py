@@ -8,8 +8,8 @@ claims in ``tla/PurgatoryExact.tla``, in small letters.
 from collections.abc import Callable
 from typing import TypeAlias
 
+from purgatory_model.concurrent.exact.calls import purge_is_due
 from purgatory_model.concurrent.exact.instance import ExactInstance
-from purgatory_model.concurrent.exact.purging import purge_is_due
 from purgatory_model.concurrent.exact.state import ExactState
 
 Claim: TypeAlias = Callable[[ExactInstance, ExactState], bool]

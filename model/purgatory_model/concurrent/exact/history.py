@@ -21,15 +21,7 @@ from purgatory_model.overlapping.interleaving import (
     Step,
     thread_of,
 )
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    RunOne,
-    Satisfy,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
@@ -45,7 +37,7 @@ def history(
     if step.action == "Expire":
         (_, number) = step.arguments
         return (
-            Called(thread, Advance(0)),
+            Called(thread, op.Advance(0)),
             Happened(thread, expired(str(number))),
             Returned(thread),
         )
@@ -66,22 +58,22 @@ def _begun(
     chosen = step.arguments[1:]
     match step.action, chosen:
         case "BeginWatch", (int(number),):
-            yield Called(thread, Watch(str(number), instance.entries_per_call, DELAY_MS))
+            yield Called(thread, op.Watch(str(number), instance.entries_per_call, DELAY_MS))
         case "BeginCheck", (str(key),):
             for number in after.operations:
                 holds = instance.condition(after, number)
                 if holds and not instance.condition(before, number):
-                    yield Called(thread, Satisfy(str(number)))
+                    yield Called(thread, op.Satisfy(str(number)))
                     yield Returned(thread)
-            yield Called(thread, Check(key))
+            yield Called(thread, op.Check(key))
         case "BeginCancel", (str(key),):
-            yield Called(thread, CancelForKey(key))
+            yield Called(thread, op.CancelForKey(key))
         case "BeginForce", (int(number),):
-            yield Called(thread, Force(str(number)))
+            yield Called(thread, op.Force(str(number)))
         case "BeginPurge", ():
-            yield Called(thread, Advance(0))
+            yield Called(thread, op.Advance(0))
         case "Take", (int(),):
-            yield Called(thread, RunOne())
+            yield Called(thread, op.RunOne())
 
 
 def _happened(instance: ExactInstance, before: ExactState, step: Step) -> Iterator[HistoryEvent]:

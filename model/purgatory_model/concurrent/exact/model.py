@@ -11,18 +11,16 @@ a completed operation out of a list subtracts one. A thread posts its balance, a
 count, before it runs a callback and before its call returns. So at every instant the count and all
 balances together are the entries of completed operations.
 
-The calls, each step being one access to shared memory (in brackets the module):
+The calls, each step being one access to shared memory, are in ``calls``:
 
     watch     try; arm: into the timer, and the entries promised in the word; append to each list;
-              try again                                                                  (watching)
+              try again
     check     the key's event; copy the list; per operation of the copy: try, and drop the entry
-              of a completed one                                                          (walking)
-    complete  post; leave the timer; callback                                          (completing)
+              of a completed one
+    complete  post; leave the timer; callback
     cancel    detach the list; per operation of it: subtract, or lower the word
-                                                                                       (cancelling)
-    purge     per list: take out what is completed                                        (purging)
+    purge     per list: take out what is completed
     time-out  out of the timer into the queue; taken by the executor; decided
-                                                                                        (time_outs)
 
 ``tla/PurgatoryExact.tla`` says the same, action for action, under the same names. What it has
 beyond this is there to argue for a reduction: arming and cancelling in two steps each under a lock
@@ -33,16 +31,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from purgatory_model.concurrent.exact.cancelling import begin_cancel, cancel_one, end_cancel
-from purgatory_model.concurrent.exact.completing import (
-    call_back,
-    nested_nothing,
-    post,
-    post_early,
-    resume,
-    settle,
-    swap_word,
-)
+from purgatory_model.concurrent.exact import calls
 from purgatory_model.concurrent.exact.history import history
 from purgatory_model.concurrent.exact.instance import (
     CALLBACK,
@@ -51,27 +40,8 @@ from purgatory_model.concurrent.exact.instance import (
     WORLD,
     ExactInstance,
 )
-from purgatory_model.concurrent.exact.purging import begin_purge, sweep
 from purgatory_model.concurrent.exact.state import ExactState, Stage, Thread
-from purgatory_model.concurrent.exact.time_outs import begin_force, decide, expire, take
 from purgatory_model.concurrent.exact.turn import Choice, Turn
-from purgatory_model.concurrent.exact.walking import (
-    begin_check,
-    copy_list,
-    drop,
-    end_walk,
-    fall,
-    look_behind,
-    walk,
-)
-from purgatory_model.concurrent.exact.watching import (
-    arm,
-    begin_watch,
-    fail_inserting,
-    insert,
-    second_try,
-    stop_inserting,
-)
 from purgatory_model.overlapping.interleaving import HistoryEvent, Step
 
 __all__ = ["ConcurrentExact", "ExactInstance", "ExactState"]
@@ -80,42 +50,42 @@ _Action: TypeAlias = Callable[[Turn], Iterator[Choice]]
 _Actions: TypeAlias = Mapping[str, _Action]
 
 _NEXT: Mapping[Stage, _Actions] = {
-    "win": {"SwapWord": swap_word},
-    "post": {"Post": post},
-    "call-back": {"CallBack": call_back},
-    "nested": {"Resume": resume},
-    "settle": {"Settle": settle},
-    "arm": {"Arm": arm},
+    "win": {"SwapWord": calls.swap_word},
+    "post": {"Post": calls.post},
+    "call-back": {"CallBack": calls.call_back},
+    "nested": {"Resume": calls.resume},
+    "settle": {"Settle": calls.settle},
+    "arm": {"Arm": calls.arm},
     "insert": {
-        "Insert": insert,
-        "StopInserting": stop_inserting,
-        "FailInserting": fail_inserting,
+        "Insert": calls.insert,
+        "StopInserting": calls.stop_inserting,
+        "FailInserting": calls.fail_inserting,
     },
-    "second-try": {"SecondTry": second_try},
-    "copy-list": {"CopyList": copy_list},
-    "walk": {"Walk": walk, "EndWalk": end_walk},
-    "look-behind": {"LookBehind": look_behind},
-    "drop": {"Drop": drop},
-    "drop-own": {"Drop": drop},
-    "cancel": {"CancelOne": cancel_one, "EndCancel": end_cancel},
-    "decide": {"Decide": decide},
-    "sweep": {"Sweep": sweep},
+    "second-try": {"SecondTry": calls.second_try},
+    "copy-list": {"CopyList": calls.copy_list},
+    "walk": {"Walk": calls.walk, "EndWalk": calls.end_walk},
+    "look-behind": {"LookBehind": calls.look_behind},
+    "drop": {"Drop": calls.drop},
+    "drop-own": {"Drop": calls.drop},
+    "cancel": {"CancelOne": calls.cancel_one, "EndCancel": calls.end_cancel},
+    "decide": {"Decide": calls.decide},
+    "sweep": {"Sweep": calls.sweep},
 }
 """What a thread that is in a call may do next."""
 
 _BEGIN: Mapping[str, _Actions] = {
-    "callers": {"BeginWatch": begin_watch},
-    "completers": {"BeginCheck": begin_check},
-    "cancellers": {"BeginCancel": begin_cancel},
-    "forcers": {"BeginForce": begin_force},
-    "purgers": {"BeginPurge": begin_purge},
+    "callers": {"BeginWatch": calls.begin_watch},
+    "completers": {"BeginCheck": calls.begin_check},
+    "cancellers": {"BeginCancel": calls.begin_cancel},
+    "forcers": {"BeginForce": calls.begin_force},
+    "purgers": {"BeginPurge": calls.begin_purge},
 }
 """What a thread that is in no call may do, by the group that it belongs to."""
 
 _NESTED: Mapping[str, tuple[str, _Action]] = {
-    "re-entrant-check": ("BeginCheck", begin_check),
-    "re-entrant-watch": ("BeginWatch", begin_watch),
-    "re-entrant-cancel": ("BeginCancel", begin_cancel),
+    "re-entrant-check": ("BeginCheck", calls.begin_check),
+    "re-entrant-watch": ("BeginWatch", calls.begin_watch),
+    "re-entrant-cancel": ("BeginCancel", calls.begin_cancel),
 }
 """The call that a callback may make, by the feature that lets it."""
 
@@ -136,9 +106,9 @@ class ConcurrentExact:
             turn = Turn(self.instance, state, name, me)
             for action, act in self._actions(name, me).items():
                 yield from _taken(action, act, turn)
-            yield from _taken("PostEarly", post_early, turn)
-        yield from _taken("Expire", expire, Turn(self.instance, state, TIMER, Thread()))
-        yield from _taken("Fall", fall, Turn(self.instance, state, WORLD, Thread()))
+            yield from _taken("PostEarly", calls.post_early, turn)
+        yield from _taken("Expire", calls.expire, Turn(self.instance, state, TIMER, Thread()))
+        yield from _taken("Fall", calls.fall, Turn(self.instance, state, WORLD, Thread()))
 
     def history(
         self, before: ExactState, step: Step, after: ExactState
@@ -160,11 +130,11 @@ class ConcurrentExact:
         if me.stage == "begin":
             features = self.instance.features
             nested = dict(_NESTED[each] for each in sorted(features & _NESTED.keys()))
-            return {**nested, "NestedNothing": nested_nothing}
+            return {**nested, "NestedNothing": calls.nested_nothing}
         if me.stage != "idle":
             return _NEXT[me.stage]
         if name == EXECUTOR:
-            return {"Take": take}
+            return {"Take": calls.take}
         groups = (group for group in _BEGIN if name in getattr(self.instance, group))
         return _BEGIN.get(next(groups, ""), {})
 

@@ -7,9 +7,8 @@ key's event and walks the key's list, or cancels for the key. The reaper hands d
 executor, and purges by the estimate, which it sets to the timer's size. The executor completes what
 has expired.
 
-What each kind of thread does is in a module of its own: ``callers``, ``completers``, ``reaper``,
-``executor``; completing is the same for all and in ``completion``. The states are in ``state``,
-what is claimed of them in ``claims``.
+What each kind of thread does is in ``calls``; completing is the same for all. The states are in
+``state``, what is claimed of them in ``claims``.
 
 Operation number n has the name ``str(n)`` in a history. The model has no clock: which operation is
 due is left to chance, and a history says it by the event ``expired``, in a call ``Advance(0)``. An
@@ -20,11 +19,13 @@ event on a key shows as ``Satisfy`` of each operation that can be completed from
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from purgatory_model.concurrent.proposal.callers import caller_steps
-from purgatory_model.concurrent.proposal.completers import completer_steps
-from purgatory_model.concurrent.proposal.executor import executor_steps
+from purgatory_model.concurrent.proposal.calls import (
+    caller_steps,
+    completer_steps,
+    executor_steps,
+    reaper_steps,
+)
 from purgatory_model.concurrent.proposal.history import seen
-from purgatory_model.concurrent.proposal.reaper import reaper_steps
 from purgatory_model.concurrent.proposal.state import (
     Caller,
     Completer,

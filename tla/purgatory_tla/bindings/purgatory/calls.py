@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from purgatory_model.overlapping.interleaving import Step
-from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
 from purgatory_spec.operations import (
     Advance,
@@ -35,7 +34,7 @@ from purgatory_spec.profiles import (
 from purgatory_tla.comparing.binding import Binding, Variable
 from purgatory_tla.values.values import function, sequence, to_tla
 
-State = PurgatoryState[Store]
+State = PurgatoryState
 
 KEYS = ("a", "b")
 
@@ -94,7 +93,7 @@ class _Instance:
     most_entries: int = 2
     most_queued: int = 1
     most_estimate: int = 2
-    model: PurgatoryModel[Store] = field(init=False)
+    model: PurgatoryModel = field(init=False)
 
     def __post_init__(self) -> None:
         """Make the model."""

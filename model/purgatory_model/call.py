@@ -1,26 +1,26 @@
-"""A course: how far a call of the purgatory has come, and what could be seen of it.
+"""A call under way, as branches: what each has done so far, and what could be seen of it.
 
-A call continues a course, and gives all possible continuations: a single course unless the rules
-leave a choice. A course *returns* with a result or *raises* a reason; one that raises does not go
-on, unless what called it catches that.
+A call continues a branch, and gives all possible continuations: a single branch unless the rules
+leave a choice. A branch *returns* with a result or *raises* a reason; one that raises does not go
+on, unless its caller catches that.
 
-Choices multiply where callbacks watch. To spare a search among all courses, a course may know the
-events that an observed call has shown: only courses that agree with the events so far are followed,
-or, if no course agrees, the few nearest, so that a report can say what was expected.
+Choices multiply where callbacks watch. To spare a search among all branches, a branch may know the
+events that an observed call has shown: only branches that agree with the events so far are
+followed, or, if no branch agrees, the few nearest, so that a report can say what was expected.
 """
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from heapq import nlargest
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from immutables import Map
 
-from purgatory_model.pending_tasks import Kept
+from purgatory_model.kafka_timer import TimerState
+from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
 from purgatory_model.replacing import replace
-from purgatory_model.timer import TimerState
-from purgatory_model.watcher_lists import Entry, WatcherLists, numbered
+from purgatory_model.watcher_lists import Entry, WatcherLists
 from purgatory_spec.operations import CallInside, Script
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
@@ -32,16 +32,16 @@ Same = TypeVar("Same", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment(Generic[Kept]):
+class IntermediateState:
     """A state in the middle of a call: that of the purgatory, with entries told apart."""
 
-    timer: TimerState[Kept]
+    timer: TimerState[Store]
     operations: Map[str, OperationState]
     lists: WatcherLists
     estimate: int
     closed: bool
 
-    def state(self) -> PurgatoryState[Kept]:
+    def between_calls(self) -> PurgatoryState:
         """The state of the purgatory when the call has come to its end."""
         return PurgatoryState(
             self.timer, self.operations, self.lists.names(), self.estimate, self.closed
@@ -66,7 +66,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Course(Generic[Kept]):
+class Branch:
     """What a call has done so far, and how it ended if it has.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
@@ -76,7 +76,7 @@ class Course(Generic[Kept]):
     ``on_complete`` found it, where that is observed.
     """
 
-    moment: Moment[Kept]
+    state: IntermediateState
     events: tuple[Event, ...] = ()
     result: Value = None
     raised: Reason | None = None
@@ -87,48 +87,48 @@ class Course(Generic[Kept]):
     seen: tuple[Event, ...] | None = field(default=None, compare=False)
 
     @property
-    def agreement(self) -> int:
+    def agreeing_events(self) -> int:
         """The number of events that agree with the events seen, up to the first difference."""
         pairs = zip(self.events, self.seen or (), strict=False)
         return next((number for number, (a, b) in enumerate(pairs) if a != b), len(self.events))
 
     @property
-    def is_likely(self) -> bool:
-        """Whether the course's events are a prefix of the events seen, if any were given."""
+    def agrees(self) -> bool:
+        """Decide whether the branch's events are a prefix of the events seen, if any were given."""
         return self.seen is None or self.seen[: len(self.events)] == self.events
 
     def operation(self, name: str) -> OperationState:
         """The delayed operation of this name."""
-        return self.moment.operations[name]
+        return self.state.operations[name]
 
-    def tell(self, *events: Event) -> "Course[Kept]":
-        """This course with further events."""
+    def tell(self, *events: Event) -> "Branch":
+        """This branch with further events."""
         return replace(self, events=self.events + events)
 
-    def returns(self, result: Value) -> "Course[Kept]":
-        """The course, ended with a result."""
+    def returns(self, result: Value) -> "Branch":
+        """The branch, ended with a result."""
         return replace(self, result=result, raised=None)
 
-    def raises(self, reason: Reason) -> "Course[Kept]":
-        """The course, ended by an exception."""
+    def raises(self, reason: Reason) -> "Branch":
+        """The branch, ended by an exception."""
         return replace(self, result=None, raised=reason)
 
-    def caught(self, name: str) -> "Course[Kept]":
+    def caught(self, name: str) -> "Branch":
         """A callback's script goes on behind an action, also where that raised."""
         if self.raised is None:
             return replace(self, result=None)
         seen = self.tell(Event(EventKind.REJECTED, name, reason=self.raised))
         return seen.returns(None)
 
-    def with_timer(self, timer: TimerState[Kept]) -> "Course[Kept]":
-        """This course with another state of the timer."""
-        return replace(self, moment=replace(self.moment, timer=timer))
+    def with_timer(self, timer: TimerState[Store]) -> "Branch":
+        """This branch with another state of the timer."""
+        return replace(self, state=replace(self.state, timer=timer))
 
-    def satisfied(self, name: str) -> "Course[Kept]":
-        """This course with a delayed operation that every further try completes."""
+    def satisfied(self, name: str) -> "Branch":
+        """This branch with a delayed operation that every further try completes."""
         return self.with_operation(name, replace(self.operation(name), satisfied=True))
 
-    def left_to_try_again(self, name: str) -> "Course[Kept]":
+    def left_to_try_again(self, name: str) -> "Branch":
         """Leave an operation to be tried again by the call that is trying the operation.
 
         Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
@@ -140,42 +140,42 @@ class Course(Generic[Kept]):
         """Whether an operation was left to be tried again, and nobody has done so."""
         return any(not self.operation(name).completed for name in self.again)
 
-    def without_due(self, name: str) -> "Course[Kept]":
-        """This course with an operation that is no longer due."""
+    def without_due(self, name: str) -> "Branch":
+        """This branch with an operation that is no longer due."""
         due = tuple(left for group in self.due if (left := group - {name}))
         return replace(self, due=due)
 
-    def with_lists(self, lists: WatcherLists) -> "Course[Kept]":
-        """This course with other watcher lists."""
-        return replace(self, moment=replace(self.moment, lists=lists))
+    def with_lists(self, lists: WatcherLists) -> "Branch":
+        """This branch with other watcher lists."""
+        return replace(self, state=replace(self.state, lists=lists))
 
-    def with_operation(self, name: str, operation: OperationState) -> "Course[Kept]":
-        """This course with another state of a delayed operation."""
-        operations = self.moment.operations.set(name, operation)
-        return replace(self, moment=replace(self.moment, operations=operations))
+    def with_operation(self, name: str, operation: OperationState) -> "Branch":
+        """This branch with another state of a delayed operation."""
+        operations = self.state.operations.set(name, operation)
+        return replace(self, state=replace(self.state, operations=operations))
 
-    def introduce(self, name: str, delay_ms: int = 0, script: Script = NO_SCRIPT) -> "Course[Kept]":
+    def introduce(self, name: str, delay_ms: int = 0, script: Script = NO_SCRIPT) -> "Branch":
         """The name stands for a delayed operation; a known one stays what it is."""
-        if name in self.moment.operations:
+        if name in self.state.operations:
             return self
         return self.with_operation(name, OperationState(delay_ms, script))
 
 
-Courses = tuple[Course[Kept], ...]
-Call = Callable[[Course[Kept]], Iterable[Course[Kept]]]
+Branches = tuple[Branch, ...]
+Continuation = Callable[[Branch], Iterable[Branch]]
 
 
-def begin(state: PurgatoryState[Kept], seen: tuple[Event, ...] | None = None) -> Course[Kept]:
-    """The course of a call that has done nothing yet."""
-    lists = numbered(state.lists)
-    moment = Moment(state.timer, state.operations, lists, state.estimate, state.closed)
-    return Course(moment, seen=seen)
+def begin(state: PurgatoryState, seen: tuple[Event, ...] | None = None) -> Branch:
+    """The branch of a call that has done nothing yet."""
+    lists = WatcherLists(state.lists)
+    begun = IntermediateState(state.timer, state.operations, lists, state.estimate, state.closed)
+    return Branch(begun, seen=seen)
 
 
 def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     """The items without duplicates, in the order of their first occurrence.
 
-    A few items are compared pairwise: courses share most of their parts, and hashing would visit
+    A few items are compared pairwise: branches share most of their parts, and hashing would visit
     all parts.
     """
     all_found = tuple(found)
@@ -184,28 +184,28 @@ def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     return tuple(each for place, each in enumerate(all_found) if each not in all_found[:place])
 
 
-def likely(found: Iterable[Same], course_of: Callable[[Same], Course[Kept]]) -> tuple[Same, ...]:
-    """The courses that agree with the events seen, without duplicates; else the few nearest."""
+def pruned(branches: Iterable[Branch]) -> Branches:
+    """Keep the branches that agree with the events seen, without duplicates; else a few near."""
+    return pruned_by(branches, lambda branch: branch)
+
+
+def pruned_by(found: Iterable[Same], branch_of: Callable[[Same], Branch]) -> tuple[Same, ...]:
+    """Keep the items whose branches agree with the events seen; see ``pruned``."""
     each_once = distinct(found)
     if len(each_once) < 2:
         return each_once
-    agreeing = tuple(each for each in each_once if course_of(each).is_likely)
+    agreeing = tuple(each for each in each_once if branch_of(each).agrees)
     if agreeing:
         return agreeing
-    nearest = nlargest(_NEAREST, each_once, lambda each: course_of(each).agreement)
+    nearest = nlargest(_NEAREST, each_once, lambda each: branch_of(each).agreeing_events)
     return tuple(nearest)
 
 
-def itself(course: Course[Kept]) -> Course[Kept]:
-    """The course that a course has."""
-    return course
-
-
-def and_then(courses: Iterable[Course[Kept]], call: Call[Kept]) -> Courses[Kept]:
-    """Courses that returned go on with a call; courses that raised are at their end."""
+def and_then(branches: Iterable[Branch], call: Continuation) -> Branches:
+    """Branches that returned go on with a call; branches that raised are at their end."""
     found = (
         then
-        for course in courses
-        for then in ((course,) if course.raised is not None else call(course))
+        for branch in branches
+        for then in ((branch,) if branch.raised is not None else call(branch))
     )
-    return likely(found, itself)
+    return pruned(found)

@@ -1,0 +1,112 @@
+"""Channels that stand in a line, that ask again without a sign, or that are closed early.
+
+Under recovery ``first_come`` those who wait stand in a *line*. Memory goes to its head, and whoever
+comes while others wait stands behind them. A release may serve the line, or leave that to the next
+poll.
+"""
+
+from collections.abc import Iterator
+
+from purgatory_model.channel_state import Channel, ChannelMutingState, Coming
+from purgatory_model.kafka_channels import KafkaChannels, Move, Why
+from purgatory_model.replacing import replace
+from purgatory_model.step import Expectation
+from purgatory_spec.profiles import AskAgain, EndWhileWaiting, Recovery
+
+
+class AnyChannels(KafkaChannels):
+    """A server's channels by the choices of a profile."""
+
+    @property
+    def is_first_come(self) -> bool:
+        """Whether those who wait stand in a line."""
+        return self.profile.recovery is Recovery.FIRST_COME
+
+    @property
+    def asks_with_bytes(self) -> bool:
+        """Whether who was refused asks again only for a client that has gone on."""
+        return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
+
+    def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:
+        """Close a connection, which leaves the line. Rules: MUTING-CLOSE."""
+        closed = super().closed(state, name)
+        return replace(closed, line=tuple(each for each in closed.line if each != name))
+
+    def _perhaps_served(
+        self, before: ChannelMutingState, after: ChannelMutingState, why: Why
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """Serve the line with memory that has come back, or leave that to the next poll.
+
+        Rules: MUTING-FIRST-COME.
+        """
+        ways = super()._perhaps_served(before, after, why)
+        served = after
+        while (grant := self._first_served(served)) is not None:
+            served, why = grant.after, why | grant.why
+        return ways if served is after else (*ways, self._way(before, served, why))
+
+    def _moves_of_channels(self, state: ChannelMutingState) -> Iterator[Move]:
+        """Move the head of the line, then any channel."""
+        grant = self._first_served(state)
+        if grant is not None:
+            yield grant
+        yield from super()._moves_of_channels(state)
+
+    def _first_served(self, state: ChannelMutingState) -> Move | None:
+        """Grant memory to the head of the line, if there is enough. Rules: MUTING-FIRST-COME."""
+        if not state.line:
+            return None
+        name = state.line[0]
+        channel = state.channels[name]
+        first = channel.coming[0]
+        if not self._is_granted(state, first.size_bytes):
+            return None
+        served = self._granted(state, name, channel, first, "MUTING-RECOVER")
+        why = served.why | {"MUTING-FIRST-COME"} if len(state.line) > 1 else served.why
+        return replace(served, after=replace(served.after, line=state.line[1:]), why=why)
+
+    def _recovers(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
+    ) -> Iterator[Move]:
+        """Ask again with bytes, or as soon as there is enough; the line is served in its order.
+
+        Rules: MUTING-RECOVER.
+        """
+        if self.asks_with_bytes:
+            yield from super()._recovers(state, name, channel, first)
+        elif not self.is_first_come and self._is_granted(state, first.size_bytes):
+            yield self._granted(state, name, channel, first, "MUTING-RECOVER")
+
+    @property
+    def _must_notice_end(self) -> bool:
+        at_once = self.profile.end_while_waiting is EndWhileWaiting.AT_ONCE
+        return at_once and not self.configuration.tls
+
+    def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> Move:
+        """Ask for memory, behind those who stand in the line.
+
+        Rules: MUTING-ASK, MUTING-BOUND, MUTING-FIRST-COME.
+        """
+        if not state.line:
+            return super()._ask(state, name, channel, first)
+        there_is = self._is_granted(state, first.size_bytes)
+        rule = "MUTING-FIRST-COME" if there_is else "MUTING-BOUND"
+        return self._refused(state, name, channel, first, rule)
+
+    def _refused(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
+    ) -> Move:
+        """Mute a channel until there is memory, and append it to the line."""
+        move = super()._refused(state, name, channel, first, rule)
+        if not self.is_first_come:
+            return move
+        return replace(move, after=replace(move.after, line=(*state.line, name)))
+
+    def _too_late(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
+        """Close a channel that receives for too long, or is idle. Rules: MUTING-SLOW-SENDER."""
+        slow_ms = self.configuration.receive_limit_ms
+        if slow_ms and channel.holds and state.now_ms - channel.held_ms >= slow_ms:
+            is_over = state.now_ms - channel.held_ms > slow_ms
+            must = is_over and not channel.coming[0].is_whole
+            yield self._close(state, name, "MUTING-SLOW-SENDER", must=must)
+        yield from super()._too_late(state, name, channel)

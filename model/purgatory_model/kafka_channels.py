@@ -1,0 +1,662 @@
+"""Kafka's channels that wait for memory: which a poll reads, and which wait, hold or are muted.
+
+Theory of operation. Clients send requests, each four bytes of size and a body. A channel asks the
+pool for the memory of a request when it has the size. Where it is granted the channel *holds*, and
+takes the body as it comes; where it is refused the channel *waits*, and is not read. A request that
+was received is *handled*: its memory stays out until the release, and its channel is *ordered*
+until the response. A channel is read when it neither waits nor is ordered nor throttled.
+
+A step ``poll`` is a sequence of *moves*, each of one channel: it takes bytes, asks, receives,
+closes. The order of the moves is free, and with it who has the memory that several want. The poll
+is over when no move is left that must be made; some moves may be made or left, such as to notice
+that a client has gone whose request is being handled. So a poll has several ends, which are found
+by making the moves in every order. Moves that concern neither memory nor the line are made first:
+their order makes no difference.
+
+A server that has memory again un-mutes everyone who waits. A channel then asks again once its
+client has gone on; which of several comes first is free. ``choices.channels`` has other recoveries.
+
+Each way in which a step may go names the rules that it puts to the test.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from purgatory_model.channel_state import (
+    SIZE_BYTES,
+    Channel,
+    ChannelMutingState,
+    Coming,
+    Peer,
+    Receive,
+    at,
+    channel_of,
+    request_name,
+)
+from purgatory_model.memory_pool_arithmetic import is_granted
+from purgatory_model.replacing import replace
+from purgatory_model.step import Expectation, accepted, possible
+from purgatory_spec import operations as op
+from purgatory_spec import outcomes
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingObservable,
+    ChannelMutingProfile,
+)
+from purgatory_spec.reasons import Reason
+
+_PEERS = {
+    op.Ending.CLOSE: Peer.CLOSED,
+    op.Ending.HALF_CLOSE: Peer.HALF_CLOSED,
+    op.Ending.RESET: Peer.RESET,
+}
+
+
+Why = frozenset[str]
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    ChannelMutingObservable.AVAILABLE: ("MUTING-CONSERVATION",),
+    ChannelMutingObservable.UNREAD: ("MUTING-READ-AFTER-GRANT",),
+    ChannelMutingObservable.DEPLETED_TIME: ("MUTING-DEPLETED",),
+    "always": ("MUTING-CONSERVATION",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The move of one channel in a poll.
+
+    ``must`` moves are made before the poll ends. ``is_free`` says that the move concerns neither
+    memory nor the line, so that it may be made before all others.
+    """
+
+    after: ChannelMutingState
+    why: Why
+    received: str | None = None
+    must: bool = True
+    is_free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a poll is: the state, what was received, and the release that is still to come."""
+
+    state: ChannelMutingState
+    received: frozenset[str] = frozenset()
+    release: str | None = None
+    was_released: bool = False
+
+
+@dataclass(frozen=True)
+class KafkaChannels:
+    """A server's channels under a configuration, which make Kafka's choices."""
+
+    configuration: ChannelMutingConfiguration
+    profile: ChannelMutingProfile
+
+    @property
+    def bound_bytes(self) -> int:
+        """The most that may be outstanding. Rules: MUTING-BOUND."""
+        configuration = self.configuration
+        beyond_bytes = 0 if configuration.strict else configuration.max_request_bytes - 1
+        return configuration.limit_bytes + beyond_bytes
+
+    def initial(self) -> ChannelMutingState:
+        """A server without connections."""
+        return ChannelMutingState(self.configuration.limit_bytes)
+
+    def accept(
+        self, state: ChannelMutingState, operation: op.Operation, outcome: Outcome
+    ) -> frozenset[ChannelMutingState]:
+        """The states in which an observed outcome leaves the server; empty means divergence."""
+        return accepted(self.expectations(state, operation), outcome)
+
+    def successors(
+        self, state: ChannelMutingState, operation: op.Operation
+    ) -> Iterator[tuple[Outcome, ChannelMutingState]]:
+        """Every outcome of an operation with the state after it."""
+        return possible(self.expectations(state, operation))
+
+    def expectations(
+        self, state: ChannelMutingState, operation: op.Operation
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """The ways in which an operation may go.
+
+        Raises:
+            ValueError: the clock would go back, or the operation is none of a server.
+        """
+        match operation:
+            case op.Poll():
+                return self._polled(Place(state))
+            case op.PollWhile(request):
+                if request not in state.handled:
+                    return (self._unknown(state),)
+                return self._polled(Place(state, release=request))
+            case op.PollBeside(channel):
+                return self._polled_beside(state, channel)
+            case op.Connect(channel):
+                return (self._connect(state, channel),)
+            case op.Release(request):
+                return self._release(state, request)
+            case op.Construct(size_bytes, max_single_bytes):
+                return (self._construct(state, size_bytes, max_single_bytes),)
+            case op.Elapse(to_ms):
+                return (self._way(state, at(state, to_ms), self._why_of_time(state, to_ms)),)
+            case (
+                op.Announce(channel)
+                | op.Send(channel)
+                | op.Respond(channel)
+                | op.Throttle(channel)
+                | op.Unthrottle(channel)
+                | op.Close(channel)
+                | op.HangUp(channel)
+            ):
+                if channel not in state.channels:
+                    return (self._unknown(state),)
+                return self._of_channel(state, channel, operation)
+            case _:
+                raise ValueError(f"a server has no operation {op.operation_name(operation)}")
+
+    def _of_channel(
+        self, state: ChannelMutingState, name: str, operation: op.Operation
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """The ways in which an operation on a channel may go."""
+        channel = state.channels[name]
+        match operation:
+            case op.Announce(_, size_bytes, sent_bytes):
+                return (self._way(state, _announced(state, name, size_bytes, sent_bytes)),)
+            case op.Send(_, sent_bytes):
+                return (self._way(state, _sent(state, name, sent_bytes)),)
+            case op.Respond():
+                return self._respond(state, name)
+            case op.Throttle():
+                if not channel.is_ordered:
+                    return (self._way(state, state),)
+                throttled = replace(channel, is_throttled=True)
+                return (self._way(state, state.with_channel(name, throttled)),)
+            case op.Unthrottle():
+                ended = replace(channel, is_throttled=False, active_ms=state.now_ms)
+                return (self._way(state, state.with_channel(name, ended)),)
+            case op.Close():
+                if not channel.is_open:
+                    return (self._way(state, state),)
+                closed = self.closed(state, name)
+                return self._perhaps_served(state, closed, frozenset({"MUTING-CLOSE"}))
+            case op.HangUp(_, ending):
+                gone = replace(channel, peer=_PEERS[ending], is_buffered=False, is_forgotten=False)
+                return (self._way(state, state.with_channel(name, gone)),)
+            case _:
+                raise ValueError(f"a channel has no operation {op.operation_name(operation)}")
+
+    def observe(self, state: ChannelMutingState) -> Mapping[str, Value]:
+        """The declared observables by name. What lies in a broken socket is free."""
+        channels = sorted(state.channels.items())
+        waited_ms = state.depleted_ms
+        values: dict[ChannelMutingObservable, Value] = {
+            ChannelMutingObservable.AVAILABLE: state.available_bytes,
+            ChannelMutingObservable.OPEN: tuple(n for n, each in channels if each.is_open),
+            ChannelMutingObservable.WAITING: tuple(state.waiting),
+            ChannelMutingObservable.ORDERED: tuple(
+                n for n, each in channels if each.is_open and each.is_ordered
+            ),
+            ChannelMutingObservable.HOLDING: tuple(n for n, each in channels if each.holds),
+            ChannelMutingObservable.DEPLETED_TIME: waited_ms,
+        }
+        if self.configuration.tls:
+            values[ChannelMutingObservable.UNREAD] = None
+        elif all(each.peer is not Peer.RESET for _, each in channels if each.is_open):
+            values[ChannelMutingObservable.UNREAD] = sum(
+                each.unread_bytes for _, each in channels if each.is_open
+            )
+        declared = self.profile.observables
+        return {name.value: value for name, value in values.items() if name in declared}
+
+    def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:
+        """A connection is closed: what it holds comes back, and it leaves the line.
+
+        Rules: MUTING-END-MID-REQUEST, MUTING-CLOSE, MUTING-CONSERVATION.
+        """
+        channel = state.channels[name]
+        back_bytes = channel.coming[0].size_bytes if channel.holds else 0
+        gone = replace(
+            channel,
+            is_open=False,
+            coming=(),
+            taken_bytes=0,
+            receive=Receive.NONE,
+            is_stuck=False,
+            is_buffered=False,
+            is_forgotten=False,
+        )
+        return replace(
+            state.with_channel(name, gone),
+            available_bytes=state.available_bytes + back_bytes,
+        )
+
+    def _connect(self, state: ChannelMutingState, name: str) -> Expectation[ChannelMutingState]:
+        """A connection is taken. Rules: MUTING-OTHERS-GO-ON, MUTING-HANDSHAKE."""
+        why = {"MUTING-OTHERS-GO-ON"} if state.waiting else set()
+        if self.configuration.tls and state.available_bytes <= 0:
+            why.add("MUTING-HANDSHAKE")
+        channel = Channel(read_ms=state.now_ms, active_ms=state.now_ms)
+        return self._way(state, state.with_channel(name, channel), frozenset(why))
+
+    def _release(
+        self, state: ChannelMutingState, request: str
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """A handler gives the memory of its request back. Rules: MUTING-RELEASE."""
+        if request not in state.handled:
+            return (self._unknown(state),)
+        after, why = _released(state, request)
+        return self._perhaps_served(state, after, why)
+
+    def _respond(
+        self, state: ChannelMutingState, name: str
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """A response is written; to a client that has gone it may fail.
+
+        Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS, MUTING-THROTTLE, MUTING-HALF-CLOSE.
+        """
+        channel = state.channels[name]
+        answered = replace(channel, is_ordered=False, active_ms=state.now_ms)
+        after = state.with_channel(name, answered)
+        why = {"MUTING-OTHERS-GO-ON"} if state.waiting else set()
+        if channel.is_throttled:
+            why.add("MUTING-THROTTLE")
+        if channel.peer is Peer.HALF_CLOSED:
+            why.add("MUTING-HALF-CLOSE")
+        ways = [self._way(state, after, frozenset(why))]
+        if channel.is_open and channel.peer in (Peer.CLOSED, Peer.RESET):
+            ways.append(self._way(state, self.closed(after, name)))
+        return tuple(ways)
+
+    def _perhaps_served(
+        self, before: ChannelMutingState, after: ChannelMutingState, why: Why
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """Leave memory that has come back to the next poll."""
+        return (self._way(before, after, why),)
+
+    def _construct(
+        self, state: ChannelMutingState, limit_bytes: int, max_request_bytes: int
+    ) -> Expectation[ChannelMutingState]:
+        """Try to make another server; this one is left alone. Rules: MUTING-CONFIG."""
+        why = frozenset({"MUTING-CONFIG"})
+        if max_request_bytes >= 1 and (limit_bytes <= 0 or limit_bytes >= max_request_bytes):
+            return self._way(state, state, why)
+        return self._way(state, state, why, rejected=Reason.INVALID_ARGUMENT)
+
+    def _polled(self, begin: Place) -> tuple[Expectation[ChannelMutingState], ...]:
+        """Every end of a poll: all moves that must be made, in every order that matters."""
+        ends: dict[tuple[frozenset[str], ChannelMutingState], Why] = {}
+        seen: dict[Place, Why] = {}
+        before = begin.state
+        open_places: list[tuple[Place, Why]] = [(begin, self._why_of_muted(before))]
+        while open_places:
+            place, why = open_places.pop()
+            known = seen.get(place)
+            if known is not None and why <= known:
+                continue
+            seen[place] = why if known is None else why | known
+            must_go_on = False
+            for move, then in self._moves(place):
+                must_go_on = must_go_on or move.must
+                open_places.append((then, why | move.why))
+                if move.must and move.is_free:
+                    break
+            if not must_go_on:
+                end = (place.received, place.state)
+                ends[end] = ends.get(end, frozenset()) | why
+        return tuple(
+            self._way(before, after, why | self._why_of_end(before, after), received=names)
+            for (names, after), why in ends.items()
+        )
+
+    def _polled_beside(
+        self, state: ChannelMutingState, name: str
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """A poll beside a client that sends without end, which its server may turn out.
+
+        What it sends is a sign of life, and no byte of a request: the poll goes as any other.
+
+        Rules: MUTING-TURNS.
+        """
+        channel = state.channels.get(name)
+        if channel is None:
+            return (self._unknown(state),)
+        if not (channel.is_open and channel.peer is Peer.THERE):
+            return self._polled(Place(state))
+        sends = replace(channel, active_ms=state.now_ms, is_buffered=False, is_forgotten=False)
+        after = state.with_channel(name, sends)
+        stays = self._polled(Place(after))
+        if not channel.may_be_read:
+            return stays
+        leaves = self._polled(Place(self.closed(after, name)))
+        return tuple(
+            replace(way, rules=_with_effect(way.rules, "MUTING-TURNS")) if way.groups else way
+            for way in (*stays, *leaves)
+        )
+
+    def _moves(self, place: Place) -> Iterator[tuple[Move, Place]]:
+        """The moves that can be made, those that are free of others first."""
+        moves = list(self._moves_of_channels(place.state))
+        for move in sorted(moves, key=lambda each: not (each.must and each.is_free)):
+            names = place.received
+            if move.received is not None:
+                names = names | {move.received}
+            yield move, replace(place, state=move.after, received=names)
+        if place.release is not None:
+            after, why = _released(place.state, place.release)
+            released = Place(after, place.received, was_released=True)
+            yield Move(after, why | {"MUTING-NOT-WITH-MEMORY"}), released
+
+    def _moves_of_channels(self, state: ChannelMutingState) -> Iterator[Move]:
+        for name, channel in sorted(state.channels.items()):
+            if channel.is_open:
+                yield from self._moves_of(state, name, channel)
+
+    def _moves_of(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
+        """What a channel may do now, or must. Rules: MUTING-BUFFERED."""
+        ends = list(self._ends(state, name, channel))
+        yield from ends
+        if channel.waits:
+            yield from self._moves_of_waiting(state, name, channel)
+        elif channel.may_be_read:
+            for move in self._reads(state, name, channel):
+                why = move.why | {"MUTING-BUFFERED"} if channel.is_buffered else move.why
+                must = move.must and not channel.is_forgotten
+                yield replace(move, why=why, must=must, is_free=move.is_free and not ends)
+
+    def _ends(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
+        """Ends that may be noticed at any time: the client has gone, or a limit has passed."""
+        if channel.peer in (Peer.CLOSED, Peer.RESET):
+            yield self._close(state, name, "MUTING-END-WHILE-HANDLED", must=False)
+        yield from self._too_late(state, name, channel)
+
+    def _reads(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
+        """What reading a channel does that nothing mutes. Rules: MUTING-BAD-SIZE."""
+        first = channel.first
+        if first is None or not first.is_announced:
+            yield from self._begin(state, name, channel, first)
+        elif channel.receive is Receive.HOLDS:
+            yield from self._receive(state, name, channel, first)
+        elif not 0 <= first.size_bytes <= self.configuration.max_request_bytes:
+            yield self._close(state, name, "MUTING-BAD-SIZE")
+        elif first.size_bytes == 0:
+            yield self._whole(state, name, channel, first, "MUTING-EMPTY")
+        elif channel.receive is not Receive.ASKS_LATER or channel.has_news:
+            yield self._ask(state, name, channel, first)
+
+    def _begin(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming | None
+    ) -> Iterator[Move]:
+        """No size is known: a part of one is taken, or the end is noticed.
+
+        Rules: MUTING-ONLY-REFUSED.
+        """
+        if first is not None and first.sent_bytes > channel.taken_bytes:
+            yield self._take(state, name, channel, first)
+        elif channel.peer is not Peer.THERE:
+            yield self._close(state, name, "MUTING-END-MID-REQUEST", is_free=True)
+
+    def _take(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> Move:
+        """Take what the client has sent of a request. Rules: MUTING-ONLY-REFUSED."""
+        taken = channel.read(state.now_ms, receive=channel.receive, taken_bytes=first.sent_bytes)
+        why = frozenset({"MUTING-ONLY-REFUSED"} if state.available_bytes <= 0 else ())
+        return Move(state.with_channel(name, taken), why, is_free=True)
+
+    def _moves_of_waiting(
+        self, state: ChannelMutingState, name: str, channel: Channel
+    ) -> Iterator[Move]:
+        """A channel that waits: it asks again, or its client has gone.
+
+        Rules: MUTING-RECOVER, MUTING-END-WHILE-WAITING.
+        """
+        first = channel.first
+        if first is None or channel.is_stuck:
+            return
+        yield from self._recovers(state, name, channel, first)
+        if channel.peer is not Peer.THERE and not first.is_whole:
+            yield self._close(state, name, "MUTING-END-WHILE-WAITING", must=self._must_notice_end)
+
+    def _recovers(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
+    ) -> Iterator[Move]:
+        """Ask again as soon as there is memory, for a client that has gone on.
+
+        Rules: MUTING-RECOVER.
+        """
+        if not channel.has_news:
+            if state.available_bytes > 0:
+                yield self._unmuted(state, name, channel)
+        elif self._is_granted(state, first.size_bytes):
+            yield self._granted(state, name, channel, first, "MUTING-RECOVER")
+
+    @property
+    def _must_notice_end(self) -> bool:
+        """Whether the end of a client must be noticed while its channel waits."""
+        return False
+
+    def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> Move:
+        """A channel stops waiting without memory, and is read again. Rules: MUTING-RECOVER."""
+        later = channel.read(state.now_ms, receive=Receive.ASKS_LATER)
+        return Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}))
+
+    def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> Move:
+        """The size is known: memory is asked for.
+
+        Rules: MUTING-ASK, MUTING-BOUND.
+        """
+        if self._is_granted(state, first.size_bytes):
+            return self._granted(state, name, channel, first, "MUTING-ASK")
+        return self._refused(state, name, channel, first, "MUTING-BOUND")
+
+    def _refused(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
+    ) -> Move:
+        """Mute a channel until there is memory. Rules: MUTING-WAIT, MUTING-READ-AFTER-GRANT."""
+        waits = channel.read(state.now_ms, receive=Receive.WAITS, taken_bytes=SIZE_BYTES)
+        why = {"MUTING-WAIT", rule}
+        if any(each.holds for each in state.channels.values()):
+            why.add("MUTING-NOT-WITH-MEMORY")
+        if first.body_bytes:
+            why.add("MUTING-READ-AFTER-GRANT")
+        return Move(state.with_channel(name, waits), frozenset(why))
+
+    def _is_granted(self, state: ChannelMutingState, size_bytes: int) -> bool:
+        return is_granted(state.available_bytes, size_bytes, self.configuration.strict)
+
+    def _granted(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
+    ) -> Move:
+        """A channel has the memory of its request.
+
+        Rules: MUTING-ASK, MUTING-RECOVER, MUTING-BUFFERED.
+        """
+        holds = replace(
+            channel.read(state.now_ms, receive=Receive.HOLDS, taken_bytes=SIZE_BYTES),
+            held_ms=state.now_ms,
+        )
+        after = replace(
+            state.with_channel(name, holds),
+            available_bytes=state.available_bytes - first.size_bytes,
+        )
+        why = {rule, "MUTING-ASK"}
+        if after.outstanding_bytes >= self.bound_bytes:
+            why.add("MUTING-BOUND")
+        if self.configuration.tls and rule == "MUTING-RECOVER" and first.body_bytes:
+            why.add("MUTING-BUFFERED")
+        if state.waiting and rule == "MUTING-ASK":
+            why.add("MUTING-OTHERS-GO-ON")
+        if channel.waits and channel.peer is not Peer.THERE:
+            why.add("MUTING-END-WHILE-WAITING")
+        return Move(after, frozenset(why))
+
+    def _receive(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
+    ) -> Iterator[Move]:
+        """A channel that holds takes the bytes of the body from the socket.
+
+        Rules: MUTING-GRANTED-FINISHES, MUTING-END-MID-REQUEST.
+        """
+        if first.is_whole:
+            rule = "MUTING-GRANTED-FINISHES" if state.available_bytes <= 0 else "MUTING-ASK"
+            yield self._whole(state, name, channel, first, rule)
+        elif first.sent_bytes > channel.taken_bytes:
+            yield self._take(state, name, channel, first)
+        elif channel.peer is not Peer.THERE:
+            yield self._close(state, name, "MUTING-END-MID-REQUEST")
+
+    def _whole(
+        self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
+    ) -> Move:
+        """A request is received. Rules: MUTING-ORDER, MUTING-ONE-AT-A-TIME, MUTING-EMPTY."""
+        request = request_name(name, first.number)
+        read = replace(
+            channel.read(state.now_ms, receive=Receive.NONE, taken_bytes=0),
+            coming=channel.coming[1:],
+            is_buffered=self.configuration.tls and len(channel.coming) > 1,
+            is_forgotten=False,
+            is_ordered=True,
+        )
+        after = replace(
+            state.with_channel(name, read), handled=state.handled.set(request, first.size_bytes)
+        )
+        why = {rule}
+        if first.number > 1:
+            why.add("MUTING-ORDER")
+        if read.coming:
+            why.add("MUTING-ONE-AT-A-TIME")
+        if state.waiting:
+            why.add("MUTING-OTHERS-GO-ON")
+        if channel.peer is Peer.HALF_CLOSED:
+            why.add("MUTING-HALF-CLOSE")
+        return Move(after, frozenset(why), request, is_free=True)
+
+    def _close(
+        self,
+        state: ChannelMutingState,
+        name: str,
+        rule: str,
+        *,
+        must: bool = True,
+        is_free: bool = False,
+    ) -> Move:
+        return Move(self.closed(state, name), frozenset({rule}), must=must, is_free=is_free)
+
+    def _too_late(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
+        """Close a channel that is idle; whether the limit is met or passed, just not, is free.
+
+        Rules: MUTING-IDLE, MUTING-NOT-IDLE.
+        """
+        idle_ms = self.configuration.idle_limit_ms
+        if not idle_ms or state.now_ms - channel.read_ms < idle_ms:
+            return
+        if channel.receive is Receive.WAITS:
+            return
+        is_over = state.now_ms - channel.active_ms > idle_ms
+        is_muted = channel.is_ordered or channel.is_throttled
+        must = is_over and not is_muted and not channel.has_unread
+        yield self._close(state, name, "MUTING-IDLE", must=must)
+
+    def _why_of_muted(self, state: ChannelMutingState) -> Why:
+        """What a poll puts to the test by channels that it must leave alone."""
+        why: set[str] = set()
+        comes_back = bool(state.waiting) and state.available_bytes > 0
+        for channel in state.channels.values():
+            if not channel.is_open:
+                continue
+            has_more = channel.first is not None and channel.first.is_announced
+            if channel.is_ordered and has_more:
+                why.add("MUTING-ONE-AT-A-TIME")
+                if comes_back:
+                    why.add("MUTING-TWO-REASONS")
+            if channel.is_throttled and not channel.is_ordered and has_more:
+                why.add("MUTING-THROTTLE")
+            if channel.receive is Receive.WAITS and self._is_past_idle(state, channel):
+                why.add("MUTING-NOT-IDLE")
+        return frozenset(why)
+
+    def _is_past_idle(self, state: ChannelMutingState, channel: Channel) -> bool:
+        idle_ms = self.configuration.idle_limit_ms
+        return bool(idle_ms) and state.now_ms - channel.read_ms > idle_ms
+
+    def _why_of_end(self, before: ChannelMutingState, after: ChannelMutingState) -> Why:
+        """What the end of a poll puts to the test. Rules: MUTING-IDLE-RETURNS."""
+        is_empty = not after.handled and not any(each.is_open for each in after.channels.values())
+        return frozenset({"MUTING-IDLE-RETURNS"} if is_empty and before.channels else ())
+
+    def _why_of_time(self, state: ChannelMutingState, to_ms: int) -> Why:
+        waited = bool(state.waiting) and to_ms > state.now_ms
+        return frozenset({"MUTING-DEPLETED"} if waited else ())
+
+    def _unknown(self, state: ChannelMutingState) -> Expectation[ChannelMutingState]:
+        return self._way(state, state, rejected=Reason.UNKNOWN_NAME)
+
+    def _way(
+        self,
+        before: ChannelMutingState,
+        after: ChannelMutingState,
+        why: Why = frozenset(),
+        *,
+        received: frozenset[str] = frozenset(),
+        rejected: Reason | None = None,
+    ) -> Expectation[ChannelMutingState]:
+        """A way in which a step may go. Rules: MUTING-CONSERVATION, MUTING-NOT-WITH-MEMORY."""
+        tested = set(why)
+        if before.available_bytes != after.available_bytes:
+            tested.add("MUTING-CONSERVATION")
+        return Expectation(
+            groups=(frozenset(map(outcomes.received, received)),) if received else (),
+            complete=lambda _: after,
+            observe=self.observe,
+            rejected=rejected,
+            rules={**_PARTS, "effect": tuple(sorted(tested))} if tested else _PARTS,
+        )
+
+
+def _announced(
+    state: ChannelMutingState, name: str, size_bytes: int, sent_bytes: int
+) -> ChannelMutingState:
+    """A client begins a request; to a connection that is closed it sends in vain."""
+    channel = state.channels[name]
+    number = channel.announced + 1
+    coming = Coming(number, size_bytes, sent_bytes)
+    more = (*channel.coming, coming) if channel.is_open else ()
+    sends = replace(channel, announced=number, coming=more, is_buffered=False, is_forgotten=False)
+    return state.with_channel(name, sends)
+
+
+def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutingState:
+    """A client goes on with the request that it has begun."""
+    channel = state.channels[name]
+    if not channel.is_open or not channel.coming:
+        return state
+    *others, last = channel.coming
+    more = replace(last, sent_bytes=last.sent_bytes + sent_bytes)
+    sends = replace(channel, coming=(*others, more), is_buffered=False, is_forgotten=False)
+    return state.with_channel(name, sends)
+
+
+def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingState, Why]:
+    """The memory of a request is back.
+
+    Rules: MUTING-RELEASE, MUTING-END-WHILE-HANDLED, MUTING-IDLE-RETURNS.
+    """
+    size_bytes = state.handled[request]
+    after = replace(
+        state,
+        available_bytes=state.available_bytes + size_bytes,
+        handled=state.handled.delete(request),
+    )
+    why = {"MUTING-RELEASE"}
+    if not state.channels[channel_of(request)].is_open:
+        why.add("MUTING-END-WHILE-HANDLED")
+        if not after.handled and not any(each.is_open for each in after.channels.values()):
+            why.add("MUTING-IDLE-RETURNS")
+    return after, frozenset(why)
+
+
+def _with_effect(rules: Mapping[str, tuple[str, ...]], rule: str) -> Mapping[str, tuple[str, ...]]:
+    """The rules of an expectation with one more that its effect puts to the test."""
+    return {**rules, "effect": tuple(sorted({*rules.get("effect", ()), rule}))}
