@@ -8,8 +8,12 @@ import pytest
 from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.judging.purgatory.judge import STATES_CAP, PurgatoryJudge
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.specimens.purgatory_mutants import PROPOSAL_PROFILE, SILENT_PROFILE
-from purgatory_conformance.specimens.small.purgatory import PROFILE, small_purgatory
+from purgatory_conformance.specimens.small.purgatory import (
+    PROFILE,
+    PROPOSAL_PROFILE,
+    SILENT_PROFILE,
+    small_purgatory,
+)
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.operations import (
     Advance,

@@ -11,7 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 
+import msgspec
+
+from purgatory_conformance.specimens.small.specimen import Refusal, Specimen
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
 from purgatory_spec.messages import Implementation
@@ -33,7 +37,7 @@ from purgatory_spec.operations import (
     Throttle,
     Unthrottle,
 )
-from purgatory_spec.outcomes import Event, Outcome, Value, received
+from purgatory_spec.outcomes import Event, Value, received
 from purgatory_spec.profiles import (
     AskAgain,
     ChannelMutingConfiguration,
@@ -55,6 +59,9 @@ PROFILE = ChannelMutingProfile(
 )
 """What the small server declares unless told otherwise: all that the suite can ask for."""
 
+EVERYONE_PROFILE = msgspec.structs.replace(PROFILE, recovery=Recovery.EVERYONE)
+"""The profile of a server where all that wait ask again, and newcomers with them."""
+
 
 _TURN = 64
 """How many records or writes are taken from a channel in a poll."""
@@ -65,15 +72,6 @@ _SUPPLY = 10_000
 
 class GivenUp(Exception):
     """The server has taken all records of a client that sends without end, and asks for more."""
-
-
-class Refusal(Exception):
-    """The server, or what stands before it, rejects an operation."""
-
-    def __init__(self, reason: Reason = Reason.INVALID_ARGUMENT) -> None:
-        """Keep the reason, which the outcome names."""
-        super().__init__(reason.value)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,8 +505,7 @@ class SmallServer:
         """How long somebody has waited."""
         return self.waited_ms + (self.now_ms - self.waits_since_ms if self.line else 0)
 
-    @classmethod
-    def check_limits(cls, limit: int, most: int) -> None:
+    def check_limits(self, limit: int, most: int) -> None:
         """Raise ``Refusal`` for limits that no server can have."""
         if most < 1 or 0 < limit < most:
             raise Refusal
@@ -517,35 +514,24 @@ class SmallServer:
 MakeServer = Callable[[ChannelMutingConfiguration, ChannelMutingProfile, Habits], SmallServer]
 
 
-class SmallServerInstance:
-    """A small server behind the step vocabulary, with its clients and its handlers."""
+class SmallServerInstance(Specimen):
+    """Put a small server behind the step vocabulary, with its clients and its handlers."""
 
     def __init__(self, server: SmallServer, profile: ChannelMutingProfile) -> None:
-        """Nobody is connected."""
+        """Begin without connections."""
+        super().__init__(profile)
         self._server = server
-        self._profile = profile
         self._channels: dict[str, Channel] = {}
         self._sent: dict[str, SentRequests] = {}
         self._handled: dict[str, Request] = {}
 
-    def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            self._perform(operation)
-        except Refusal as refusal:
-            rejected = refusal.reason
-        except Exception as error:
-            rejected, detail = Reason.INTERNAL, repr(error)
-        events = tuple(self._event_of(request) for request in self._server.received)
+    def settle(self) -> None:
+        """Hand the requests that were received to their handlers."""
+        self.events += [self._event_of(request) for request in self._server.received]
         self._server.received.clear()
-        return Outcome(None, rejected, events, self._show(), detail)
 
-    def close(self) -> None:
-        """Nothing is held."""
-
-    def _perform(self, operation: Operation) -> None:
+    def perform(self, operation: Operation) -> Value:
+        """Carry out one operation, which has no result."""
         server = self._server
         match operation:
             case Connect(name):
@@ -571,6 +557,7 @@ class SmallServerInstance:
                 server.now_ms = to_ms
             case _:
                 self._handle(operation)
+        return None
 
     def _poll_beside(self, channel: Channel) -> None:
         """Poll while a client sends records without data."""
@@ -623,10 +610,11 @@ class SmallServerInstance:
         self._handled[name] = request
         return received(name)
 
-    def _show(self) -> Mapping[str, Value]:
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables; what lies unread in a socket is not known under TLS."""
         server = self._server
         alive = [each for _, each in sorted(self._channels.items()) if each.is_open]
-        values: dict[ChannelMutingObservable, Value] = {
+        return {
             ChannelMutingObservable.AVAILABLE: server.available,
             ChannelMutingObservable.OPEN: _names(alive),
             ChannelMutingObservable.WAITING: _names(filter(server.shown_waiting, alive)),
@@ -635,7 +623,6 @@ class SmallServerInstance:
             ChannelMutingObservable.UNREAD: None if server.tls else self._unread(alive),
             ChannelMutingObservable.DEPLETED_TIME: server.depleted_ms(),
         }
-        return {o.value: v for o, v in values.items() if o in self._profile.observables}
 
     def _unread(self, alive: Iterable[Channel]) -> int:
         return sum(self._sent[each.name].of_bodies(each.unread) for each in alive)

@@ -8,8 +8,17 @@ method, so that a purgatory with a single fault is a subclass with a single over
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
 
 from purgatory_conformance.components import narrowed
+from purgatory_conformance.specimens.small.specimen import (
+    Refusal,
+    ScriptFailure,
+    Specimen,
+    reason_of,
+)
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
@@ -49,6 +58,7 @@ from purgatory_spec.profiles import (
     Accounting,
     CheckDrops,
     Component,
+    Configuration,
     Executor,
     NegativeDelay,
     PurgatoryConfiguration,
@@ -71,22 +81,31 @@ PROFILE = PurgatoryProfile(
 )
 """What the small purgatory declares unless told otherwise: all that the suite can ask for."""
 
+AMORTISED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=PurgeDue.AMORTISED)
+"""The choices of a purgatory whose purges cost what they remove."""
+
+SILENT_PROFILE = msgspec.structs.replace(PROFILE, observables=frozenset())
+"""The profile of a first adapter that has everything and shows nothing but events and results."""
+
+PROPOSAL_PROFILE = msgspec.structs.replace(
+    PROFILE,
+    accounting=Accounting.PROPOSAL,
+    throwing_try=ThrowingTry.STOP,
+    observables=PROFILE.observables - {PurgatoryObservable.PENDING},
+)
+"""The choices of Kafka's purgatory, but for its timer's structure."""
+
+ESTIMATE_PROFILE = msgspec.structs.replace(
+    PROPOSAL_PROFILE,
+    observables=PROPOSAL_PROFILE.observables - {PurgatoryObservable.STALE_OPERATIONS},
+)
+"""The same without the count that shows that the published accounting does not bound it."""
+
+
+Keys = tuple[str, ...]
 
 NO_SCRIPT = Script()
 """An operation that waits until somebody else completes it."""
-
-
-class Refusal(Exception):
-    """The purgatory refuses an operation."""
-
-    def __init__(self, reason: Reason) -> None:
-        """Keep the reason, which the outcome names."""
-        super().__init__(reason.value)
-        self.reason = reason
-
-
-class ScriptFailure(Exception):
-    """The exception that leaves a try or a callback because its script says so."""
 
 
 @dataclass(eq=False, slots=True)
@@ -110,11 +129,12 @@ class Entry:
     operation: DelayedOperation
 
 
-class SmallPurgatory:
+class SmallPurgatory(Specimen):
     """A purgatory with timer, clock and executor queue."""
 
     def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
         """Make a purgatory in which nothing waits."""
+        super().__init__(profile)
         self.profile = profile
         self.purge_interval = configuration.purge_interval
         self.time_outs = configuration.time_outs
@@ -127,24 +147,14 @@ class SmallPurgatory:
         self.armings = 0
         self.estimated = 0
         self.closed = False
-        self.events: list[Event] = []
         self.callback_timer_size: int | None = None
 
     # What a step asks for
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation."""
-        self.events = []
         self.callback_timer_size = None
-        result: Value = None
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            result = self.perform(operation)
-        except Exception as error:
-            rejected, detail = reason_of(error), repr(error)
-        self.settle()
-        return Outcome(result, rejected, tuple(self.events), self.show(), detail)
+        return super().do(operation)
 
     def perform(self, operation: Operation) -> Value:
         """The result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
@@ -183,7 +193,7 @@ class SmallPurgatory:
 
     # Watching
 
-    def watch(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def watch(self, operation: DelayedOperation, keys: Keys) -> bool:
         """Try an operation, else watch it; whether this call completed the operation."""
         self.refuse(keys)
         if self.is_completed(operation):
@@ -198,7 +208,7 @@ class SmallPurgatory:
         self.count_watch(keys)
         return self.second_try(operation)
 
-    def refuse(self, keys: tuple[str, ...]) -> None:
+    def refuse(self, keys: Keys) -> None:
         """Raise ``Refusal`` where nothing can be watched."""
         if self.closed:
             raise Refusal(Reason.CLOSED)
@@ -214,12 +224,12 @@ class SmallPurgatory:
         """Whether an operation is completed by now."""
         return operation.completed
 
-    def watch_completed(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def watch_completed(self, operation: DelayedOperation, keys: Keys) -> bool:
         """Watch an operation that was completed before."""
         self.count_watch(keys)
         return False
 
-    def first_try(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
         """The try before an operation is watched."""
         return self.attempt(operation)
 
@@ -227,12 +237,12 @@ class SmallPurgatory:
         """The try after an operation was added to all lists."""
         return self.attempt(operation)
 
-    def enlist(self, operation: DelayedOperation, keys: tuple[str, ...]) -> None:
+    def enlist(self, operation: DelayedOperation, keys: Keys) -> None:
         """Add an operation to the list of each key."""
         for key in keys:
             self.lists.setdefault(key, []).append(Entry(operation))
 
-    def count_watch(self, keys: tuple[str, ...]) -> None:
+    def count_watch(self, keys: Keys) -> None:
         """What the proposal's estimate grows by."""
         self.estimated += 1
 
@@ -450,9 +460,6 @@ class SmallPurgatory:
         self.closed = True
         self.armed = []
 
-    def close(self) -> None:
-        """Nothing is held."""
-
     # Counting and purging
 
     def is_purge_due(self) -> bool:
@@ -515,9 +522,9 @@ class SmallPurgatory:
             return self.estimated
         return len(self.armed) + len(self.queue) + self.stale_entries()
 
-    def show(self) -> Mapping[str, Value]:
-        """The declared observables."""
-        values: dict[PurgatoryObservable, Value] = {
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables."""
+        return {
             PurgatoryObservable.ENTRIES: self.entries(),
             PurgatoryObservable.KEYS: len(self.lists),
             PurgatoryObservable.STALE_ENTRIES: self.stale_entries(),
@@ -528,14 +535,6 @@ class SmallPurgatory:
             PurgatoryObservable.ESTIMATE: self.estimate(),
             PurgatoryObservable.CALLBACK_TIMER_SIZE: self.callback_timer_size,
         }
-        return {o.value: v for o, v in values.items() if o in self.profile.observables}
-
-
-def reason_of(error: Exception) -> Reason:
-    """Why an operation was rejected that ended in this exception."""
-    if isinstance(error, Refusal):
-        return error.reason
-    return Reason.THROWN if isinstance(error, ScriptFailure) else Reason.INTERNAL
 
 
 MakePurgatory = Callable[[PurgatoryConfiguration, PurgatoryProfile], SmallPurgatory]
@@ -545,12 +544,20 @@ def small_purgatory(
     make_purgatory: MakePurgatory = SmallPurgatory,
     profile: PurgatoryProfile = PROFILE,
     name: str = "small purgatory",
+    *,
+    behaves: PurgatoryProfile | None = None,
 ) -> InProcessSubject:
-    """A small purgatory, right or wrong, as a subject in process."""
-    return InProcessSubject(
-        Implementation(name=name, language="Python"),
-        {Component.PURGATORY: profile},
-        lambda configuration: make_purgatory(
-            narrowed(configuration, PurgatoryConfiguration), profile
-        ),
-    )
+    """Return a small purgatory, right or wrong, as a subject in process.
+
+    Args:
+        make_purgatory: Makes a purgatory.
+        profile: What the subject declares.
+        name: The subject's name in reports.
+        behaves: The profile that the purgatory follows; ``profile`` if None.
+    """
+
+    def make(configuration: Configuration) -> SmallPurgatory:
+        return make_purgatory(narrowed(configuration, PurgatoryConfiguration), behaves or profile)
+
+    implementation = Implementation(name=name, language="Python")
+    return InProcessSubject(implementation, {Component.PURGATORY: profile}, make)

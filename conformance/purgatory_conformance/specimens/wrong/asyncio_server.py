@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from purgatory_conformance.components import narrowed
+from purgatory_conformance.specimens.mutant import REGISTERED, Mutant
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.loopback import PlainClient, await_end, await_unread, unread_in
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
@@ -339,3 +340,14 @@ def asyncio_server_subject(profile: ChannelMutingProfile = PROFILE) -> InProcess
     implementation = Implementation(name="a server on asyncio", language="Python")
     profiles = {Component.CHANNEL_MUTING: profile}
     return InProcessSubject(implementation, profiles, AsyncioServerInstance)
+
+
+REGISTERED.append(
+    Mutant(
+        "channels-asyncio-server",
+        "A server on asyncio, which reads up to 256 KiB before anybody can refuse.",
+        "MUTING-READ-AFTER-GRANT",
+        ("MUTING-ONE-AT-A-TIME",),
+        asyncio_server_subject,
+    )
+)
