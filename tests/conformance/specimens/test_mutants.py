@@ -1,10 +1,12 @@
 """The suite catches each of its own wrong subjects, and blames it on the right rule."""
 
 from contextlib import closing
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from purgatory_conformance.specimens import wrong
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.small import memory_pool
@@ -44,14 +46,19 @@ def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
 
 
 def test_mutants_have_names_and_summaries_of_their_own() -> None:
-    """
-    Given the mutants of all components
-    When their names are compared, which are words of the command line
-    Then no two are equal, and each says in a sentence what is wrong with it
-    """
+    """Names are words of the command line; each mutant says in a sentence what is wrong with it."""
     names = [mutant.name for mutant in mutants()]
     assert len(names) == len(set(names))
-    assert all(mutant.summary for mutant in mutants())
+    for mutant in mutants():
+        first = mutant.summary.splitlines()[0]
+        assert first.endswith("."), mutant.name
+        assert first.split()[0] not in {"What", "Who", "Whoever", "Where", "When", "Nobody", "No"}
+
+
+def test_every_module_of_wrong_subjects_is_imported_by_their_package() -> None:
+    """A module that is not imported would register nothing, and nobody would miss it."""
+    modules = {path.stem for path in Path(wrong.__file__).parent.glob("*.py")}
+    assert modules - {"__init__"} <= set(vars(wrong))
 
 
 @pytest.mark.parametrize("component", Component)

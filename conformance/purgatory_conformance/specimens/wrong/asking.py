@@ -47,7 +47,7 @@ def asks_before_size(self: SmallServer, channel: Channel) -> bool:
 
 @breaks("MUTING-READ-AFTER-GRANT").by(SmallServer.attend)
 def reads_ahead(self: SmallServer, channel: Channel) -> None:
-    """A channel that waits is read all the same, into a buffer that nobody counts."""
+    """A channel that waits is read all the same, into a buffer that is not counted."""
     if channel.waits:
         while channel.wire:
             channel.taken += channel.wire.popleft()
@@ -64,7 +64,7 @@ def reads_asyncio(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-WAIT").by(SmallServer.refuse)
 def refused_is_closed(self: SmallServer, channel: Channel) -> None:
-    """A connection is closed whose request is refused."""
+    """A refused request closes its connection."""
     self.close(channel)
 
 
@@ -77,7 +77,7 @@ def refused_is_dropped(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-ONLY-REFUSED").by(SmallServer.shown_waiting)
 def idle_waits_too(self: SmallServer, channel: Channel) -> bool:
-    """When a request is refused, channels without a request are muted, too."""
+    """A refused request also mutes channels without a request."""
     is_idle = channel.size is None and not channel.is_ordered
     return channel.waits or (is_idle and bool(self.line))
 
@@ -130,20 +130,20 @@ def too_large_is_taken(self: SmallServer, size: int) -> bool:
 
 @breaks("MUTING-BAD-SIZE").by(SmallServer.turn_away)
 def bad_size_is_ignored(self: SmallServer, channel: Channel, size: int) -> None:
-    """After a size that cannot be, the connection stays open, and its bytes are skipped."""
+    """An impossible size leaves its connection open, and its bytes are skipped."""
     channel.head = b""
 
 
 @breaks("MUTING-BAD-SIZE").by(SmallServer.turn_away)
 def bad_size_takes_memory(self: SmallServer, channel: Channel, size: int) -> None:
-    """The pool is asked for a size that cannot be, and keeps what it has counted."""
+    """The pool is asked for an impossible size, and debits a byte for it."""
     self.debit(1)
     SmallServer.turn_away(self, channel, size)
 
 
 @breaks("MUTING-BAD-SIZE").by(SmallServer.turn_away)
 def bad_size_closes_all(self: SmallServer, channel: Channel, size: int) -> None:
-    """A size that cannot be closes all connections."""
+    """An impossible size closes all connections."""
     for each in self.channels:
         if each.is_open:
             self.close(each)
@@ -180,7 +180,7 @@ def empty_largest(self: SmallServer, limit: int, most: int) -> None:
 
 @breaks("MUTING-NOT-WITH-MEMORY")
 class MutesWithMemory(SmallServer):
-    """When nothing is available, a channel is muted that holds memory and is not complete."""
+    """A channel that holds memory and is not complete is muted while nothing is available."""
 
     def attend(self, channel: Channel) -> None:
         if channel.memory and self.available <= 0 and not channel.is_ordered:
@@ -238,28 +238,28 @@ class LooksOncePerPoll(SmallServer):
 
 @breaks("MUTING-CONSERVATION", "MUTING-ASK").by(SmallServer.refuse)
 def refusal_costs(self: SmallServer, channel: Channel) -> None:
-    """A refused request is debited a byte."""
+    """Each refused request costs the pool a byte."""
     SmallServer.refuse(self, channel)
     self.available -= 1
 
 
 @breaks("MUTING-CONSERVATION").by(SmallServer.connect)
 def connection_costs(self: SmallServer, channel: Channel) -> None:
-    """With each connection a byte is lost."""
+    """Each connection costs the pool a byte."""
     SmallServer.connect(self, channel)
     self.available -= 1
 
 
 @breaks("MUTING-CONSERVATION", "MUTING-RELEASE").by(SmallServer.respond)
 def response_costs(self: SmallServer, channel: Channel) -> None:
-    """With each response a byte is lost."""
+    """Each response costs the pool a byte."""
     SmallServer.respond(self, channel)
     self.available -= 1
 
 
 @breaks("MUTING-HANDSHAKE").by(SmallServer.connect)
 def handshake_needs_memory(self: SmallServer, channel: Channel) -> None:
-    """Under TLS a connection is closed that comes while nothing is available."""
+    """A new connection under TLS is closed while nothing is available."""
     SmallServer.connect(self, channel)
     if self.tls and self.available <= 0:
         self.close(channel)

@@ -345,7 +345,7 @@ def asyncio_server_subject(profile: ChannelMutingProfile = PROFILE) -> InProcess
 REGISTERED.append(
     Mutant(
         "channels-asyncio-server",
-        "A server on asyncio, which reads up to 256 KiB before anybody can refuse.",
+        "A server on asyncio, which reads up to 256 KiB before the pool can refuse.",
         "MUTING-READ-AFTER-GRANT",
         ("MUTING-ONE-AT-A-TIME",),
         asyncio_server_subject,

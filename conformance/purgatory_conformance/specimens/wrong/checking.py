@@ -114,7 +114,7 @@ def passed_over_with_shared_lock(self: PassedOverWhileTried, operation: DelayedO
 def forgets_what_tries_do(
     self: SmallPurgatory, operation: DelayedOperation, actions: Iterable[CallbackAction]
 ) -> None:
-    """What a try does inside the purgatory has no effect."""
+    """Calls that a try makes inside the purgatory have no effect."""
     if actions in operation.script.on_try:
         actions = [a for a in actions if isinstance(a, Throw | SatisfyInside | Meanwhile)]
     SmallPurgatory.act_all(self, operation, actions)
@@ -136,7 +136,7 @@ def counts_tries(self: SmallPurgatory, operation: DelayedOperation) -> bool:
 
 @breaks("PURGATORY-CHECK-DROPS").by(SmallPurgatory.drop_completed)
 def completed_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
-    """What a check completes stays in its list."""
+    """A check leaves in its list the operations that it completes."""
     if any(event.task == entry.operation.name for event in self.events):
         return entry.operation.completed
     return SmallPurgatory.drop_completed(self, key, entry)
@@ -144,7 +144,7 @@ def completed_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
 
 @breaks("PURGATORY-CHECK-DROPS").by(SmallPurgatory.drop_completed)
 def stale_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
-    """What was completed before stays in the list that is checked."""
+    """A check leaves in its list the operations that were completed before."""
     if any(event.task == entry.operation.name for event in self.events):
         return SmallPurgatory.drop_completed(self, key, entry)
     return entry.operation.completed
@@ -152,7 +152,7 @@ def stale_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
 
 @breaks("PURGATORY-CHECK-DROPS").by(SmallPurgatory.drop_completed)
 def drops_everywhere(self: SmallPurgatory, key: str, entry: Entry) -> bool:
-    """What a check completes leaves the lists of other keys as well."""
+    """A check takes the operations that it completes out of the lists of other keys as well."""
     if entry.operation.completed:
         for other in tuple(self.lists):
             for each in self.met_by_check(other):
@@ -189,7 +189,7 @@ def tries_completed(self: SmallPurgatory, key: str, entry: Entry) -> bool:
 
 @breaks("PURGATORY-CHECK-UNKNOWN").by(SmallPurgatory.met_by_check)
 def unknown_key_fails(self: SmallPurgatory, key: str) -> list[Entry]:
-    """Checking a key that nobody waits under fails."""
+    """Checking a key without a list fails."""
     return list(self.lists[key])
 
 
@@ -248,7 +248,7 @@ def check_throws_backwards(self: SmallPurgatory, key: str) -> int:
 
 @breaks("PURGATORY-WATCH-INSIDE").by(SmallPurgatory.act)
 def watch_inside_lost(self: SmallPurgatory, action: CallbackAction) -> None:
-    """What a callback watches is lost."""
+    """A watch by a callback has no effect."""
     if not isinstance(action, WatchInside):
         SmallPurgatory.act(self, action)
 
@@ -296,7 +296,7 @@ def cancel_answers_once(self: SmallPurgatory, key: str) -> list[DelayedOperation
 @unseen("PURGATORY-CANCEL-LEAVES", "PURGATORY-CANCEL-LAST-KEY", "PURGATORY-CANCEL-RESULT")
 @breaks("PURGATORY-CANCEL-LEAVES").by(SmallPurgatory.cancel_for_key)
 def cancel_keeps_list(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
-    """What is cancelled for a key is still watched under it."""
+    """An operation that is cancelled for a key is still watched under it."""
     entries = self.lists.get(key)
     cancelled = SmallPurgatory.cancel_for_key(self, key)
     if entries:
@@ -306,7 +306,7 @@ def cancel_keeps_list(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
 
 @breaks("PURGATORY-CANCEL-LEAVES").by(SmallPurgatory.cancel_for_key)
 def cancel_completes(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
-    """Cancelling completes what has no key left."""
+    """Cancelling completes the operations that have no key left."""
     cancelled = SmallPurgatory.cancel_for_key(self, key)
     for operation in cancelled:
         if not self.is_watched(operation):
@@ -317,7 +317,7 @@ def cancel_completes(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
 
 @breaks("PURGATORY-CANCEL-LEAVES").by(SmallPurgatory.cancel_for_key)
 def cancel_everywhere(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
-    """What is cancelled for a key is not watched under any other, either."""
+    """An operation that is cancelled for a key is no longer watched under any other, either."""
     cancelled = SmallPurgatory.cancel_for_key(self, key)
     for other in tuple(self.lists):
         for entry in self.met_by_check(other):
@@ -357,6 +357,6 @@ def cancel_takes_time_out(self: SmallPurgatory, key: str) -> list[DelayedOperati
 
 @breaks("PURGATORY-CANCEL-UNKNOWN").by(SmallPurgatory.cancel_for_key)
 def cancel_unknown_key_fails(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
-    """Cancelling for a key that nobody waits under fails."""
+    """Cancelling for a key without a list fails."""
     _ = self.lists[key]
     return SmallPurgatory.cancel_for_key(self, key)

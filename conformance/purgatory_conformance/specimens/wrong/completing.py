@@ -16,7 +16,7 @@ from purgatory_spec.reasons import Reason
 
 @breaks("PURGATORY-EXACTLY-ONCE").by(SmallPurgatory.call_on_complete)
 def completes_twice(self: SmallPurgatory, operation: DelayedOperation) -> None:
-    """Whoever completes an operation calls on_complete twice."""
+    """A completion calls on_complete twice."""
     SmallPurgatory.call_on_complete(self, operation)
     SmallPurgatory.call_on_complete(self, operation)
 
@@ -118,7 +118,7 @@ class DelayFromLastAdvance(SmallPurgatory):
 
 @unseen("PURGATORY-TIME-OUT").by(SmallPurgatory.arm)
 def never_armed(self: SmallPurgatory, operation: DelayedOperation) -> None:
-    """Nothing ever times out."""
+    """A watched operation never times out."""
 
 
 @breaks("PURGATORY-LOST-EXPIRY").by(SmallPurgatory.expire)
@@ -197,7 +197,7 @@ def callback_throw_undoes(self: SmallPurgatory, operation: DelayedOperation) -> 
 
 @breaks("PURGATORY-CALLBACK-THROWS").by(SmallPurgatory.call_on_complete)
 def callback_throw_swallowed(self: SmallPurgatory, operation: DelayedOperation) -> None:
-    """The exception of an on_complete reaches nobody."""
+    """The exception of an on_complete is swallowed."""
     with suppress(ScriptFailure):
         SmallPurgatory.call_on_complete(self, operation)
 
@@ -233,7 +233,7 @@ def expiry_throw_escapes(self: SmallPurgatory, operation: DelayedOperation) -> N
 
 @breaks("PURGATORY-EXPIRY-THROWS")
 class ExpiryThrowStopsTimer(SmallPurgatory):
-    """After a callback has thrown nothing expires any more."""
+    """A throwing callback ends the timer's thread, so that nothing expires any more."""
 
     dead = False
 
@@ -263,7 +263,7 @@ class ShutdownKeepsTimeOuts(SmallPurgatory):
 
 @breaks("PURGATORY-SHUTDOWN-DROPS").by(SmallPurgatory.shutdown)
 def shutdown_drops_queue(self: SmallPurgatory) -> None:
-    """Shutting down drops what was handed to the executor."""
+    """Shutting down drops the operations that wait for the executor."""
     SmallPurgatory.shutdown(self)
     self.queue.clear()
 
@@ -278,7 +278,7 @@ def closed_for_checks(self: SmallPurgatory, key: str) -> int:
 
 @breaks("PURGATORY-SHUTDOWN-COMPLETES").by(SmallPurgatory.shutdown)
 def shutdown_empties_lists(self: SmallPurgatory) -> None:
-    """Shutting down forgets what waits."""
+    """Shutting down empties the watcher lists."""
     SmallPurgatory.shutdown(self)
     self.lists = {}
 

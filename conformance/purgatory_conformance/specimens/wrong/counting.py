@@ -26,19 +26,19 @@ def entries_once(self: SmallPurgatory) -> int:
 
 @breaks("PURGATORY-TIMER-SIZE").by(SmallPurgatory.timer_size)
 def timer_size_of_pending(self: SmallPurgatory) -> int:
-    """The timer's size includes what the executor has not run."""
+    """The timer's size includes the operations that wait for the executor."""
     return self.pending()
 
 
 @breaks("PURGATORY-PENDING").by(SmallPurgatory.pending)
 def pending_is_timer_size(self: SmallPurgatory) -> int:
-    """What the executor has not run is not pending."""
+    """The pending operations leave out those that wait for the executor."""
     return self.timer_size()
 
 
 @breaks("PURGATORY-PENDING").by(SmallPurgatory.pending)
 def pending_uncompleted(self: SmallPurgatory) -> int:
-    """What was completed while the executor had it is not pending."""
+    """The pending operations leave out those completed while they wait for the executor."""
     return self.timer_size() + sum(not each.completed for each in self.queue)
 
 
@@ -66,7 +66,7 @@ def estimate_not_reset(self: SmallPurgatory) -> None:
 
 @breaks("PURGATORY-ESTIMATE-EXACT").by(SmallPurgatory.estimate)
 def estimate_is_pending(self: SmallPurgatory) -> int:
-    """The exact estimate leaves out what is stale."""
+    """The exact estimate leaves out stale entries."""
     return self.pending()
 
 
@@ -84,7 +84,7 @@ def purge_at_interval(self: SmallPurgatory) -> bool:
 
 @breaks("PURGATORY-PURGE-START").by(SmallPurgatory.is_purge_due)
 def never_purges(self: SmallPurgatory) -> bool:
-    """No purge is ever made."""
+    """The purgatory never purges."""
     return False
 
 

@@ -81,7 +81,7 @@ class GonersStandInLine(SmallServer):
 
 @breaks("MUTING-HALF-CLOSE").by(SmallServer.attend)
 def half_close_drops(self: SmallServer, channel: Channel) -> None:
-    """Who sends no more is closed at once, and what was sent is dropped."""
+    """A half-closed connection is closed at once, and what was sent is dropped."""
     if channel.ending is Ending.HALF_CLOSE and not channel.is_ordered:
         self.close(channel)
     else:
@@ -90,7 +90,7 @@ def half_close_drops(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-HALF-CLOSE").by(SmallServer.receive)
 def half_close_unanswered(self: SmallServer, channel: Channel, size: int) -> None:
-    """Who sends no more is closed when its request was received, and gets no response."""
+    """A half-closed connection is closed after its request, and gets no response."""
     SmallServer.receive(self, channel, size)
     if channel.ending is Ending.HALF_CLOSE:
         self.close(channel)
@@ -124,7 +124,7 @@ def close_waits_for_response(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-IDLE").by(SmallServer.is_idle)
 def idle_never(self: SmallServer, channel: Channel) -> bool:
-    """No connection is ever idle."""
+    """A connection is never closed as idle."""
     return False
 
 
@@ -189,7 +189,7 @@ def slow_keeps_memory(self: SmallServer) -> None:
 
 @breaks("MUTING-IDLE-RETURNS").by(SmallServer.close)
 def last_keeps_byte(self: SmallServer, channel: Channel) -> None:
-    """When the last connection has closed a byte is not given back."""
+    """A byte is not given back when the last connection has closed."""
     SmallServer.close(self, channel)
     if not any(each.is_open for each in self.channels):
         self.available -= 1

@@ -34,7 +34,7 @@ def throw_escapes(self: SmallTimer, task: Task) -> None:
 
 @breaks("TIMER-THROWING-TASK").by(SmallTimer.run)
 def throw_closes_timer(self: SmallTimer, task: Task) -> None:
-    """After a task has thrown no task expires any more: the timer's thread has died."""
+    """A throwing task ends the timer's thread, so that no task expires any more."""
     try:
         SmallTimer.run(self, task)
     except ScriptFailure:

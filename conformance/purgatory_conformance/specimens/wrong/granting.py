@@ -23,7 +23,7 @@ def largest_above_size(self: SmallMemoryPool, size: int, most: int) -> None:
 
 @breaks("POOL-CONSTRUCT").by(SmallMemoryPool.check_sizes)
 def empty_pool(self: SmallMemoryPool, size: int, most: int) -> None:
-    """A pool of no bytes can be made, and one of less than none."""
+    """A pool of no bytes can be made, and one of a negative size."""
     SmallMemoryPool.check_sizes(self, max(size, 1, most), most)
     if 0 < size < most:
         raise Refusal
@@ -69,20 +69,20 @@ def buffer_rounded_up(self: SmallMemoryPool, asked: int) -> Buffer:
 
 @breaks("POOL-ZERO-REQUEST").by(SmallMemoryPool.check_request)
 def zero_granted(self: SmallMemoryPool, asked: int) -> None:
-    """A request for nothing is granted."""
+    """A request for no bytes is granted."""
     if asked != 0:
         SmallMemoryPool.check_request(self, asked)
 
 
 @breaks("POOL-ZERO-REQUEST").by(SmallMemoryPool.try_allocate)
 def zero_refused(self: SmallMemoryPool, asked: int) -> Buffer | None:
-    """A request for nothing gets nothing, and is no error."""
+    """A request for no bytes gets no buffer, and is no error."""
     return None if asked == 0 else SmallMemoryPool.try_allocate(self, asked)
 
 
 @breaks("POOL-NEGATIVE-REQUEST").by(SmallMemoryPool.try_allocate)
 def negative_credits(self: SmallMemoryPool, asked: int) -> Buffer | None:
-    """A request for less than nothing makes the pool larger."""
+    """A request for a negative size makes the pool larger."""
     if asked < 0:
         self.debit(asked)
         return None
@@ -91,7 +91,7 @@ def negative_credits(self: SmallMemoryPool, asked: int) -> Buffer | None:
 
 @breaks("POOL-NEGATIVE-REQUEST").by(SmallMemoryPool.check_request)
 def negative_changes(self: SmallMemoryPool, asked: int) -> None:
-    """A request for less than nothing is rejected, after it was debited."""
+    """A request for a negative size is rejected, after it was debited."""
     if asked < 0:
         self.debit(asked)
     SmallMemoryPool.check_request(self, asked)
@@ -126,7 +126,7 @@ def debit_rounded_up(self: SmallMemoryPool, count: int) -> None:
 
 @breaks("POOL-CONSERVATION").by(SmallMemoryPool.elapse)
 def time_restores(self: SmallMemoryPool, to_ms: int) -> None:
-    """With time the pool believes that everything has come back."""
+    """All memory is available again as soon as time has passed."""
     SmallMemoryPool.elapse(self, to_ms)
     if self.now_ms > 0:
         self.available = self.size
@@ -152,7 +152,7 @@ def out_of_memory_when_refusing(self: SmallMemoryPool) -> bool:
 
 @breaks("POOL-USED").by(SmallMemoryPool.used)
 def used_never_above_size(self: SmallMemoryPool) -> int:
-    """What is used is shown as the size at most."""
+    """The bytes in use are never shown as more than the size."""
     return min(SmallMemoryPool.used(self), self.size)
 
 
@@ -202,7 +202,7 @@ def last_spell_only(self: SmallMemoryPool) -> None:
 
 @breaks("POOL-UNBOUNDED-GRANTS").by(SmallUnboundedPool.check_request)
 def unbounded_rejects_nothing(self: SmallUnboundedPool, asked: int) -> None:
-    """A request for nothing is an error without a bound, too."""
+    """A request for no bytes is an error without a bound, too."""
     if asked <= 0:
         raise Refusal
 
@@ -223,7 +223,7 @@ def unbounded_counts(self: SmallUnboundedPool, count: int) -> None:
 
 @breaks("POOL-UNBOUNDED-NEGATIVE")
 class UnboundedTakesNegative(SmallUnboundedPool):
-    """A pool without a bound answers a request for less than nothing with an empty buffer."""
+    """A pool without a bound answers a request for a negative size with an empty buffer."""
 
     def check_request(self, asked: int) -> None:
         """Checks nothing."""
@@ -234,7 +234,7 @@ class UnboundedTakesNegative(SmallUnboundedPool):
 
 @breaks("POOL-UNBOUNDED-RELEASE").by(SmallUnboundedPool.release)
 def unbounded_knows_its_own(self: SmallUnboundedPool, buffer: Buffer | None) -> None:
-    """A pool without a bound rejects what it has not granted, or has got back."""
+    """A pool without a bound rejects buffers that it has not granted, or has got back."""
     if buffer is None or not self.is_mine(buffer):
         raise Refusal
     self.forget(buffer)

@@ -9,7 +9,7 @@ from purgatory_spec.outcomes import tried
 
 @breaks("PURGATORY-CHECK-COUNT")
 class CheckCountsOthers(SmallPurgatory):
-    """A check counts as its own what a callback completed behind the operation that it tried."""
+    """A check counts operations of its list that callbacks completed behind the one it tried."""
 
     def check(self, key: str) -> int:
         live = {entry.operation for entry in self.met_by_check(key)} - self._finished()
@@ -35,7 +35,7 @@ def first_try_callback_unheard(
 
 @breaks("PURGATORY-WATCH-WAITS")
 class CancelledNeverArmed(SmallPurgatory):
-    """What a cancel took out of its last list gets no time-out when it is watched again."""
+    """An operation cancelled under its last key gets no time-out when it is watched again."""
 
     def cancel_for_key(self, key: str) -> list[DelayedOperation]:
         cancelled = super().cancel_for_key(key)
@@ -53,7 +53,7 @@ class CancelledNeverArmed(SmallPurgatory):
 def rewatch_throw_keeps_time_out(
     self: SmallPurgatory, operation: DelayedOperation, keys: Keys
 ) -> bool:
-    """Where the second try of a repeated watch throws, the time-out is moved back."""
+    """A repeated watch whose second try throws moves the time-out back."""
     armed, before = operation in self.armed, (operation.due_tick, operation.arming)
     try:
         return SmallPurgatory.watch(self, operation, keys)
@@ -67,7 +67,7 @@ def rewatch_throw_keeps_time_out(
 def rewatch_completes_unlisted(
     self: SmallPurgatory, operation: DelayedOperation, keys: Keys
 ) -> bool:
-    """What a repeated watch completes at once is taken out of the lists of the earlier one."""
+    """An operation that a repeated watch completes at once loses its earlier entries."""
     done = SmallPurgatory.first_try(self, operation, keys)
     if done:
         for key in tuple(self.lists):

@@ -60,7 +60,7 @@ def received_twice_after_waiting(self: _RemembersWaits, channel: Channel, body: 
 
 @breaks("MUTING-TWO-REASONS").by(SmallServer.memory_is_back)
 def recovery_ends_order(self: SmallServer) -> None:
-    """Memory that comes back lets all channels on, also those whose request is handled."""
+    """Memory that comes back lets channels go on whose request is still handled."""
     for channel in self.channels:
         channel.is_ordered = False
     SmallServer.memory_is_back(self)
@@ -75,7 +75,7 @@ def release_ends_order(self: SmallServer, request: Request) -> None:
 
 @breaks("MUTING-TWO-REASONS").by(SmallServer.respond)
 def response_ends_waits(self: SmallServer, channel: Channel) -> None:
-    """A response lets those on that wait, without memory."""
+    """A response lets waiting channels go on without memory."""
     SmallServer.respond(self, channel)
     for each in self.line:
         each.waits = False
@@ -97,7 +97,7 @@ def release_forgets(self: SmallServer, request: Request) -> None:
 
 @breaks("MUTING-RELEASE").by(SmallServer.release)
 def release_keeps_byte(self: SmallServer, request: Request) -> None:
-    """Of the memory of a request a byte stays out."""
+    """A byte of a request's memory is not given back."""
     request.memory = max(request.memory - 1, 0)
     SmallServer.release(self, request)
 
@@ -125,7 +125,7 @@ def throttle_ends_with_response(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-THROTTLE").by(SmallServer.unthrottle)
 def throttle_ends_order(self: SmallServer, channel: Channel) -> None:
-    """The end of throttling lets a channel on whose request is not answered."""
+    """The end of throttling lets a channel go on before its request is answered."""
     SmallServer.unthrottle(self, channel)
     channel.is_ordered = False
 
@@ -165,7 +165,7 @@ class ThrottleHoldsResponse(SmallServer):
 
 @breaks("MUTING-OTHERS-GO-ON").by(SmallServer.connect)
 def connections_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
-    """A connection is closed that comes while somebody waits."""
+    """A new connection is closed while a channel waits."""
     SmallServer.connect(self, channel)
     if self.line:
         self.close(channel)
@@ -173,7 +173,7 @@ def connections_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-OTHERS-GO-ON").by(SmallServer.respond)
 def responses_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
-    """A response is not written while somebody waits."""
+    """A response is not written while a channel waits."""
     if not self.line:
         SmallServer.respond(self, channel)
 

@@ -18,7 +18,7 @@ class NeverUnmutes(SmallServer):
 
 @everyone("MUTING-RECOVER")
 class RecoversWhenWhole(SmallServer):
-    """Those who wait are let on only when all memory is back."""
+    """Waiting channels go on only when all memory is back."""
 
     def recover(self) -> None:
         if self.available >= self.limit:
@@ -31,7 +31,7 @@ class RecoversWhenWhole(SmallServer):
 
 @everyone("MUTING-RECOVER")
 class RecoversOne(SmallServer):
-    """When memory comes back one channel alone asks again, and the others with a later poll."""
+    """Memory that comes back lets one channel ask again; the others ask in a later poll."""
 
     is_new = False
 
@@ -73,25 +73,25 @@ class StaysMutedWithMemory(SmallServer):
 
 @breaks("MUTING-FIRST-COME").by(SmallServer.must_stand_behind)
 def newcomer_passes(self: SmallServer, channel: Channel) -> bool:
-    """A newcomer has memory that is there, whoever waits."""
+    """A new request gets the available memory although others wait."""
     return False
 
 
 @breaks("MUTING-FIRST-COME").by(SmallServer.next_in_line)
 def last_first(self: SmallServer) -> Channel:
-    """Who was refused last has memory first."""
+    """The channel that was refused last gets memory first."""
     return self.line[-1]
 
 
 @breaks("MUTING-FIRST-COME").by(SmallServer.next_in_line)
 def smallest_first(self: SmallServer) -> Channel:
-    """Among those who wait the smallest request has memory first."""
+    """The smallest waiting request gets memory first."""
     return min(self.line, key=lambda channel: channel.size or 0)
 
 
 @breaks("MUTING-BUFFERED", "MUTING-GRANTED-FINISHES")
 class ForgetsBuffered(SmallServer):
-    """What TLS has taken from the socket is read only when the socket tells of more."""
+    """Bytes that TLS has taken from the socket are read only when the socket has more."""
 
     def has_buffered(self, channel: Channel) -> bool:
         return False
@@ -115,7 +115,7 @@ def counts_each_channel(self: SmallServer) -> int:
 
 @breaks("MUTING-DEPLETED")
 class EndsTimeWithRelease(SmallServer):
-    """Any release ends the depleted time, though somebody still waits."""
+    """Any release ends the depleted time, although a channel still waits."""
 
     is_over = False
 

@@ -125,7 +125,7 @@ def ends_with_memory(self: SmallMemoryPool) -> None:
 
 @breaks("POOL-SPELL-ENDS").by(SmallMemoryPool.release)
 def ends_with_grant(self: SmallMemoryPool, buffer: Buffer | None) -> None:
-    """A dry spell ends with the next grant alone."""
+    """A dry spell ends with a grant only, and not with a release."""
     since = self.dry_since_ms
     self.dry_since_ms = None
     try:

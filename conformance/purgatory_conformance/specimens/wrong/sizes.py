@@ -28,11 +28,11 @@ def large_pools_rejected(self: SmallMemoryPool, size: int, most: int) -> None:
 
 @breaks("POOL-OVERSIZE-REQUEST", "POOL-NEGATIVE-REQUEST").by(SmallMemoryPool.try_allocate)
 def request_in_an_int(self: SmallMemoryPool, asked: int) -> Buffer | None:
-    """Of a request only the lower 32 bits are looked at."""
+    """A request counts by its lower 32 bits alone."""
     return SmallMemoryPool.try_allocate(self, (asked + 2**31) % 2**32 - 2**31)
 
 
 @breaks("POOL-UNBOUNDED-GRANTS").by(SmallUnboundedPool.is_enough)
 def unbounded_has_its_fill(self: SmallUnboundedPool, asked: int) -> bool:
-    """A pool without a bound grants no buffer of some kilobytes."""
+    """A pool without a bound refuses buffers of more than 5,000 bytes."""
     return asked <= _MOST_IN_ALL

@@ -53,7 +53,7 @@ def second_try_says_no(self: SmallPurgatory, operation: DelayedOperation) -> boo
 
 @breaks("PURGATORY-WATCH-SECOND-TRY").by(SmallPurgatory.second_try)
 def second_try_takes_back(self: SmallPurgatory, operation: DelayedOperation) -> bool:
-    """Where the second try completes the operation, it is taken out of the lists again."""
+    """An operation that the second try completes is taken out of the lists again."""
     done = SmallPurgatory.second_try(self, operation)
     if done:
         kept = {
@@ -103,7 +103,7 @@ def watched_without_time_out(self: SmallPurgatory, operation: DelayedOperation) 
 
 @breaks("PURGATORY-NO-KEYS").by(SmallPurgatory.refuse)
 def no_keys_taken(self: SmallPurgatory, keys: Keys) -> None:
-    """An operation may be watched under no key, where nobody will find it."""
+    """An operation may be watched under no key."""
     SmallPurgatory.refuse(self, keys or ("any",))
 
 
