@@ -15,28 +15,11 @@ from enum import StrEnum
 
 import msgspec
 
-from purgatory_conformance.specimens.small.specimen import Refusal, Specimen
+from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Construct,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    PollBeside,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-)
 from purgatory_spec.outcomes import Event, Value, received
 from purgatory_spec.profiles import (
     AskAgain,
@@ -91,7 +74,7 @@ class Channel:
     name: str
     wire: deque[bytes] = field(default_factory=deque)
     """The writes that the server has not taken."""
-    ending: Ending | None = None
+    ending: op.Ending | None = None
     """How the client has ended."""
     taken: bytes = b""
     """What TLS has taken from the socket, and nobody has read."""
@@ -530,30 +513,30 @@ class SmallServerInstance(Specimen):
         self.events += [self._event_of(request) for request in self._server.received]
         self._server.received.clear()
 
-    def perform(self, operation: Operation) -> Value:
+    def perform(self, operation: op.Operation) -> Value:
         """Carry out one operation, which has no result."""
         server = self._server
         match operation:
-            case Connect(name):
+            case op.Connect(name):
                 self._channels[name] = Channel(name)
                 self._sent[name] = SentRequests(name)
                 server.connect(self._channels[name])
-            case Announce(name, size_bytes, sent_bytes):
-                self._write(name, self._sent_of(name).announce(size_bytes, sent_bytes))
-            case Send(name, sent_bytes):
-                self._write(name, self._sent_of(name).send(sent_bytes))
-            case HangUp(name, ending):
-                self._channel(name).ending = ending
-            case Poll():
+            case op.Announce(name, size_bytes, sent_bytes):
+                self._write(name, known(self._sent, name).announce(size_bytes, sent_bytes))
+            case op.Send(name, sent_bytes):
+                self._write(name, known(self._sent, name).send(sent_bytes))
+            case op.HangUp(name, ending):
+                known(self._channels, name).ending = ending
+            case op.Poll():
                 server.poll()
-            case PollWhile(name):
+            case op.PollWhile(name):
                 request = self._no_longer_handled(name)
                 server.poll(lambda: server.release(request))
-            case PollBeside(name):
-                self._poll_beside(self._channel(name))
-            case Construct(limit_bytes, max_request_bytes):
+            case op.PollBeside(name):
+                self._poll_beside(known(self._channels, name))
+            case op.Construct(limit_bytes, max_request_bytes):
                 server.check_limits(limit_bytes, max_request_bytes)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 server.now_ms = to_ms
             case _:
                 self._handle(operation)
@@ -566,44 +549,34 @@ class SmallServerInstance(Specimen):
             self._server.poll()
         channel.supply = None
 
-    def _handle(self, operation: Operation) -> None:
+    def _handle(self, operation: op.Operation) -> None:
         """What a handler does, or the server by itself."""
         server = self._server
         match operation:
-            case Release(name):
+            case op.Release(name):
                 server.release(self._no_longer_handled(name))
-            case Respond(name):
-                server.respond(self._channel(name))
-            case Throttle(name):
-                server.throttle(self._channel(name))
-            case Unthrottle(name):
-                server.unthrottle(self._channel(name))
-            case Close(name):
-                if self._channel(name).is_open:
-                    server.close(self._channel(name))
+            case op.Respond(name):
+                server.respond(known(self._channels, name))
+            case op.Throttle(name):
+                server.throttle(known(self._channels, name))
+            case op.Unthrottle(name):
+                server.unthrottle(known(self._channels, name))
+            case op.Close(name):
+                if known(self._channels, name).is_open:
+                    server.close(known(self._channels, name))
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
 
     def _write(self, name: str, data: bytes) -> None:
         """A client's write, which a connection that is closed does not take."""
-        channel = self._channel(name)
+        channel = known(self._channels, name)
         if channel.is_open and data:
             channel.wire.append(data)
 
-    def _channel(self, name: str) -> Channel:
-        if name not in self._channels:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._channels[name]
-
-    def _sent_of(self, name: str) -> SentRequests:
-        if name not in self._sent:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._sent[name]
-
     def _no_longer_handled(self, name: str) -> Request:
-        if name not in self._handled:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._handled.pop(name)
+        request = known(self._handled, name)
+        del self._handled[name]
+        return request
 
     def _event_of(self, request: Request) -> Event:
         name = self._sent[request.channel.name].receive(request.body)

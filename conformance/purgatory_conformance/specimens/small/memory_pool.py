@@ -11,20 +11,10 @@ from enum import StrEnum
 
 import msgspec
 
-from purgatory_conformance.specimens.small.specimen import Refusal, Specimen
+from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import (
     LARGEST_SAFE_INTEGER,
@@ -236,38 +226,33 @@ class SmallPoolInstance(Specimen):
         self._holders: dict[str, Buffer] = {}
         self._granted: Buffer | None = None
 
-    def perform(self, operation: Operation) -> Value:
+    def perform(self, operation: op.Operation) -> Value:
         """Return whether a request was granted, and nothing for other operations."""
         pool = self._pool
         self._granted = None
         match operation:
-            case Allocate(name, size_bytes):
+            case op.Allocate(name, size_bytes):
                 self._granted = pool.try_allocate(size_bytes)
                 if self._granted is not None:
                     self._holders[name] = self._granted
                 return self._granted is not None
-            case Release(name, form):
-                pool.release(_in_form(self._holder(name), form))
-            case ReleaseForeign(size_bytes):
+            case op.Release(name, form):
+                pool.release(_in_form(known(self._holders, name), form))
+            case op.ReleaseForeign(size_bytes):
                 pool.release(Buffer(bytearray(size_bytes)))
-            case ReleaseNothing():
+            case op.ReleaseNothing():
                 pool.release(None)
-            case Lose(name):
-                buffer = self._holder(name)
+            case op.Lose(name):
+                buffer = known(self._holders, name)
                 del self._holders[name]
                 pool.collected(buffer)
-            case Construct(size_bytes, max_single_bytes):
+            case op.Construct(size_bytes, max_single_bytes):
                 pool.check_sizes(size_bytes, max_single_bytes)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 pool.elapse(to_ms)
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
         return None
-
-    def _holder(self, name: str) -> Buffer:
-        if name not in self._holders:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._holders[name]
 
     def show(self) -> Mapping[StrEnum, Value]:
         """Return all observables."""
@@ -283,10 +268,10 @@ class SmallPoolInstance(Specimen):
         }
 
 
-def _in_form(buffer: Buffer, form: ReleaseForm) -> Buffer:
-    if form is ReleaseForm.SLICE:
+def _in_form(buffer: Buffer, form: op.ReleaseForm) -> Buffer:
+    if form is op.ReleaseForm.SLICE:
         return Buffer(buffer.memory)
-    if form is ReleaseForm.COPY:
+    if form is op.ReleaseForm.COPY:
         return Buffer(bytearray(buffer.memory))
     return buffer
 

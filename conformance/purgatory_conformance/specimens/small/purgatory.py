@@ -20,30 +20,8 @@ from purgatory_conformance.specimens.small.specimen import (
     reason_of,
 )
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CallInside,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Meanwhile,
-    Operation,
-    RunOne,
-    Satisfy,
-    SatisfyInside,
-    Script,
-    Shutdown,
-    Throw,
-    Watch,
-    WatchInside,
-)
 from purgatory_spec.outcomes import (
     Event,
     EventKind,
@@ -104,7 +82,7 @@ ESTIMATE_PROFILE = msgspec.structs.replace(
 
 Keys = tuple[str, ...]
 
-NO_SCRIPT = Script()
+NO_SCRIPT = op.Script()
 """An operation that waits until somebody else completes it."""
 
 
@@ -114,7 +92,7 @@ class DelayedOperation:
 
     name: str
     delay_ms: int = 0
-    script: Script = NO_SCRIPT
+    script: op.Script = NO_SCRIPT
     satisfied: bool = False
     completed: bool = False
     tries: int = 0
@@ -151,40 +129,40 @@ class SmallPurgatory(Specimen):
 
     # What a step asks for
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         """Carry out one operation."""
         self.callback_timer_size = None
         return super().do(operation)
 
-    def perform(self, operation: Operation) -> Value:
+    def perform(self, operation: op.Operation) -> Value:
         """The result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
         result: Value = None
         match operation:
-            case Watch(name, keys, delay_ms, script):
+            case op.Watch(name, keys, delay_ms, script):
                 result = self.watch(self.introduced(name, delay_ms, script), keys)
-            case Check(key):
+            case op.Check(key):
                 result = self.check(key)
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 result = tuple(each.name for each in self.cancel_for_key(key))
-            case Force(name):
+            case op.Force(name):
                 result = self.force(self.introduced(name))
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self.introduced(name).satisfied = True
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.now_ms = to_ms
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.now_ms = to_ms
                 self.advance()
-            case RunOne():
+            case op.RunOne():
                 self.run_one()
-            case Shutdown():
+            case op.Shutdown():
                 self.shutdown()
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
         return result
 
     def introduced(
-        self, name: str, delay_ms: int = 0, script: Script | None = None
+        self, name: str, delay_ms: int = 0, script: op.Script | None = None
     ) -> DelayedOperation:
         """The operation of a name, with delay and script where this is its first mention."""
         if name not in self.operations:
@@ -251,15 +229,15 @@ class SmallPurgatory(Specimen):
     def attempt(self, operation: DelayedOperation) -> bool:
         """Call ``try_complete``; the answer of the script."""
         self.events.append(tried(operation.name))
-        answers = operation.script.tries or (Answer.WAIT,)
+        answers = operation.script.tries or (op.Answer.WAIT,)
         answer = answers[min(operation.tries, len(answers) - 1)]
-        completes = operation.satisfied or answer is Answer.COMPLETE
+        completes = operation.satisfied or answer is op.Answer.COMPLETE
         operation.tries += 1
         for acts in operation.script.on_try[operation.tries - 1 : operation.tries]:
             self.act_all(operation, acts)
         if completes:
             return self.force(operation)
-        if answer is Answer.THROW:
+        if answer is op.Answer.THROW:
             raise ScriptFailure
         return False
 
@@ -287,10 +265,10 @@ class SmallPurgatory(Specimen):
         self.events.append(timed_out(operation.name))
         self.act_all(operation, operation.script.on_expiration)
 
-    def act_all(self, operation: DelayedOperation, actions: Iterable[CallbackAction]) -> None:
+    def act_all(self, operation: DelayedOperation, actions: Iterable[op.CallbackAction]) -> None:
         """The actions of a callback; raises ``ScriptFailure`` where it throws."""
         for action in actions:
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 raise ScriptFailure
             try:
                 self.act(action)
@@ -298,25 +276,25 @@ class SmallPurgatory(Specimen):
                 event = Event(EventKind.REJECTED, operation.name, reason=reason_of(error))
                 self.events.append(event)
 
-    def act(self, action: CallbackAction) -> None:
+    def act(self, action: op.CallbackAction) -> None:
         """One action of a callback."""
         match action:
-            case WatchInside(name, keys, delay_ms):
+            case op.WatchInside(name, keys, delay_ms):
                 self.watch(self.introduced(name, delay_ms), keys)
-            case CheckInside(key):
+            case op.CheckInside(key):
                 self.check(key)
-            case CancelForKeyInside(key):
+            case op.CancelForKeyInside(key):
                 self.cancel_for_key(key)
-            case ForceInside(name):
+            case op.ForceInside(name):
                 self.force(self.introduced(name))
-            case SatisfyInside(name):
+            case op.SatisfyInside(name):
                 self.introduced(name).satisfied = True
-            case Meanwhile(call):
+            case op.Meanwhile(call):
                 self.act_meanwhile(call)
-            case Throw():
+            case op.Throw():
                 raise ScriptFailure
 
-    def act_meanwhile(self, call: CallInside) -> None:
+    def act_meanwhile(self, call: op.CallInside) -> None:
         """The call of another thread goes through at once: no lock is held."""
         self.act(call)
 

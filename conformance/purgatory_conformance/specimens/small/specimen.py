@@ -5,11 +5,14 @@ None of it states a rule; whatever a rule says is written four times, in the fou
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import Profile
 from purgatory_spec.reasons import Reason
+
+Named = TypeVar("Named")
 
 
 class Refusal(Exception):
@@ -29,6 +32,13 @@ def reason_of(error: Exception) -> Reason:
     if isinstance(error, Refusal):
         return error.reason
     return Reason.THROWN if isinstance(error, ScriptFailure) else Reason.INTERNAL
+
+
+def known(named: Mapping[str, Named], name: str) -> Named:
+    """Return what has a name; raises ``Refusal`` for a name that nothing has."""
+    if name not in named:
+        raise Refusal(Reason.UNKNOWN_NAME)
+    return named[name]
 
 
 class Specimen:

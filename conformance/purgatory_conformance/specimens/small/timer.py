@@ -15,21 +15,8 @@ import msgspec
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure, Specimen
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-)
 from purgatory_spec.outcomes import Event, EventKind, Value, expired, ran
 from purgatory_spec.profiles import (
     LARGEST_LONG,
@@ -62,7 +49,7 @@ SILENT_PROFILE = msgspec.structs.replace(PROFILE, structure=Structure.ANY, obser
 FIFO_PROFILE = msgspec.structs.replace(PROFILE, same_tick_order=SameTickOrder.FIFO)
 """The profile of a timer that keeps the order of arming inside a tick."""
 
-Script = tuple[Action, ...] | None
+Script = tuple[op.Action, ...] | None
 """What an added task does when it runs; None for what it did before."""
 
 
@@ -89,7 +76,7 @@ class Task:
     """A task object; its bucket matters while it is pending."""
 
     name: str
-    script: tuple[Action, ...] = ()
+    script: tuple[op.Action, ...] = ()
     fate: Fate = Fate.NEVER_ARMED
     due_tick: int = 0
     arming: int = 0
@@ -118,22 +105,22 @@ class SmallTimer(Specimen):
 
     # What a step asks for
 
-    def perform(self, operation: Operation) -> Value:
+    def perform(self, operation: op.Operation) -> Value:
         """The result of an operation; raises ``Refusal``."""
         match operation:
-            case Add(name, delay_ms, script):
+            case op.Add(name, delay_ms, script):
                 self.add(self.task(name), delay_ms, script)
-            case Cancel(name):
+            case op.Cancel(name):
                 self.cancel(self.task(name))
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.now_ms = to_ms
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.now_ms = to_ms
                 result = self.advance()
                 return result if Observable.ADVANCE_RESULT in self.profile.observables else None
-            case RunOne():
+            case op.RunOne():
                 self.run_one()
-            case Shutdown():
+            case op.Shutdown():
                 self.shutdown()
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
@@ -357,16 +344,16 @@ class SmallTimer(Specimen):
                 event = Event(EventKind.REJECTED, task.name, reason=refusal.reason)
                 self.events.append(event)
 
-    def act(self, action: Action) -> None:
+    def act(self, action: op.Action) -> None:
         """One action of a running task."""
         match action:
-            case Throw():
+            case op.Throw():
                 raise ScriptFailure
-            case AddInside(name, delay_ms):
+            case op.AddInside(name, delay_ms):
                 self.add(self.task(name), delay_ms)
-            case CancelInside(name):
+            case op.CancelInside(name):
                 self.cancel(self.task(name))
-            case AdvanceInside():
+            case op.AdvanceInside():
                 self.advance()
 
     # What is shown

@@ -10,17 +10,7 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
 )
 from purgatory_conformance.specimens.small.specimen import ScriptFailure
-from purgatory_spec.operations import (
-    CallbackAction,
-    CallInside,
-    CancelForKeyInside,
-    CheckInside,
-    ForceInside,
-    Meanwhile,
-    SatisfyInside,
-    Throw,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile
 
@@ -95,7 +85,7 @@ class PassedOverWhileTried(SmallPurgatory):
         """Whether the other thread holds the lock that a try needs."""
         return (operation, not self.is_other_thread) in self.tried_by
 
-    def act_meanwhile(self, call: CallInside) -> None:
+    def act_meanwhile(self, call: op.CallInside) -> None:
         self.is_other_thread = True
         try:
             super().act_meanwhile(call)
@@ -112,11 +102,11 @@ def passed_over_with_shared_lock(self: PassedOverWhileTried, operation: DelayedO
 
 @breaks("PURGATORY-TRY-INSIDE").by(SmallPurgatory.act_all)
 def forgets_what_tries_do(
-    self: SmallPurgatory, operation: DelayedOperation, actions: Iterable[CallbackAction]
+    self: SmallPurgatory, operation: DelayedOperation, actions: Iterable[op.CallbackAction]
 ) -> None:
     """Calls that a try makes inside the purgatory have no effect."""
     if actions in operation.script.on_try:
-        actions = [a for a in actions if isinstance(a, Throw | SatisfyInside | Meanwhile)]
+        actions = [a for a in actions if isinstance(a, op.Throw | op.SatisfyInside | op.Meanwhile)]
     SmallPurgatory.act_all(self, operation, actions)
 
 
@@ -247,31 +237,31 @@ def check_throws_backwards(self: SmallPurgatory, key: str) -> int:
 
 
 @breaks("PURGATORY-WATCH-INSIDE").by(SmallPurgatory.act)
-def watch_inside_lost(self: SmallPurgatory, action: CallbackAction) -> None:
+def watch_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A watch by a callback has no effect."""
-    if not isinstance(action, WatchInside):
+    if not isinstance(action, op.WatchInside):
         SmallPurgatory.act(self, action)
 
 
 @breaks("PURGATORY-CHECK-INSIDE").by(SmallPurgatory.act)
-def check_inside_lost(self: SmallPurgatory, action: CallbackAction) -> None:
+def check_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A check by a callback has no effect."""
-    if not isinstance(action, CheckInside):
+    if not isinstance(action, op.CheckInside):
         SmallPurgatory.act(self, action)
 
 
 @unseen("PURGATORY-CANCEL-INSIDE", "PURGATORY-TRY-INSIDE")
 @breaks("PURGATORY-CANCEL-INSIDE", "PURGATORY-TRY-INSIDE").by(SmallPurgatory.act)
-def cancel_for_key_inside_lost(self: SmallPurgatory, action: CallbackAction) -> None:
+def cancel_for_key_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A cancel by a callback has no effect."""
-    if not isinstance(action, CancelForKeyInside):
+    if not isinstance(action, op.CancelForKeyInside):
         SmallPurgatory.act(self, action)
 
 
 @breaks("PURGATORY-FORCE-INSIDE").by(SmallPurgatory.act)
-def force_inside_lost(self: SmallPurgatory, action: CallbackAction) -> None:
+def force_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A force by a callback has no effect."""
-    if not isinstance(action, ForceInside):
+    if not isinstance(action, op.ForceInside):
         SmallPurgatory.act(self, action)
 
 
