@@ -82,20 +82,20 @@ class Breach:
 
     def __call__(self, wrong: type[Small]) -> type[Small]:
         """Register a class, and return it."""
+        prefix, subject = next(
+            (prefix, subject) for small, prefix, subject in _SUBJECTS if issubclass(wrong, small)
+        )
         words = re.sub(r"(?<!^)(?=[A-Z])|_", "-", wrong.__name__).lower()
-        for small, prefix, subject in _SUBJECTS:
-            if issubclass(wrong, small):
-                name = f"{prefix}{words}{self._suffix}"
-                summary = inspect.cleandoc(wrong.__doc__ or "")
-                make = partial(subject, wrong, name=name, **self._profile)
-                REGISTERED.append(Mutant(name, summary, *self._rules, make))
-                break
+        name = f"{prefix}{words}{self._suffix}"
+        make = partial(subject, wrong, name=name, **self._profile)
+        summary = inspect.cleandoc(wrong.__doc__ or "")
+        REGISTERED.append(Mutant(name, summary, *self._rules, make))
         return wrong
 
     def by(
         self, method: Callable[Concatenate[Any, Parameters], Result]
     ) -> Callable[[Callable[Concatenate[Small, Parameters], Result]], type[Small]]:
-        """Return what makes a class of a function, in which the function is the method."""
+        """Return a decorator that makes a class of a function, which replaces this method."""
 
         def made(function: Callable[Concatenate[Small, Parameters], Result]) -> type[Small]:
             base: type[Small] = next(iter(function.__annotations__.values()))

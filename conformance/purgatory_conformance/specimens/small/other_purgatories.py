@@ -98,9 +98,7 @@ class EagerPurgatory(SmallPurgatory):
 
     def complete(self, operation: DelayedOperation) -> None:
         """Leave the lists before anybody is told."""
-        for key in list(self.lists):
-            self.lists[key] = [each for each in self.lists[key] if each.operation is not operation]
-            self.forget_empty(key)
+        self.unlist(operation)
         super().complete(operation)
 
 

@@ -347,6 +347,12 @@ class SmallPurgatory(Specimen):
             self.lists[key].remove(entry)
             self.forget_empty(key)
 
+    def unlist(self, operation: DelayedOperation) -> None:
+        """Take an operation out of all lists."""
+        for key in tuple(self.lists):
+            self.lists[key] = [each for each in self.lists[key] if each.operation is not operation]
+            self.forget_empty(key)
+
     def forget_empty(self, key: str) -> None:
         """Remove a list that has become empty."""
         if not self.lists[key]:

@@ -144,10 +144,7 @@ def stale_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
 def drops_everywhere(self: SmallPurgatory, key: str, entry: Entry) -> bool:
     """A check takes the operations that it completes out of the lists of other keys as well."""
     if entry.operation.completed:
-        for other in tuple(self.lists):
-            for each in self.met_by_check(other):
-                if each.operation is entry.operation:
-                    self.drop(other, each)
+        self.unlist(entry.operation)
     return entry.operation.completed
 
 
@@ -309,11 +306,8 @@ def cancel_completes(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
 def cancel_everywhere(self: SmallPurgatory, key: str) -> list[DelayedOperation]:
     """An operation that is cancelled for a key is no longer watched under any other, either."""
     cancelled = SmallPurgatory.cancel_for_key(self, key)
-    for other in tuple(self.lists):
-        for entry in self.met_by_check(other):
-            if entry.operation in cancelled:
-                self.drop(other, entry)
     for operation in cancelled:
+        self.unlist(operation)
         self.disarm(operation)
     return cancelled
 

@@ -5,6 +5,14 @@ from purgatory_conformance.specimens.small.channel_muting import Channel, Reques
 from purgatory_spec.operations import Ending
 
 
+def _free_handled(server: SmallServer, channel: Channel) -> None:
+    """Credit the memory of a request whose handler will release it once more."""
+    request = channel.handled
+    if request is not None and not request.is_released:
+        server.credit(request.memory)
+        request.memory = 0
+
+
 @breaks("MUTING-END-MID-REQUEST").by(SmallServer.end)
 def end_keeps_memory(self: SmallServer, channel: Channel) -> None:
     """A connection that ends within a request takes its memory along."""
@@ -24,10 +32,7 @@ def end_returns_what_came(self: SmallServer, channel: Channel) -> None:
 def end_frees_handled(self: SmallServer, channel: Channel) -> None:
     """The end of a connection frees the memory of its request, which is still handled."""
     SmallServer.end(self, channel)
-    request = channel.handled
-    if request is not None and not request.is_released:
-        self.credit(request.memory)
-        request.memory = 0
+    _free_handled(self, channel)
 
 
 @breaks("MUTING-END-WHILE-HANDLED", "MUTING-CLOSE").by(SmallServer.release)
@@ -109,10 +114,8 @@ def close_keeps_memory(self: SmallServer, channel: Channel) -> None:
 def close_frees_handled(self: SmallServer, channel: Channel) -> None:
     """A connection that the server closes frees the memory of its request, which is handled."""
     SmallServer.close(self, channel)
-    request = channel.handled
-    if request is not None and not request.is_released and not channel.ending:
-        self.credit(request.memory)
-        request.memory = 0
+    if not channel.ending:
+        _free_handled(self, channel)
 
 
 @breaks("MUTING-CLOSE").by(SmallServer.close)

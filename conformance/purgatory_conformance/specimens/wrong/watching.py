@@ -1,7 +1,5 @@
 """Purgatories that go wrong when an operation is watched."""
 
-from collections.abc import Iterable
-
 from purgatory_conformance.specimens.mutant import breaks, unseen
 from purgatory_conformance.specimens.small.purgatory import (
     ESTIMATE_PROFILE,
@@ -56,11 +54,7 @@ def second_try_takes_back(self: SmallPurgatory, operation: DelayedOperation) -> 
     """An operation that the second try completes is taken out of the lists again."""
     done = SmallPurgatory.second_try(self, operation)
     if done:
-        kept = {
-            key: [entry for entry in entries if entry.operation is not operation]
-            for key, entries in self.lists.items()
-        }
-        self.lists = {key: entries for key, entries in kept.items() if entries}
+        self.unlist(operation)
     return done
 
 
@@ -227,24 +221,15 @@ def second_try_throws_unarmed(self: SmallPurgatory, operation: DelayedOperation)
         raise
 
 
-@breaks("PURGATORY-SECOND-TRY-THROWS")
-class SecondTryThrowsUnlisted(SmallPurgatory):
+@breaks("PURGATORY-SECOND-TRY-THROWS").by(SmallPurgatory.second_try)
+def second_try_throws_unlisted(self: SmallPurgatory, operation: DelayedOperation) -> bool:
     """An operation whose second try throws loses its entries."""
-
-    def second_try(self, operation: DelayedOperation) -> bool:
-        try:
-            return super().second_try(operation)
-        except ScriptFailure:
-            if not operation.completed:
-                self.take_out(operation, tuple(self.lists))
-            raise
-
-    def take_out(self, operation: DelayedOperation, keys: Iterable[str]) -> None:
-        """Remove the operation from these lists."""
-        for key in keys:
-            for entry in self.met_by_check(key):
-                if entry.operation is operation:
-                    self.drop(key, entry)
+    try:
+        return SmallPurgatory.second_try(self, operation)
+    except ScriptFailure:
+        if not operation.completed:
+            self.unlist(operation)
+        raise
 
 
 @breaks("PURGATORY-SHUTDOWN-CLOSED").by(SmallPurgatory.refuse)
