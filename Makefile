@@ -55,13 +55,13 @@ test-pythons: $(VENV)/.ready  ## the core on every CPython from 3.11 to 3.14 tha
 	WORKERS=$(WORKERS) $(BIN)/nox --session pythons
 
 mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds
-	$(BIN)/python -m purgatory_assurance.mutation
+	$(BIN)/python -m purgatory_lab.mutation
 
 tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large ones, and further examples
 	$(BIN)/purgatory tla check --large
 
 docs: $(VENV)/.ready  ## the documentation site, in site/
-	$(BIN)/python -m purgatory_assurance.site_pages purgatory-work/pages
+	$(BIN)/python -m purgatory_lab.site_pages purgatory-work/pages
 	$(BIN)/zensical build --strict
 	@echo "site/index.html"
 

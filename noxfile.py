@@ -59,7 +59,7 @@ def pythons(session: nox.Session) -> None:
     session.log(f"CPython {version}")
     if is_free_threaded:
         session.env["PYTHON_GIL"] = "0"  # a C extension that asks for the lock does not get it
-        session.run("python", "-m", "purgatory_assurance.stress")
+        session.run("python", "-m", "purgatory_lab.stress")
     workers = os.environ.get("WORKERS", "2")
     chosen = [
         "-m",

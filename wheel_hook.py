@@ -28,7 +28,7 @@ COMPILED = {
         "reasons.py",
         "stacks.py",
     ),
-    "benchmarks/purgatory_bench/baselines": ("__init__.py",),
+    "lab/purgatory_lab/benchmarks/baselines": ("__init__.py",),
 }
 """Folders whose modules are compiled, and names of modules that are not.
 

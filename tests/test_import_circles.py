@@ -16,9 +16,9 @@ PACKAGES = (
     "purgatory_impl",
     "purgatory_tla",
     "purgatory_conformance",
-    "purgatory_pipeline",
-    "purgatory_bench",
-    "purgatory_assurance",
+    "purgatory_traces",
+    "purgatory_lab.benchmarks",
+    "purgatory_lab",
     "broker",
     "mailboxes",
 )

@@ -20,7 +20,7 @@ from typing import ClassVar
 from hypothesis import settings, target
 from hypothesis.stateful import invariant
 
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.stateful import (
     ChannelMutingMachine,
     MemoryPoolMachine,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from purgatory_conformance.command_line import EXIT_CONTRADICTED, Problem
-from purgatory_conformance.components import PROFILES
+from purgatory_judge.components import PROFILES
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, results_of

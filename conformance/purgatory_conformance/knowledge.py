@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args, get_origin, get_type_hints
 
 import purgatory_model
-from purgatory_conformance.components import PROFILES
+from purgatory_judge.components import PROFILES
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.subjects.profile_rules import NEVER_JUDGED

@@ -31,12 +31,12 @@ from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import DrawFn
 
-from purgatory_conformance.components import PROFILES, on_real_clock
+from purgatory_judge.components import PROFILES, on_real_clock
 from purgatory_conformance.describing.words import instance_noun, noun, printable, replay_command
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import HypothesisSource, Source
-from purgatory_conformance.judging.case_judge import Deviation, Judge
-from purgatory_conformance.judging.judgement import Divergence, TooManyStates
+from purgatory_judge.case_judge import Deviation, Judge
+from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.replay_file import replay_case, write_replay

@@ -1,7 +1,7 @@
 """Generated cases, and subjects that are judged by them, whatever their component is."""
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.judging.judgement import Divergence
+from purgatory_judge.judgement import Divergence
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.subjects.subject import Subject, profile_of

@@ -6,7 +6,7 @@ import pytest
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.kits import Clock, Language, project
-from purgatory_conformance.teaching.exercises import EXERCISES
+from purgatory_course.teaching.exercises import EXERCISES
 from purgatory_spec.profiles import Component
 from tests.conformance.command import purgatory
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.commands.doctor import doctor
-from purgatory_conformance.components import PROFILES
+from purgatory_judge.components import PROFILES
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.examination import examine

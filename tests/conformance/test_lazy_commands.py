@@ -45,8 +45,8 @@ def test_no_command_is_imported_for_a_version_or_a_mistake(words: list[str]) -> 
     When it is asked for its version, or for a command that is not there
     Then no library that a command needs is imported, and only the groups that were named
     """
-    groups = {"purgatory_pipeline", "purgatory_pipeline.commands"}
-    of_groups = groups | {"purgatory_pipeline.commands.trace"}
+    groups = {"purgatory_traces", "purgatory_traces.commands"}
+    of_groups = groups | {"purgatory_traces.commands.trace"}
     assert imported_for_commands(modules_after(*words)) <= (
         of_groups if words == ["trace", "bogus"] else set()
     )

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.breaking.counterparts import seeded_defects
+from purgatory_course.breaking.counterparts import seeded_defects
 from purgatory_conformance.commands.model import model
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_spec.profiles import Component

@@ -11,7 +11,7 @@ from hypothesis import Phase, reproduce_failure, seed, settings
 from hypothesis.stateful import invariant, run_state_machine_as_test
 
 from purgatory_conformance.commands.replay import replay
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.stateful import (
     RuleBroken,

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.command_line import EXIT_USAGE
-from purgatory_conformance.components import PROFILES
+from purgatory_judge.components import PROFILES
 from purgatory_conformance.generation.channel_muting import table as channel_muting_table
 from purgatory_conformance.generation.memory_pool import table as memory_pool_table
 from purgatory_conformance.generation.purgatory import table as purgatory_table

@@ -33,8 +33,8 @@ import msgspec
 
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.viewing.runs import run_of_case
-from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.traces.parsing import parse
+from purgatory_traces.errors import Unusable
+from purgatory_traces.traces.parsing import parse
 from purgatory_spec.cases import CaseHeader, Step, decode_case
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop

@@ -18,9 +18,9 @@ NOT_RUN = {
     ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),
-    ("docs/findings.md", "$ python -m purgatory_assurance.verdicts --write docs"),
-    ("docs/findings.md", "$ python -m purgatory_bench.kafka_mass_expiry"),
-    ("docs/findings.md", "$ python -m purgatory_bench.kafka_muting --whole-broker"),
+    ("docs/findings.md", "$ python -m purgatory_lab.verdicts --write docs"),
+    ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.kafka_mass_expiry"),
+    ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.kafka_muting --whole-broker"),
     (
         "docs/findings.md",
         "$ purgatory check kafka-real-clock --suite quick",
@@ -56,15 +56,15 @@ NOT_RUN = {
         "$ python tests/impl/interrupted_program.py --interrupts 2500 --threads 3 --by signal",
     ),
     ("docs/explanation/workload-studies.md", "$ purgatory study run all --workers 2"),
-    ("docs/reference/trace-figures.md", "$ python -m purgatory_bench.trace_pipeline"),
+    ("docs/reference/trace-figures.md", "$ python -m purgatory_lab.benchmarks.trace_pipeline"),
     (
         "docs/reference/trace-figures.md",
-        "$ python -m purgatory_bench.trace_pipeline --one spark --folder traces",
+        "$ python -m purgatory_lab.benchmarks.trace_pipeline --one spark --folder traces",
     ),
     (
         "docs/reference/trace-figures.md",
         "$ PYTHONHASHSEED=0 valgrind --tool=callgrind"
-        " python -m purgatory_bench.trace_pipeline --one local --folder traces",
+        " python -m purgatory_lab.benchmarks.trace_pipeline --one local --folder traces",
     ),
     ("docs/how-to/install.md", "$ make conformance            # the suite, in .venv: 50 MB"),
     ("docs/how-to/install.md", "$ .venv/bin/python -m pip install build"),
@@ -76,8 +76,8 @@ NOT_RUN = {
         "docs/how-to/install.md",
         "$ python -m pip install 'dist/purgatory_spec-0.1.0-py3-none-any.whl[tla]'",
     ),
-    ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.record_corpora"),
-    ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.trace_recording"),
+    ("docs/how-to/emit-traces.md", "$ python -m purgatory_lab.benchmarks.record_corpora"),
+    ("docs/how-to/emit-traces.md", "$ python -m purgatory_lab.benchmarks.trace_recording"),
     ("docs/reference/performance.md", "$ purgatory bench"),
     (
         "docs/reference/performance.md",
@@ -85,11 +85,11 @@ NOT_RUN = {
     ),
     (
         "docs/reference/performance.md",
-        "$ python -m purgatory_bench.counters --few 40000 --many 100000",
+        "$ python -m purgatory_lab.benchmarks.counters --few 40000 --many 100000",
     ),
     (
         "docs/reference/performance.md",
-        "$ python -m purgatory_bench.counters --few 1000 --many 4000 --measure interpreted"
+        "$ python -m purgatory_lab.benchmarks.counters --few 1000 --many 4000 --measure interpreted"
         " --measure ready-made --measure users-share",
     ),
     (
@@ -103,7 +103,7 @@ NOT_RUN = {
         "$ purgatory check my-timer/real-clock.toml --suite quick --seed 1",
     ),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
-    ("docs/reference/figures.md", "$ python -m purgatory_bench.conformance_throughput"),
+    ("docs/reference/figures.md", "$ python -m purgatory_lab.benchmarks.conformance_throughput"),
     ("docs/reference/network.md", "$ purgatory bench network --write docs/reference/network.md"),
     ("docs/how-to/use-the-server.md", "$ export MALLOC_TOP_PAD_=67108864"),
     ("docs/reference/mutation.md", "$ make mutation"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markdown.extensions.toc import slugify
 
-from purgatory_assurance.site_pages.profiles import PROFILE_PAGE, profile_page
+from purgatory_lab.site_pages.profiles import PROFILE_PAGE, profile_page
 
 from .code_blocks import ROOT
 
@@ -100,6 +100,6 @@ def test_the_page_of_the_profiles_follows_from_the_sources() -> None:
     """
     Given the page of the profiles as it is checked in
     When it is made from the sources anew
-    Then it is the same; `python -m purgatory_assurance.site_pages --profiles docs` writes it
+    Then it is the same; `python -m purgatory_lab.site_pages --profiles docs` writes it
     """
     assert (ROOT / "docs" / PROFILE_PAGE).read_text(encoding="utf-8") == profile_page()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_assurance.site_pages.pages import write_pages
+from purgatory_lab.site_pages.pages import write_pages
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
 

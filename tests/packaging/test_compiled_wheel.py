@@ -11,7 +11,7 @@ from tests.packaging.wheels import NOT_COPIED, ROOT, environment, run, scripts
 
 pytestmark = [pytest.mark.package, pytest.mark.slow]
 
-STRESS = ("-m", "purgatory_assurance.stress")
+STRESS = ("-m", "purgatory_lab.stress")
 
 
 @pytest.fixture(scope="module")

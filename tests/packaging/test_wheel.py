@@ -33,7 +33,7 @@ JUNK = (
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
     "tla/purgatory_tla/__pycache__/some.pyc",
-    "pipeline/purgatory_pipeline/__pycache__/some.pyc",
+    "pipeline/purgatory_traces/__pycache__/some.pyc",
     "tla/models/__pycache__/some.pyc",
     "tla/purgatory-work/some.jar",
 )

@@ -13,9 +13,9 @@ PACKAGES = {
     "impl/purgatory_impl": "purgatory_impl",
     "tla/purgatory_tla": "purgatory_tla",
     "conformance/purgatory_conformance": "purgatory_conformance",
-    "pipeline/purgatory_pipeline": "purgatory_pipeline",
-    "benchmarks/purgatory_bench": "purgatory_bench",
-    "assurance/purgatory_assurance": "purgatory_assurance",
+    "pipeline/purgatory_traces": "purgatory_traces",
+    "lab/purgatory_lab/benchmarks": "purgatory_lab.benchmarks",
+    "lab/purgatory_lab": "purgatory_lab",
 }
 """By their folders: what there is in a wheel."""
 

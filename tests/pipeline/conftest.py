@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
     """A session on two processors; tests that ask for it bear the marker ``spark``."""
-    from purgatory_pipeline.engines.spark.session import spark_session
+    from purgatory_spark.engine.session import spark_session
 
     settings = {
         "spark.sql.shuffle.partitions": "2",

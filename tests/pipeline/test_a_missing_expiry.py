@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.command_line import purgatory
-from purgatory_pipeline.traces.byte_streams import CHECKSUM
+from purgatory_traces.traces.byte_streams import CHECKSUM
 
 README = Path(__file__).parents[2] / "README.md"
 

@@ -10,9 +10,9 @@ from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of
-from purgatory_pipeline.results.rows import VerdictRow
-from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
-from purgatory_pipeline.traces.lines import Begin
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
+from purgatory_traces.traces.lines import Begin
 from purgatory_spec.cases import Case, Step, case_header, read_case
 from purgatory_spec.operations import (
     Advance,

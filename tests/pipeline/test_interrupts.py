@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from purgatory_pipeline.engines.interrupts import remembered_interrupt
+from purgatory_traces.engines.interrupts import remembered_interrupt
 
 
 @pytest.fixture(autouse=True)

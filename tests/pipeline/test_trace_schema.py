@@ -5,8 +5,8 @@ from typing import get_args
 
 import msgspec
 
-from purgatory_pipeline.traces.lines import TRACE_FORMAT, TraceLine
-from purgatory_pipeline.traces.schema import SCHEMA_FILE, schema_text
+from purgatory_traces.traces.lines import TRACE_FORMAT, TraceLine
+from purgatory_traces.traces.schema import SCHEMA_FILE, schema_text
 
 
 def test_the_schema_in_the_package_is_the_one_of_the_types() -> None:

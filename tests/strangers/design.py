@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from purgatory_conformance.components import PROFILES
+from purgatory_judge.components import PROFILES
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance, subject_of
 from purgatory_spec.profiles import Component
 

@@ -16,7 +16,7 @@ from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import VERDICT_SYMBOLS, counted, noun
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, quoted, worst
 from purgatory_conformance.running.campaign import SUITES

@@ -8,7 +8,7 @@ from purgatory_conformance.command_line import LazyGroup
 @click.group(
     cls=LazyGroup,
     targets={
-        "break": "purgatory_conformance.commands.model_break:break_",
+        "break": "purgatory_course.commands.model_break:break_",
         "check": "purgatory_conformance.commands.model_check:check_",
         "explore": "purgatory_conformance.commands.model_explore:explore_",
         "template": "purgatory_conformance.commands.model_check:template",

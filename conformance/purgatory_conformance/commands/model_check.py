@@ -16,7 +16,7 @@ from purgatory_conformance.command_line import (
     Problem,
 )
 from purgatory_conformance.commands.options import ComponentName
-from purgatory_conformance.components import MODELLED
+from purgatory_judge.components import MODELLED
 from purgatory_conformance.own_model.comparing_process import EXIT_ITSELF_FAILED, Task
 from purgatory_conformance.own_model.watch import DONE
 from purgatory_conformance.resources import model_template

@@ -26,7 +26,7 @@ from purgatory_conformance.commands.options import (
 )
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import counted, legend_of, noun, printable
-from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.opening import open_named_in
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.subjects.open_subject import OpenSubject

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.channel_muting_words import (
     describe_channel,
     describe_channel_muting_operation,
@@ -19,7 +19,7 @@ from purgatory_conformance.drawing.panels import (
     Words,
     panel_scene,
 )
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_model.channel_muting import ChannelMutingState, channel_of
 from purgatory_spec.profiles import ChannelMutingConfiguration
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from purgatory_conformance.describing.words import describe_task, printable, shortened
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer.history import State
+from purgatory_judge.judgement import Divergence
+from purgatory_judge.timer.history import State
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel, declared_timer_model
 from purgatory_spec.operations import Add, Cancel, RunOne

@@ -12,8 +12,8 @@ from purgatory_conformance.describing.words import (
     describe_value,
     printable,
 )
-from purgatory_conformance.judging.differences import reason_words
-from purgatory_conformance.judging.judgement import Divergence
+from purgatory_judge.differences import reason_words
+from purgatory_judge.judgement import Divergence
 from purgatory_model.step import observables_match, result_matches
 from purgatory_spec.outcomes import Outcome
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_operation,
     describe_memory_pool_state,
@@ -18,7 +18,7 @@ from purgatory_conformance.drawing.panels import (
     Words,
     panel_scene,
 )
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec.operations import Allocate, Lose, Release
 from purgatory_spec.profiles import MemoryPoolConfiguration

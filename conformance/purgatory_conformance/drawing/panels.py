@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from purgatory_conformance.drawing.lanes import Lane, lanes_of
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.retraced_case import RetracedCase
 
 
 class Box(msgspec.Struct, frozen=True):

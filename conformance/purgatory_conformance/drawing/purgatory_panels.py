@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
 from purgatory_conformance.describing.purgatory_words import describe_purgatory_operation
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import Box, Boxes, PanelScene, Row, Words, panel_scene
-from purgatory_conformance.judging.purgatory.step import Model, State
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.purgatory.step import Model, State
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_model.purgatory import purgatory_model
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_spec.operations import Force, Satisfy, Watch

@@ -15,8 +15,8 @@ from purgatory_conformance.drawing.comparison import Comparison
 from purgatory_conformance.drawing.svg import element, text, titled
 from purgatory_conformance.drawing.time_axis import text_width
 from purgatory_conformance.drawing.wheel_scene import LEFT, Panel, Scene, short_names
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer.history import State
+from purgatory_judge.judgement import Divergence
+from purgatory_judge.timer.history import State
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.timing_wheel import Bucket, TimingWheel
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.timer_words import describe_timer_operation
 from purgatory_conformance.describing.words import describe_task, shortened
 from purgatory_conformance.drawing.comparison import (
@@ -24,9 +24,9 @@ from purgatory_conformance.drawing.time_axis import (
     text_width,
     time_axis,
 )
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.judging.timer.history import State
+from purgatory_judge.judgement import Divergence
+from purgatory_judge.retraced_case import RetracedCase
+from purgatory_judge.timer.history import State
 from purgatory_model.arithmetic import floor_to, tick_of_level
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel

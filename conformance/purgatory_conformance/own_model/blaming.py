@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from purgatory_conformance.judging.judgement import Divergence, Judgement
-from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
-from purgatory_conformance.judging.purgatory.judge import PurgatoryJudge
-from purgatory_conformance.judging.timer.judge import TimerJudge
+from purgatory_judge.judgement import Divergence, Judgement
+from purgatory_judge.memory_pool.judge import MemoryPoolJudge
+from purgatory_judge.purgatory.judge import PurgatoryJudge
+from purgatory_judge.timer.judge import TimerJudge
 from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.worlds import State
 from purgatory_model.step import Expectation

@@ -17,7 +17,7 @@ from types import ModuleType
 
 import msgspec
 
-from purgatory_conformance.components import MODELLED, PROFILES
+from purgatory_judge.components import MODELLED, PROFILES
 from purgatory_conformance.own_model.asking import OwnInstance, guarded
 from purgatory_conformance.own_model.watch import Watching
 from purgatory_conformance.subjects.profile_rules import problem_of

@@ -14,7 +14,7 @@ from purgatory_conformance.describing.words import (
     printable,
     shortened,
 )
-from purgatory_conformance.judging.judgement import Divergence
+from purgatory_judge.judgement import Divergence
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.exploring import Explored

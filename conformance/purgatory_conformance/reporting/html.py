@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from purgatory_conformance.components import not_compared, on_real_clock
+from purgatory_judge.components import not_compared, on_real_clock
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from purgatory_conformance.components import not_compared
+from purgatory_judge.components import not_compared
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,

@@ -7,7 +7,7 @@ rule's text from the specification, and the model's states by judging the record
 from contextlib import suppress
 from dataclasses import dataclass
 
-from purgatory_conformance.components import on_real_clock
+from purgatory_judge.components import on_real_clock
 from purgatory_conformance.describing.words import (
     instance_noun,
     joined,
@@ -17,9 +17,9 @@ from purgatory_conformance.describing.words import (
     printable,
     replay_command,
 )
-from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.judging.judgement import TooManyStates
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Support

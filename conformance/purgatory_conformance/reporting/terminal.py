@@ -5,7 +5,7 @@ from itertools import islice
 
 from rich.console import Console
 
-from purgatory_conformance.components import not_compared
+from purgatory_judge.components import not_compared
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,

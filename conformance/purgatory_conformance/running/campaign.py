@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_conformance.components import on_real_clock
+from purgatory_judge.components import on_real_clock
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
 from purgatory_conformance.running.refusals import Refusals

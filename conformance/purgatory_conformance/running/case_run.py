@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.judging.judgement import Divergence, TooManyStates
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.subjects.subject import (
     Subject,
     SubjectFailure,

@@ -10,14 +10,14 @@ from itertools import islice
 
 import msgspec
 
-from purgatory_conformance.components import on_real_clock
-from purgatory_conformance.judging.case_judge import (
+from purgatory_judge.components import on_real_clock
+from purgatory_judge.case_judge import (
     BEYOND_DECLARED,
     Deviation,
     Judge,
     right_outcomes,
 )
-from purgatory_conformance.judging.judgement import Divergence, TooManyStates
+from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import is_part_of, reduce_case, shrink, simpler_cases
 from purgatory_conformance.running.ways_out import WayOut, ways_out

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from purgatory_conformance.judging.channel_muting.judge import ChannelMutingJudge
-from purgatory_conformance.judging.derived_steps import derived_outcomes
-from purgatory_conformance.judging.judgement import TooManyStates
-from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
-from purgatory_conformance.judging.purgatory.judge import PurgatoryJudge
-from purgatory_conformance.judging.timer.judge import TimerJudge
+from purgatory_judge.channel_muting.judge import ChannelMutingJudge
+from purgatory_judge.derived_steps import derived_outcomes
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.memory_pool.judge import MemoryPoolJudge
+from purgatory_judge.purgatory.judge import PurgatoryJudge
+from purgatory_judge.timer.judge import TimerJudge
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import (
     Case,

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, is_refused, run_case
 from purgatory_conformance.running.withdrawn_features import without
 from purgatory_conformance.subjects.profile_rules import problem_of

@@ -10,7 +10,7 @@ from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from purgatory_conformance.components import PROFILES
+from purgatory_judge.components import PROFILES
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind

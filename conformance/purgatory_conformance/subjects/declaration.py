@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION, changes_after
 from purgatory_spec.cases import Case, read_case

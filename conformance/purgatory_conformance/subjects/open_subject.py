@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.cases import Case
 

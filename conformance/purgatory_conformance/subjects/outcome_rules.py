@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from purgatory_conformance.components import on_real_clock
+from purgatory_judge.components import on_real_clock
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_spec.messages import Reply

@@ -18,8 +18,8 @@ from purgatory_conformance.generation.channel_muting.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.channel_muting.world import needed
-from purgatory_conformance.judging.case_judge import CaseJudge, Judge
-from purgatory_conformance.judging.channel_muting.judge import ChannelMutingJudge
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.channel_muting.judge import ChannelMutingJudge
 from purgatory_conformance.reducing.channel_muting import (
     ChannelMutingCase,
     simpler_channel_muting_cases,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_configuration,
     describe_memory_pool_operation,
@@ -19,8 +19,8 @@ from purgatory_conformance.generation.memory_pool.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_conformance.judging.case_judge import CaseJudge, Judge
-from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_conformance.reducing.memory_pool import (
     MemoryPoolCase,
     simpler_memory_pool_cases,

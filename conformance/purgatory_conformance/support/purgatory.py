@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
 from purgatory_conformance.describing.purgatory_words import (
     describe_purgatory_configuration,
@@ -21,8 +21,8 @@ from purgatory_conformance.generation.purgatory.table import (
     draw_purgatory_configuration,
     draw_purgatory_operations,
 )
-from purgatory_conformance.judging.case_judge import CaseJudge, Judge
-from purgatory_conformance.judging.purgatory.judge import PurgatoryJudge
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.purgatory.judge import PurgatoryJudge
 from purgatory_conformance.reducing.purgatory import (
     PurgatoryCase,
     simpler_purgatory_cases,

@@ -12,11 +12,11 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import structs
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import Source
-from purgatory_conformance.judging.case_judge import Deviation, Judge
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.case_judge import Deviation, Judge
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

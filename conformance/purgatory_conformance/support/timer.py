@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.timer_states import describe_timer_state
 from purgatory_conformance.describing.timer_words import (
     describe_timer_configuration,
@@ -26,10 +26,10 @@ from purgatory_conformance.generation.timer.table import (
     draw_configuration,
     draw_operations,
 )
-from purgatory_conformance.judging.case_judge import CaseJudge, Judge
-from purgatory_conformance.judging.real_clock_judge import RealClockJudge
-from purgatory_conformance.judging.timer.judge import TimerJudge
-from purgatory_conformance.judging.variant_judge import VariantJudge
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.real_clock_judge import RealClockJudge
+from purgatory_judge.timer.judge import TimerJudge
+from purgatory_judge.variant_judge import VariantJudge
 from purgatory_conformance.reducing.timer import TimerCase, simpler_timer_cases
 from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
 from purgatory_model.claims.timer_variants import VARIANTS

@@ -10,14 +10,14 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.words import printable
 from purgatory_conformance.drawing.channel_muting_panels import channel_muting_rows
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_rows
 from purgatory_conformance.drawing.panels import Row, Words
 from purgatory_conformance.drawing.purgatory_panels import purgatory_rows
-from purgatory_conformance.judging.case_judge import Deviation, right_outcomes
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.case_judge import Deviation, right_outcomes
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.timer_rows import Levels, timer_rows
 from purgatory_model.channel_muting import ChannelMutingState

@@ -10,7 +10,7 @@ import msgspec
 
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.panels import Box, Boxes, Row, Words
-from purgatory_conformance.judging.timer.history import State
+from purgatory_judge.timer.history import State
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.timing_wheel import Bucket, TimingWheel
 

@@ -6,7 +6,7 @@ import pytest
 
 from purgatory_conformance.resources import adapter_folder
 from purgatory_spec.profiles import Component
-from tests.conformance.playing.node import needs_node
+from tests.course.playing.node import needs_node
 
 from .bad_lines import assert_each_is_answered
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_bench.kafka_muting import BROKER_SCENARIOS, SCENARIO_SECONDS, SCENARIOS
+from purgatory_lab.benchmarks.kafka_muting import BROKER_SCENARIOS, SCENARIO_SECONDS, SCENARIOS
 from purgatory_conformance.subjects.kafka import broker_findings_command, muting_findings_command
 
 from .adapter_process import WORK_FOLDER, need_java_and_maven

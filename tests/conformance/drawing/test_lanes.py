@@ -3,7 +3,7 @@
 import pytest
 
 from purgatory_conformance.drawing.lanes import NOTHING, Lane, Pair, differing_names, lanes_of
-from purgatory_conformance.judging.judgement import Divergence
+from purgatory_judge.judgement import Divergence
 from purgatory_spec.operations import RunOne
 from purgatory_spec.outcomes import Outcome, completed, timed_out, tried
 from purgatory_spec.reasons import Reason

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from purgatory_conformance.components import PROFILES
-from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_judge.components import PROFILES
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_conformance.specimens.small import channel_muting, memory_pool, purgatory
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Step

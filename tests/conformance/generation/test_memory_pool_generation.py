@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.memory_pool.world import sort_of
 from purgatory_conformance.reducing.memory_pool import (
     MemoryPoolCase,

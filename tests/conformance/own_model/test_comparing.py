@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.components import MODELLED
+from purgatory_judge.components import MODELLED
 from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.blaming import blamed
 from purgatory_conformance.own_model.comparison import Comparison, Difference
@@ -321,7 +321,7 @@ def test_the_model_of_the_rules_agrees_with_itself(component: str, tmp_path: Pat
     imported, profile = EVERYTHING[component]
     text = (
         f"import msgspec\n{imported}\n"
-        f"from purgatory_conformance.components import PROFILES\n"
+        f"from purgatory_judge.components import PROFILES\n"
         f"COMPONENT = {component!r}\nPROFILE = {msgspec.to_builtins(profile)!r}\n"
         "class Model:\n"
         "    def __init__(self, configuration):\n"

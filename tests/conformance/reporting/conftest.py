@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from purgatory_conformance.describing.timer_states import describe_timer_state
-from purgatory_conformance.judging.case_judge import CaseJudge
-from purgatory_conformance.judging.timer.judge import TimerJudge
+from purgatory_judge.case_judge import CaseJudge
+from purgatory_judge.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
     DeviationLine,

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 import pytest
 from playwright.sync_api import Page
 
-from purgatory_conformance.playing.page import play_page
+from purgatory_course.playing.page import play_page
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_conformance.reporting.results import Results
-from purgatory_conformance.teaching.lessons import lessons
-from purgatory_conformance.teaching.sheet import sheet_page
-from purgatory_conformance.teaching.slides import slides_page
+from purgatory_course.teaching.lessons import lessons
+from purgatory_course.teaching.sheet import sheet_page
+from purgatory_course.teaching.slides import slides_page
 from purgatory_conformance.viewing.markup import viewer_page
 from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
-from purgatory_pipeline.linearizability.page import render_page as timeline
-from purgatory_pipeline.results.rows import VerdictRow
-from purgatory_pipeline.summary.html import render_page as summary_page
-from purgatory_pipeline.summary.summary import Summary
+from purgatory_traces.linearizability.page import render_page as timeline
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.summary.html import render_page as summary_page
+from purgatory_traces.summary.summary import Summary
 from purgatory_spec.cases import read_case
 from purgatory_spec.resources import specification_folder
 from tests.pipeline.linearizability.test_linearize_command import ONE_BYTE, WRONG

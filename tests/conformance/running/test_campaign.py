@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from purgatory_conformance.components import narrowed
-from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.judging.timer import judge as timer_judge
+from purgatory_judge.components import narrowed
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.timer import judge as timer_judge
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import (
     SUITES,

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from msgspec import structs
 
-from purgatory_conformance.components import PROFILES, narrowed
+from purgatory_judge.components import PROFILES, narrowed
 from purgatory_conformance.reporting.results import results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import run_case

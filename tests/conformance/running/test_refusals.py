@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_junit, render_markdown
 from purgatory_conformance.reporting.results import Results, results_of

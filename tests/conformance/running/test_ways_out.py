@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from purgatory_conformance.components import narrowed
-from purgatory_conformance.judging.case_judge import Deviation, Judge
+from purgatory_judge.components import narrowed
+from purgatory_judge.case_judge import Deviation, Judge
 from purgatory_conformance.reporting.results import Hint, results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
 from purgatory_conformance.running.replay_file import write_replay

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict

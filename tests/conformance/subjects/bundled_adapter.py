@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.messages import Components, Reply

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from purgatory_conformance.components import on_real_clock
+from purgatory_judge.components import on_real_clock
 from purgatory_conformance.drawing.panels import Boxes, Budget, Words
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.resources import adapter_folder

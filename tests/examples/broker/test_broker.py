@@ -31,7 +31,7 @@ from broker.protocol import (
     TopicPartition,
     encode,
 )
-from purgatory_bench.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl import InvalidConfiguration, SimpleMemoryPool
 from purgatory_impl.network import Channel, NetworkLimits
 from purgatory_impl.network import Request as Received

@@ -22,7 +22,7 @@ from typing import NoReturn, SupportsIndex
 
 import pytest
 
-from purgatory_bench.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl import MonotonicClock
 from purgatory_impl.errors import ServerFailed
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_bench.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server
 from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
 from tests.impl.threads import LONG_S

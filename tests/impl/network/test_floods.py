@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 import trustme
 
-from purgatory_bench.network.raw_records import (
+from purgatory_lab.benchmarks.network.raw_records import (
     ALERT,
     CHANGE_CIPHER,
     DATA,

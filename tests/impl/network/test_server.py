@@ -14,7 +14,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from purgatory_bench.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.counting import CountedPool
 from purgatory_impl import InvalidConfiguration
 from purgatory_impl.network import NetworkLimits, Request, Server
 from purgatory_impl.network import server as server_module

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE, TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance

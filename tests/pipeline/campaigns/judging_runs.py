@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from purgatory_pipeline.campaigns.course import Course, run_course
-from purgatory_pipeline.campaigns.engines import Engine, LocalEngine
-from purgatory_pipeline.campaigns.folder import read_result
-from purgatory_pipeline.campaigns.isolation import SubjectChoice
+from purgatory_spark.campaigns.course import Course, run_course
+from purgatory_spark.campaigns.engines import Engine, LocalEngine
+from purgatory_spark.campaigns.folder import read_result
+from purgatory_spark.campaigns.isolation import SubjectChoice
 from purgatory_spec.profiles import Component
 
 HERE = Path(__file__).parent

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.command_line import Problem
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled.timer import PROFILE
-from purgatory_pipeline.campaigns import first_failures
-from purgatory_pipeline.campaigns.drawing import Drawing
-from purgatory_pipeline.campaigns.folder import read_result
+from purgatory_spark.campaigns import first_failures
+from purgatory_spark.campaigns.drawing import Drawing
+from purgatory_spark.campaigns.folder import read_result
 from purgatory_spec.cases import read_case
 from purgatory_spec.operations import Advance
 from purgatory_spec.profiles import Component, TimerConfiguration

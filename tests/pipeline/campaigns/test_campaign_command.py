@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_pipeline.campaigns.folder import read_result
+from purgatory_spark.campaigns.folder import read_result
 from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
 from .judging_runs import manifest, rows

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.campaigns import first_failures
-from purgatory_pipeline.campaigns.engines import SparkEngine
+from purgatory_spark.campaigns import first_failures
+from purgatory_spark.campaigns.engines import SparkEngine
 from purgatory_spec.profiles import Component
 
 from .judging_runs import HERE, manifest, rows, run

@@ -11,12 +11,12 @@ from purgatory_conformance.running.campaign import SUITES, run_campaign
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
-from purgatory_pipeline.campaigns import drawing as drawing_module
-from purgatory_pipeline.campaigns import first_failures
-from purgatory_pipeline.campaigns.drawing import Drawing
-from purgatory_pipeline.campaigns.engines import LocalEngine, Work
-from purgatory_pipeline.campaigns.folder import read_result
-from purgatory_pipeline.campaigns.tables import CAUSES, COVERAGE, RUNS
+from purgatory_spark.campaigns import drawing as drawing_module
+from purgatory_spark.campaigns import first_failures
+from purgatory_spark.campaigns.drawing import Drawing
+from purgatory_spark.campaigns.engines import LocalEngine, Work
+from purgatory_spark.campaigns.folder import read_result
+from purgatory_spark.campaigns.tables import CAUSES, COVERAGE, RUNS
 from purgatory_spec.profiles import Component, Profile
 
 from .judging_runs import manifest, rows, run

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, ComponentSupport
-from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
+from purgatory_spark.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
 from purgatory_spec.operations import Add
 from purgatory_spec.profiles import (
     Component,

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity, read_result
-from purgatory_pipeline.campaigns.tables import DONE, table_of
-from purgatory_pipeline.errors import PipelineError, Refused
+from purgatory_spark.campaigns.folder import CampaignFolder, Identity, read_result
+from purgatory_spark.campaigns.tables import DONE, table_of
+from purgatory_traces.errors import PipelineError, Refused
 from purgatory_spec.messages import Implementation
 
 IDENTITY = Identity(

@@ -14,9 +14,9 @@ import pytest
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure
-from purgatory_pipeline.campaigns.drawing import Drawing
-from purgatory_pipeline.campaigns.isolation import Forbearing, SubjectChoice
-from purgatory_pipeline.campaigns.work import judged
+from purgatory_spark.campaigns.drawing import Drawing
+from purgatory_spark.campaigns.isolation import Forbearing, SubjectChoice
+from purgatory_spark.campaigns.work import judged
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.profiles import TimerConfiguration
 
@@ -66,7 +66,7 @@ def test_it_ends_when_its_starter_is_gone_though_the_subject_loops(tmp_path: Pat
     """
     words = f"""
 import sys
-from purgatory_pipeline.campaigns.isolation import SubjectChoice
+from purgatory_spark.campaigns.isolation import SubjectChoice
 from purgatory_spec.operations import Advance
 from purgatory_spec.profiles import TimerConfiguration
 subject = SubjectChoice("bad_subjects:loops", work={str(tmp_path)!r}).isolated(served=True)

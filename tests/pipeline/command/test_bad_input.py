@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from purgatory_pipeline.commands.check import check
-from purgatory_pipeline.engines.sinks import read_results
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.commands.check import check
+from purgatory_traces.engines.sinks import read_results
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 GOOD = list(run_lines("good", Component.TIMER, 60))

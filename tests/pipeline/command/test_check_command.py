@@ -14,15 +14,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.commands.check import check
-from purgatory_pipeline.engines import choice as engine_choice
-from purgatory_pipeline.engines import sinks
-from purgatory_pipeline.engines.choice import Engine, choose, estimated_lines
-from purgatory_pipeline.engines.sinks import read_results
-from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.results.rows import RunVerdict
-from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.traces.synthetic import Expected, run_lines, write_corpus
+from purgatory_traces.commands.check import check
+from purgatory_traces.engines import choice as engine_choice
+from purgatory_traces.engines import sinks
+from purgatory_traces.engines.choice import Engine, choose, estimated_lines
+from purgatory_traces.engines.sinks import read_results
+from purgatory_traces.errors import OutOfOrder
+from purgatory_traces.results.rows import RunVerdict
+from purgatory_traces.results.schemas import TableName
+from purgatory_traces.traces.synthetic import Expected, run_lines, write_corpus
 from purgatory_spec.installing import command_for
 from purgatory_spec.profiles import Component
 from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory

@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.commands import convert as convert_command
-from purgatory_pipeline.commands.convert import convert
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import QuarantineRow, Row
-from purgatory_pipeline.traces.synthetic import write_corpus
+from purgatory_traces.commands import convert as convert_command
+from purgatory_traces.commands.convert import convert
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.results.rows import QuarantineRow, Row
+from purgatory_traces.traces.synthetic import write_corpus
 
 
 def run(*words: object) -> tuple[int, str]:

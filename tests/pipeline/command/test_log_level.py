@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_pipeline.commands.check import check
-from purgatory_pipeline.commands.log_level import shown_from
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.commands.check import check
+from purgatory_traces.commands.log_level import shown_from
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
-RECORD = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ([A-Z]+) (purgatory_pipeline\S*): .+")
+RECORD = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ([A-Z]+) (purgatory_traces\S*): .+")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def records(result: Result) -> list[tuple[str, str]]:
 
 
 def test_records_go_to_standard_error_from_the_level_on(words: list[str]) -> None:
-    command, engine = "purgatory_pipeline.commands.check", "purgatory_pipeline.engines.local"
+    command, engine = "purgatory_traces.commands.check", "purgatory_traces.engines.local"
     files, *told = ("INFO", command), ("INFO", engine), ("INFO", command), ("INFO", command)
     expected = {
         "debug": [files, ("DEBUG", engine), *told],
@@ -64,7 +64,7 @@ def test_the_environment_names_the_level_and_the_option_goes_before_it(words: li
 
 
 def test_nothing_of_it_is_left_after_the_command(words: list[str]) -> None:
-    logger = logging.getLogger("purgatory_pipeline")
+    logger = logging.getLogger("purgatory_traces")
     before = logger.level, [*logger.handlers]
     assert records(run([*words, "--log-level", "debug"]))
     assert (logger.level, logger.handlers) == before
@@ -73,10 +73,10 @@ def test_nothing_of_it_is_left_after_the_command(words: list[str]) -> None:
 def test_other_libraries_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with shown_from("debug"):
         logging.getLogger("py4j").debug("of every call")
-        logging.getLogger("purgatory_pipeline.engines").debug("a word")
+        logging.getLogger("purgatory_traces.engines").debug("a word")
     out, err = capsys.readouterr()
     assert out == ""
     assert [match[2] for match in map(RECORD.fullmatch, err.splitlines()) if match] == [
-        "purgatory_pipeline.engines"
+        "purgatory_traces.engines"
     ]
     assert len(err.splitlines()) == 1

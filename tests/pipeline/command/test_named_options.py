@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-import purgatory_pipeline
-from purgatory_pipeline.commands.campaign import campaign
-from purgatory_pipeline.commands.study import study
-from purgatory_pipeline.commands.trace import trace
+import purgatory_traces
+from purgatory_spark.commands.campaign import campaign
+from purgatory_lab.commands.study import study
+from purgatory_traces.commands.trace import trace
 
 _OPTION = re.compile(r"(?<![\w/-])--[a-z][a-z-]+")
 
@@ -45,7 +45,7 @@ def test_options_that_are_named_exist() -> None:
     """
     known = {option for command in (trace, campaign, study) for option in options_of(command)}
     assert unknown_options('"""Written below ``--output``."""', known) == {"--output"}
-    folder = Path(purgatory_pipeline.__file__).parent
+    folder = Path(purgatory_traces.__file__).parent
     unknown = {
         (path.relative_to(folder).as_posix(), option)
         for path in folder.rglob("*.py")

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from purgatory_conformance import command_line
 from purgatory_conformance.command_line import EXIT_USAGE, Problem, main, purgatory
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 

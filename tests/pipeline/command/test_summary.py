@@ -2,11 +2,11 @@
 
 import pytest
 
-from purgatory_pipeline.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.summary.reasons import MOST_REASONS, general
-from purgatory_pipeline.summary.summary import Summary
-from purgatory_pipeline.summary.words import not_judgeable, why
+from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.summary.reasons import MOST_REASONS, general
+from purgatory_traces.summary.summary import Summary
+from purgatory_traces.summary.words import not_judgeable, why
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
 

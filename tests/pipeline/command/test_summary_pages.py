@@ -7,10 +7,10 @@ import re
 import pytest
 from rich.console import Console
 
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.summary.html import render_page
-from purgatory_pipeline.summary.summary import Summary
-from purgatory_pipeline.summary.terminal import print_summary
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.summary.html import render_page
+from purgatory_traces.summary.summary import Summary
+from purgatory_traces.summary.terminal import print_summary
 from purgatory_spec.profiles import Component
 
 GOOD = VerdictRow("a", "s", "timer", "conforms", 10, 10)

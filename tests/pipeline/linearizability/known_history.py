@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from purgatory_pipeline.traces.lines import Instance, ManualClock, TraceLine, WallClock
+from purgatory_traces.traces.lines import Instance, ManualClock, TraceLine, WallClock
 
 WALL = WallClock(lateness_ms=50)
 

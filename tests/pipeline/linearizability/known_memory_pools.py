@@ -1,6 +1,6 @@
 """Histories of memory pools, known to be right or wrong, each with a word why."""
 
-from purgatory_pipeline.traces.lines import MemoryPoolInstance
+from purgatory_traces.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,

@@ -1,6 +1,6 @@
 """Histories of purgatories, known to be right or wrong, each with a word why."""
 
-from purgatory_pipeline.traces.lines import PurgatoryInstance
+from purgatory_traces.traces.lines import PurgatoryInstance
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,

@@ -1,6 +1,6 @@
 """Histories of timers on a real clock, known to be right or wrong, each with a word why."""
 
-from purgatory_pipeline.traces.lines import TimerInstance, TraceLine
+from purgatory_traces.traces.lines import TimerInstance, TraceLine
 from purgatory_spec.operations import Add, Cancel
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Executor, TimerConfiguration, TimerProfile

@@ -1,6 +1,6 @@
 """Histories of timers on a manual clock, known to be right or wrong, each with a word why."""
 
-from purgatory_pipeline.traces.lines import TimerInstance
+from purgatory_traces.traces.lines import TimerInstance
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne, Shutdown
 from purgatory_spec.outcomes import EventKind, expired, ran
 from purgatory_spec.profiles import Executor, TimerProfile

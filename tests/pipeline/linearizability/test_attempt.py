@@ -7,14 +7,14 @@ import pytest
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, sequential
-from purgatory_pipeline.linearizability.attempt import Attempt
-from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import CallRules, ModelRules
-from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
-from purgatory_pipeline.linearizability.share import Share
-from purgatory_pipeline.linearizability.words import Words
-from purgatory_pipeline.traces.lines import TraceLine
+from purgatory_traces.linearizability.attempt import Attempt
+from purgatory_traces.linearizability.budget import Budget
+from purgatory_traces.linearizability.calls import CallRules, ModelRules
+from purgatory_traces.linearizability.checker import Answered
+from purgatory_traces.linearizability.decision import Explained, Undecided, decide
+from purgatory_traces.linearizability.share import Share
+from purgatory_traces.linearizability.words import Words
+from purgatory_traces.traces.lines import TraceLine
 from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile

@@ -15,12 +15,12 @@ from purgatory_model.overlapping.interleaving import (
 )
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
-from purgatory_pipeline.linearizability import decision
-from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import CallRules, ModelRules, RecordedCall
-from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
-from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
+from purgatory_traces.linearizability import decision
+from purgatory_traces.linearizability.budget import Budget
+from purgatory_traces.linearizability.calls import CallRules, ModelRules, RecordedCall
+from purgatory_traces.linearizability.checker import Answered
+from purgatory_traces.linearizability.decision import Explained, Stuck, decide
+from purgatory_traces.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
 from purgatory_spec.outcomes import EventKind, completed
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile

@@ -5,13 +5,13 @@ Each is a trace; of the wrong ones the line is given that is the first that cann
 
 import pytest
 
-from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import (
+from purgatory_traces.linearizability.checker import Answered
+from purgatory_traces.replay.overlapping.purgatory.operation_monitor import (
     ANY_KEY_TAKES_TIME_OUT,
 )
-from purgatory_pipeline.replay.run_replay import RunReplay, rows_of
-from purgatory_pipeline.results.rows import RunVerdict, VerdictRow
-from purgatory_pipeline.traces.lines import DeclaredDeviation, TraceLine
+from purgatory_traces.replay.run_replay import RunReplay, rows_of
+from purgatory_traces.results.rows import RunVerdict, VerdictRow
+from purgatory_traces.traces.lines import DeclaredDeviation, TraceLine
 from purgatory_spec.operations import (
     Add,
     Answer,

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.commands import linearize as linearize_command
-from purgatory_pipeline.commands.linearize import linearize as command
-from purgatory_pipeline.errors import PipelineError
-from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
+from purgatory_traces.commands import linearize as linearize_command
+from purgatory_traces.commands.linearize import linearize as command
+from purgatory_traces.errors import PipelineError
+from purgatory_traces.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Check, Satisfy, Watch
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration

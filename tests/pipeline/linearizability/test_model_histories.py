@@ -16,9 +16,9 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projection
-from purgatory_pipeline.linearizability.calls import NoHistory, calls_of
-from purgatory_pipeline.linearizability.checker import Answered, Finding
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.linearizability.calls import NoHistory, calls_of
+from purgatory_traces.linearizability.checker import Answered, Finding
+from purgatory_traces.traces.lines import (
     Instance,
     MemoryPoolInstance,
     PurgatoryInstance,

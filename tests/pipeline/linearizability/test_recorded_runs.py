@@ -13,16 +13,16 @@ import pytest
 
 from purgatory_impl import DelayedOperation, SimpleMemoryPool
 from purgatory_model.overlapping.interleaving import Called, Returned
-from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run
-from purgatory_pipeline.linearizability.traced_history import traced_history
-from purgatory_pipeline.recording.recorded.memory_pool import RecordedMemoryPool
-from purgatory_pipeline.recording.recorded.operation import recorded
-from purgatory_pipeline.recording.recorded.purgatory import RecordedPurgatory
-from purgatory_pipeline.recording.recorded.timer import RecordedTimer
-from purgatory_pipeline.recording.recorder import Recorder
-from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.sources import read_file
+from purgatory_traces.linearizability.checker import Answered, Finding, check_run
+from purgatory_traces.linearizability.traced_history import traced_history
+from purgatory_traces.recording.recorded.memory_pool import RecordedMemoryPool
+from purgatory_traces.recording.recorded.operation import recorded
+from purgatory_traces.recording.recorded.purgatory import RecordedPurgatory
+from purgatory_traces.recording.recorded.timer import RecordedTimer
+from purgatory_traces.recording.recorder import Recorder
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.sources import read_file
 
 THREADS = 4
 

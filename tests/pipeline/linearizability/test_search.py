@@ -15,12 +15,12 @@ from purgatory_model.overlapping.interleaving import Called, History, HistoryEve
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
-from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import CallRules, ModelRules, RecordedCall, calls_of
-from purgatory_pipeline.linearizability.decision import Explained, decide
-from purgatory_pipeline.linearizability.pool_rules import PoolRules, pool_rules
-from purgatory_pipeline.linearizability.search import Taken
-from purgatory_pipeline.traces.lines import MemoryPoolInstance
+from purgatory_traces.linearizability.budget import Budget
+from purgatory_traces.linearizability.calls import CallRules, ModelRules, RecordedCall, calls_of
+from purgatory_traces.linearizability.decision import Explained, decide
+from purgatory_traces.linearizability.pool_rules import PoolRules, pool_rules
+from purgatory_traces.linearizability.search import Taken
+from purgatory_traces.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile

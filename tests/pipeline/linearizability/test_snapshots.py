@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.linearizability.checker import Answered
+from purgatory_traces.traces.lines import (
     HeldBuffer,
     Instance,
     ManualClock,

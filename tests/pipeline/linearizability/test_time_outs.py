@@ -4,9 +4,9 @@ from itertools import chain
 
 import pytest
 
-from purgatory_pipeline.linearizability.checker import Answered, Finding
-from purgatory_pipeline.linearizability.words import Words
-from purgatory_pipeline.traces.lines import PurgatoryInstance, Snapshot, TraceLine, WaitingOperation
+from purgatory_traces.linearizability.checker import Answered, Finding
+from purgatory_traces.linearizability.words import Words
+from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot, TraceLine, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Check, Force, Satisfy, Watch
 from purgatory_spec.outcomes import EventKind, completed, tried
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile, Rounding

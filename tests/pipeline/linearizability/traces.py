@@ -6,13 +6,13 @@ import msgspec
 
 from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, Rules
-from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
-from purgatory_pipeline.linearizability.calls import Entry, ModelRules
-from purgatory_pipeline.linearizability.checker import Finding, check_run
-from purgatory_pipeline.linearizability.decision import Explained, decide
-from purgatory_pipeline.linearizability.refutation import refute
-from purgatory_pipeline.linearizability.traced_history import traced_history
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.linearizability.budget import MOST_CONFIGURATIONS, Budget
+from purgatory_traces.linearizability.calls import Entry, ModelRules
+from purgatory_traces.linearizability.checker import Finding, check_run
+from purgatory_traces.linearizability.decision import Explained, decide
+from purgatory_traces.linearizability.refutation import refute
+from purgatory_traces.linearizability.traced_history import traced_history
+from purgatory_traces.traces.lines import (
     Begin,
     Call,
     DeclaredDeviation,

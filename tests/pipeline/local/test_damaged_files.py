@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.lines import TRACED
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_traces.traces.lines import TRACED
+from purgatory_traces.traces.synthetic import run_lines
 
 GOOD = {component.value: list(run_lines(component.value, component, 60)) for component in TRACED}
 KINDS = ("cut", "lost", "twice", "moved", "rubbish", "blank", "joined")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_pipeline.engines.external_sort import ExternalSort, Key
+from purgatory_traces.engines.external_sort import ExternalSort, Key
 
 
 class Thing(NamedTuple):

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_pipeline.engines import local as local_engine
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.lines import TRACED, Located
-from purgatory_pipeline.traces.sources import NothingThere, files_of, read_file
-from purgatory_pipeline.traces.synthetic import faults_of, run_lines, write_corpus
-from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_traces.engines import local as local_engine
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_traces.traces.lines import TRACED, Located
+from purgatory_traces.traces.sources import NothingThere, files_of, read_file
+from purgatory_traces.traces.synthetic import faults_of, run_lines, write_corpus
+from purgatory_traces.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 

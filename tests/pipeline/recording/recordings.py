@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
-from purgatory_pipeline.traces.byte_streams import CHECKSUM
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_traces.traces.byte_streams import CHECKSUM
 
 LONG_S = 120
 """A limit that only a test that hangs reaches."""

@@ -1,6 +1,6 @@
 """The names of recorded runs."""
 
-from purgatory_pipeline.commands.record import name_of_run
+from purgatory_traces.commands.record import name_of_run
 
 
 def test_runs_of_one_second_have_different_names() -> None:

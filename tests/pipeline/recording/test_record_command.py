@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from purgatory_conformance.command_line import Problem
 from purgatory_impl import Task
-from purgatory_pipeline.commands.record import record
-from purgatory_pipeline.recording.bundled_workloads import TimerWorkload
-from purgatory_pipeline.recording.workload import Wish
-from purgatory_pipeline.traces.sources import files_of
+from purgatory_traces.commands.record import record
+from purgatory_traces.recording.bundled_workloads import TimerWorkload
+from purgatory_traces.recording.workload import Wish
+from purgatory_traces.traces.sources import files_of
 from tests.documentation.code_blocks import ROOT
 from tests.pipeline.processes import PURGATORY, may_be_interrupted
 

@@ -14,7 +14,7 @@ from purgatory_impl import (
     SimpleMemoryPool,
     UnboundedMemoryPool,
 )
-from purgatory_pipeline.recording import RecordedMemoryPool, Recorder
+from purgatory_traces.recording import RecordedMemoryPool, Recorder
 
 from .recordings import brief, change, lines, verdict
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_impl import DelayedOperation, NoKeys, PurgatoryClosed
-from purgatory_pipeline.recording import (
+from purgatory_traces.recording import (
     RecordedClock,
     RecordedPurgatory,
     RecordedSteppedExecutor,

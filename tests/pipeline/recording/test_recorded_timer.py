@@ -16,7 +16,7 @@ from purgatory_impl import (
     TimerClosed,
     TimerTask,
 )
-from purgatory_pipeline.recording import (
+from purgatory_traces.recording import (
     RecordedClock,
     RecordedSteppedExecutor,
     RecordedTimer,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_impl import DelayedOperation, SimpleMemoryPool
-from purgatory_pipeline.recording import (
+from purgatory_traces.recording import (
     RecordedMemoryPool,
     RecordedPurgatory,
     RecordedTimer,
@@ -16,12 +16,12 @@ from purgatory_pipeline.recording import (
     Rotation,
     recorded,
 )
-from purgatory_pipeline.recording import gate as gate_module
-from purgatory_pipeline.recording.bundled_workloads import bundled_workload
-from purgatory_pipeline.recording.gate import Gate
-from purgatory_pipeline.recording.workload import Wish
-from purgatory_pipeline.traces.lines import TRACED
-from purgatory_pipeline.traces.parsing import MOST_BYTES
+from purgatory_traces.recording import gate as gate_module
+from purgatory_traces.recording.bundled_workloads import bundled_workload
+from purgatory_traces.recording.gate import Gate
+from purgatory_traces.recording.workload import Wish
+from purgatory_traces.traces.lines import TRACED
+from purgatory_traces.traces.parsing import MOST_BYTES
 from purgatory_spec.profiles import Component
 
 from .recordings import LONG_S, lines, verdict

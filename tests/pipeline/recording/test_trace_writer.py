@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.recording.trace_writer import TraceNotWritten, TraceWriter, further_file
-from purgatory_pipeline.recording.written_lines import WrittenEvent
+from purgatory_traces.recording.trace_writer import TraceNotWritten, TraceWriter, further_file
+from purgatory_traces.recording.written_lines import WrittenEvent
 
 from .recordings import LONG_S
 
@@ -164,7 +164,7 @@ def test_a_full_disk_is_told_by_close(tmp_path: Path) -> None:
 
 PROGRAM = """
 from pathlib import Path
-from purgatory_pipeline.recording import Recorder, RecordedTimer
+from purgatory_traces.recording import Recorder, RecordedTimer
 timer = RecordedTimer(Recorder(Path("trace.jsonl"), "run"))
 timer.add(print, 60_000)
 """

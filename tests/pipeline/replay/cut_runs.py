@@ -11,8 +11,8 @@ from typing import Protocol
 
 import msgspec
 
-from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.traces.lines import Begin, Call, End, Happened, OpenCall, Return, Snapshot
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.traces.lines import Begin, Call, End, Happened, OpenCall, Return, Snapshot
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason

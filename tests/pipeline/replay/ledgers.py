@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from purgatory_pipeline.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
+from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
 from purgatory_spec.operations import (
     Add,
     Allocate,

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from purgatory_conformance.resources import adapter_folder
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.from_cases import encoded
-from purgatory_pipeline.traces.lines import TRACED, Located, TraceLine
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.traces.from_cases import encoded
+from purgatory_traces.traces.lines import TRACED, Located, TraceLine
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.resources import specification_folder
 

@@ -4,7 +4,7 @@ from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.timer import TimerState
-from purgatory_pipeline.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
+from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
 
 
 def snapshot_of(state: object, run: str, seq: int) -> Snapshot:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from purgatory_pipeline.traces.lines import Return, TraceLine
+from purgatory_traces.traces.lines import Return, TraceLine
 
 from .simulation.judged import verdict_of
 from .simulation.machine import Machine

@@ -2,9 +2,9 @@
 
 import pytest
 
-from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import TimerInstance
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import TimerInstance
 from purgatory_spec.operations import Add, Shutdown
 
 from .wall_clock import at_once, begin, call, returns

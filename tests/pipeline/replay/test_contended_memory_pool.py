@@ -6,14 +6,14 @@ import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_arithmetic import is_granted
-from purgatory_pipeline.replay.overlapping.explainer import Explanation, LateExplainer
-from purgatory_pipeline.replay.overlapping.memory_pool import rules
-from purgatory_pipeline.replay.overlapping.memory_pool.rules import (
+from purgatory_traces.replay.overlapping.explainer import Explanation, LateExplainer
+from purgatory_traces.replay.overlapping.memory_pool import rules
+from purgatory_traces.replay.overlapping.memory_pool.rules import (
     PoolCall,
     PoolStanding,
     SharedPoolRules,
 )
-from purgatory_pipeline.traces.lines import MemoryPoolInstance
+from purgatory_traces.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 

@@ -5,12 +5,12 @@ import pickle
 import msgspec
 import pytest
 
-from purgatory_pipeline.replay import RunReplay
-from purgatory_pipeline.results.rows import VerdictRow
-from purgatory_pipeline.traces.from_cases import encoded
-from purgatory_pipeline.traces.lines import TRACED, Begin, DeclaredDeviation, Located
-from purgatory_pipeline.traces.parsing import parse
-from purgatory_pipeline.traces.synthetic import run_lines as made_up
+from purgatory_traces.replay import RunReplay
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.traces.from_cases import encoded
+from purgatory_traces.traces.lines import TRACED, Begin, DeclaredDeviation, Located
+from purgatory_traces.traces.parsing import parse
+from purgatory_traces.traces.synthetic import run_lines as made_up
 from purgatory_spec.profiles import Component
 
 from .run_lines import (

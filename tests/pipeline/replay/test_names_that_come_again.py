@@ -2,8 +2,8 @@
 
 import pytest
 
-from purgatory_pipeline.replay.overlapping.recent_names import MOST_NAMES, RecentNames
-from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance, Snapshot, TimerInstance
+from purgatory_traces.replay.overlapping.recent_names import MOST_NAMES, RecentNames
+from purgatory_traces.traces.lines import Begin, PurgatoryInstance, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, CancelForKey, Check, Force, Watch
 from purgatory_spec.reasons import Reason
 

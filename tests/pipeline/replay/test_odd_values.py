@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import VerdictRow
-from purgatory_pipeline.traces.from_cases import encoded, trace_of_case
-from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parsing import place_of
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.traces.from_cases import encoded, trace_of_case
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.parsing import place_of
 
 from .run_lines import cases
 

@@ -15,9 +15,9 @@ from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential
-from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import (
     DeclaredDeviation,
     HeldBuffer,
     ManualClock,

@@ -14,9 +14,9 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
-from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import (
     Begin,
     DeclaredDeviation,
     PurgatoryInstance,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from purgatory_pipeline.traces.lines import Begin, Call, MemoryPoolInstance
+from purgatory_traces.traces.lines import Begin, Call, MemoryPoolInstance
 from purgatory_spec.operations import Add, Lose, Release
 from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_spec.reasons import Reason

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from purgatory_conformance.judging.real_clock_judge import RealClockJudge
-from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import (
+from purgatory_judge.real_clock_judge import RealClockJudge
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import (
     DeclaredDeviation,
     PendingTask,
     Snapshot,

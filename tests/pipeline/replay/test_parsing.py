@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.traces.from_cases import encoded, trace_of_case
-from purgatory_pipeline.traces.lines import Begin, Snapshot, Step, TraceLine
-from purgatory_pipeline.traces.parsing import MOST_BYTES, parse, place_of
+from purgatory_traces.errors import Unusable
+from purgatory_traces.traces.from_cases import encoded, trace_of_case
+from purgatory_traces.traces.lines import Begin, Snapshot, Step, TraceLine
+from purgatory_traces.traces.parsing import MOST_BYTES, parse, place_of
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.operations import Add, Cancel
 

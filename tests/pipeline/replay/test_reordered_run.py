@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.replay.reordered_run import ReorderedRun
-from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.lines import Located
+from purgatory_traces.replay import replay
+from purgatory_traces.replay.reordered_run import ReorderedRun
+from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_traces.traces.lines import Located
 
 
 def line(seq: int, number: int | None = None, **fields: object) -> Located:

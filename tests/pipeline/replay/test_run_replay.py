@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.replay import RunReplay, replay
-from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.lines import TRACED, Located
-from purgatory_pipeline.traces.synthetic import run_lines as made_up
-from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_traces.errors import OutOfOrder
+from purgatory_traces.replay import RunReplay, replay
+from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_traces.traces.lines import TRACED, Located
+from purgatory_traces.traces.synthetic import run_lines as made_up
+from purgatory_traces.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 from .run_lines import (

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.traces.lines import (
     Begin,
     HeldBuffer,
     Instance,

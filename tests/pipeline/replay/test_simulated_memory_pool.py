@@ -9,7 +9,7 @@ from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.sequential_rules import sequential
-from purgatory_pipeline.traces.lines import Call, Return, TraceLine
+from purgatory_traces.traces.lines import Call, Return, TraceLine
 from purgatory_spec.operations import Allocate
 
 from .simulation.judged import verdict_of

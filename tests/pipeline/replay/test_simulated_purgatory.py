@@ -1,6 +1,6 @@
 """A simulated purgatory: what may just be timing out is no lost wake-up."""
 
-from purgatory_pipeline.traces.lines import Call, Happened, Return
+from purgatory_traces.traces.lines import Call, Happened, Return
 from purgatory_spec.operations import Check, Watch
 from purgatory_spec.outcomes import EventKind
 

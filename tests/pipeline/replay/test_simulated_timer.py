@@ -1,6 +1,6 @@
 """A simulated timer: what may have been handed over is no fault."""
 
-from purgatory_pipeline.traces.lines import Call, Happened, Return, TraceLine
+from purgatory_traces.traces.lines import Call, Happened, Return, TraceLine
 from purgatory_spec.operations import Add, Cancel
 
 from .simulation.judged import verdict_of

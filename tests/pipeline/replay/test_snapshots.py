@@ -14,9 +14,9 @@ from purgatory_conformance.subjects.bundled import (
 )
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
-from purgatory_pipeline.replay.sequential import SequentialJudge
-from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
-from purgatory_pipeline.traces.lines import TRACED, Begin, Snapshot, Step, TraceLine
+from purgatory_traces.replay.sequential import SequentialJudge
+from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
+from purgatory_traces.traces.lines import TRACED, Begin, Snapshot, Step, TraceLine
 from purgatory_spec import cases as spec_cases
 from purgatory_spec.cases import read_case
 from purgatory_spec.profiles import Component

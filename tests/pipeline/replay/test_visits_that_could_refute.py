@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import pytest
 
-from purgatory_pipeline.replay.judge import JudgedLine
-from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.replay.judge import JudgedLine
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import (
     Begin,
     End,
     Happened,

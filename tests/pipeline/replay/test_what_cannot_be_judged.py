@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from purgatory_pipeline.results.rows import VerdictRow
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.traces.lines import (
     Begin,
     Instance,
     MemoryPoolInstance,

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from purgatory_model.overlapping.interleaving import Called, Happened, History
-from purgatory_pipeline.replay.judge import Finding, JudgedLine
-from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces import lines as trace_lines
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.replay.judge import Finding, JudgedLine
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces import lines as trace_lines
+from purgatory_traces.traces.lines import (
     Begin,
     Call,
     DeclaredDeviation,

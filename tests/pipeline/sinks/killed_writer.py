@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_traces.engines.sinks import Conclusion, ResultWriter
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, VerdictRow
 
 POINTS = ("rows", "tables", "rename", "renamed", "manifest", "cleaning", "never")
 

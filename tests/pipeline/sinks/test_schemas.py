@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from purgatory_pipeline.results.schemas import TABLES, TableName, arrow_schema
+from purgatory_traces.results.schemas import TABLES, TableName, arrow_schema
 
 PAGE = Path(__file__).parents[3] / "docs/reference/trace-results.md"
 

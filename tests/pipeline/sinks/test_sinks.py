@@ -11,11 +11,11 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_pipeline.engines.sinks import CheckResults, Conclusion, ResultWriter, read_results
-from purgatory_pipeline.errors import PipelineError, Refused
-from purgatory_pipeline.results.manifest import InputFile
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.results.schemas import TableName, arrow_schema
+from purgatory_traces.engines.sinks import CheckResults, Conclusion, ResultWriter, read_results
+from purgatory_traces.errors import PipelineError, Refused
+from purgatory_traces.results.manifest import InputFile
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.results.schemas import TableName, arrow_schema
 
 from .killed_writer import POINTS
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.errors import PipelineError
-from purgatory_pipeline.traces.sources import NothingThere, Sources, files_of, sources_of
+from purgatory_traces.errors import PipelineError
+from purgatory_traces.traces.sources import NothingThere, Sources, files_of, sources_of
 
 
 @pytest.fixture

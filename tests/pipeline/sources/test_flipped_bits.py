@@ -5,14 +5,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.recording.recorder import Rotation
-from purgatory_pipeline.recording.recording_run import record_bundled
-from purgatory_pipeline.recording.workload import Wish
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
-from purgatory_pipeline.traces.byte_streams import CHECKSUM
-from purgatory_pipeline.traces.parquet import TraceRow, write_parquet
-from purgatory_pipeline.traces.sources import read_file, sources_of
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.recording.recorder import Rotation
+from purgatory_traces.recording.recording_run import record_bundled
+from purgatory_traces.recording.workload import Wish
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.traces.byte_streams import CHECKSUM
+from purgatory_traces.traces.parquet import TraceRow, write_parquet
+from purgatory_traces.traces.sources import read_file, sources_of
 from purgatory_spec.profiles import Component
 
 ROWS = [

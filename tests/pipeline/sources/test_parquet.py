@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parquet import TraceRow, write_parquet
-from purgatory_pipeline.traces.sources import read_file
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.parquet import TraceRow, write_parquet
+from purgatory_traces.traces.sources import read_file
 
 A, B = b'{"run":"r","seq":0}', b'{"run":"r","seq":1}'
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.traces import byte_streams, sources
-from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parsing import LARGEST_SEQ, MOST_BYTES, NOT_BELIEVED, NOT_COVERED
-from purgatory_pipeline.traces.sources import SHOWN_BYTES, read_file
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_traces.traces import byte_streams, sources
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.parsing import LARGEST_SEQ, MOST_BYTES, NOT_BELIEVED, NOT_COVERED
+from purgatory_traces.traces.sources import SHOWN_BYTES, read_file
 
 
 def line(seq: int, run: str = "r") -> bytes:

@@ -11,16 +11,16 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from purgatory_pipeline.engines.sinks import CheckResults
-from purgatory_pipeline.engines.spark.engine import Checked, check_on_spark, plan_of
-from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.results.manifest import MANIFEST_FORMAT, Manifest
-from purgatory_pipeline.results.rows import Row
-from purgatory_pipeline.results.schemas import ROW_TYPES, TableName
-from purgatory_pipeline.traces.lines import TRACED
-from purgatory_pipeline.traces.parsing import place_of
-from purgatory_pipeline.traces.synthetic import Expected, expected_of, faults_of, run_lines
-from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_traces.engines.sinks import CheckResults
+from purgatory_spark.engine.engine import Checked, check_on_spark, plan_of
+from purgatory_traces.errors import Unusable
+from purgatory_traces.results.manifest import MANIFEST_FORMAT, Manifest
+from purgatory_traces.results.rows import Row
+from purgatory_traces.results.schemas import ROW_TYPES, TableName
+from purgatory_traces.traces.lines import TRACED
+from purgatory_traces.traces.parsing import place_of
+from purgatory_traces.traces.synthetic import Expected, expected_of, faults_of, run_lines
+from purgatory_traces.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from purgatory_pipeline.engines.sinks import CheckResults, read_results
-from purgatory_pipeline.results.manifest import MANIFEST, Manifest, verify
-from purgatory_pipeline.results.schemas import TableName
+from purgatory_traces.engines.sinks import CheckResults, read_results
+from purgatory_traces.results.manifest import MANIFEST, Manifest, verify
+from purgatory_traces.results.schemas import TableName
 
 from .corpora import rows_of
 from .test_elsewhere import run

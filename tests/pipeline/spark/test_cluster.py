@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from purgatory_pipeline.engines.spark import jobs
-from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.traces.synthetic import Expected
+from purgatory_spark.engine import jobs
+from purgatory_traces.results.schemas import TableName
+from purgatory_traces.traces.synthetic import Expected
 
 from .corpora import write_shuffled
 from .test_elsewhere import (

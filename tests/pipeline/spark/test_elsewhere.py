@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
-from purgatory_pipeline.engines.sinks import read_results
-from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.traces.synthetic import Expected, write_corpus
+from purgatory_traces.engines.sinks import read_results
+from purgatory_traces.results.schemas import TableName
+from purgatory_traces.traces.synthetic import Expected, write_corpus
 from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [
@@ -114,10 +114,10 @@ def test_spark_submit_with_the_wheel(
     Then the results are those of the local engine, and everything came out of the wheel
     """
     env = {**environment(tmp_path), "PYTHONPATH": str(installed)}
-    asked = "import purgatory_pipeline, purgatory_model; print(purgatory_pipeline.__file__)"
+    asked = "import purgatory_traces, purgatory_model; print(purgatory_traces.__file__)"
     code, said = run([sys.executable, "-c", asked], tmp_path, env)
     assert Path(said.strip()).is_relative_to(installed)
-    jobs = installed / "purgatory_pipeline" / "engines" / "spark" / "jobs.py"
+    jobs = installed / "purgatory_traces" / "engines" / "spark" / "jobs.py"
     arguments = ["trace", "check", "--engine", "spark", "--out", "out", "traces"]
     submit = [spark_submit(), "--master", "local[1]", "--conf", "spark.ui.enabled=false"]
     code, said = run([*submit, str(jobs), *arguments], tmp_path, env)
@@ -219,8 +219,8 @@ def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: st
 
 WATCHED = """
 import sys
-from purgatory_pipeline.engines.spark.session import spark_session
-from purgatory_pipeline.engines.spark.progress import run_watched
+from purgatory_spark.engine.session import spark_session
+from purgatory_spark.engine.progress import run_watched
 
 def adapts():
     return spark.conf.get("spark.sql.adaptive.enabled")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark.engine import check_on_spark
-from purgatory_pipeline.engines.spark.hadoop import hadoop_files
-from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.engines.local import check_locally
+from purgatory_spark.engine.engine import check_on_spark
+from purgatory_spark.engine.hadoop import hadoop_files
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_traces.traces.byte_streams import CHECKSUM, checksum_line
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:

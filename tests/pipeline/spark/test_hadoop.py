@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from purgatory_pipeline.engines.spark import jobs
-from purgatory_pipeline.traces.synthetic import write_corpus
+from purgatory_spark.engine import jobs
+from purgatory_traces.traces.synthetic import write_corpus
 
 from .stored_results import ask, assert_rows_as_local, fetched, jars_of
 from .test_elsewhere import environment, run, spark_submit

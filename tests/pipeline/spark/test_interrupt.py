@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED
-from purgatory_pipeline.traces.synthetic import write_corpus
+from purgatory_traces.traces.synthetic import write_corpus
 from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [

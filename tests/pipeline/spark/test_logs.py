@@ -12,13 +12,13 @@ import pyarrow as pa
 import pytest
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 from tests.pipeline.processes import PURGATORY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-OURS = re.compile(r"\S+Z [A-Z]+ purgatory_pipeline\.(\S+): (.+)")
+OURS = re.compile(r"\S+Z [A-Z]+ purgatory_traces\.(\S+): (.+)")
 JOBS = ["judge runs", "fetch summaries", "write verdicts"]
 SECRET = "not-to-be-told"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 from .corpora import NAMES, write_shuffled
@@ -63,7 +63,7 @@ def answers(address: str) -> bool:
 
 def submitted(store: str, jars: Path, folder: Path, *arguments: str) -> tuple[int, str]:
     """Submit a check to a Spark that splits files after 40,000 bytes."""
-    import purgatory_pipeline.engines.spark.jobs as jobs
+    import purgatory_spark.engine.jobs as jobs
 
     settings = {
         "spark.ui.enabled": "false",

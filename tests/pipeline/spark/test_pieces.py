@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark import pieces as spark_pieces
-from purgatory_pipeline.engines.spark import reading, replaying
-from purgatory_pipeline.engines.spark.pieces import (
+from purgatory_traces.engines.local import check_locally
+from purgatory_spark.engine import pieces as spark_pieces
+from purgatory_spark.engine import reading, replaying
+from purgatory_spark.engine.pieces import (
     AGAIN,
     MOST_BYTES,
     MOST_LINES,
@@ -20,13 +20,13 @@ from purgatory_pipeline.engines.spark.pieces import (
     pieces_in,
     pieces_of,
 )
-from purgatory_pipeline.engines.spark.reading import JudgeOrCut, ReadShares, TraceFile
-from purgatory_pipeline.engines.spark.replaying import ReplayPieces
-from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_spark.engine.reading import JudgeOrCut, ReadShares, TraceFile
+from purgatory_spark.engine.replaying import ReplayPieces
+from purgatory_traces.errors import OutOfOrder
+from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_traces.results.schemas import TableName
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 from .corpora import row_with, write_shuffled

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.engines.spark.engine import (
+from purgatory_spark.engine.engine import (
     BYTES_OF_A_PARTITION,
     BYTES_OF_A_SHARE,
     Plan,

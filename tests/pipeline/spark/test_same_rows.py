@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import QuarantineRow, Row, RunVerdict, VerdictRow
-from purgatory_pipeline.traces.sources import files_of
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.results.rows import QuarantineRow, Row, RunVerdict, VerdictRow
+from purgatory_traces.traces.sources import files_of
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 from tests.pipeline.streaming.watched import watched
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from purgatory_bench.trace_pipeline import FILES as LONG_FILES
-from purgatory_bench.trace_pipeline import write_one_run
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark import engine
-from purgatory_pipeline.engines.spark.engine import plan_of, staged_rows
-from purgatory_pipeline.results.rows import VerdictRow
-from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.summary.summary import Summary
-from purgatory_pipeline.traces.sources import files_of
-from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
+from purgatory_lab.benchmarks.trace_pipeline import FILES as LONG_FILES
+from purgatory_lab.benchmarks.trace_pipeline import write_one_run
+from purgatory_traces.engines.local import check_locally
+from purgatory_spark.engine import engine
+from purgatory_spark.engine.engine import plan_of, staged_rows
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.results.schemas import TableName
+from purgatory_traces.summary.summary import Summary
+from purgatory_traces.traces.sources import files_of
+from purgatory_traces.traces.synthetic import run_lines, write_corpus
 from purgatory_spec.profiles import Component
 
 from .corpora import checked_on_spark

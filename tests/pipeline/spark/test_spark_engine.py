@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.sinks import ResultWriter
-from purgatory_pipeline.engines.spark import engine
-from purgatory_pipeline.engines.spark.engine import (
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.engines.sinks import ResultWriter
+from purgatory_spark.engine import engine
+from purgatory_spark.engine.engine import (
     Plan,
     in_order,
     plan_of,
     replayed,
 )
-from purgatory_pipeline.engines.spark.tables import summary_of
-from purgatory_pipeline.errors import OutOfOrder, PipelineError
-from purgatory_pipeline.results.manifest import described
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
-from purgatory_pipeline.results.schemas import TABLES, TableName
-from purgatory_pipeline.summary.html import render_page
-from purgatory_pipeline.summary.summary import Summary
-from purgatory_pipeline.traces.parsing import MOST_BYTES
-from purgatory_pipeline.traces.sources import files_of
-from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_spark.engine.tables import summary_of
+from purgatory_traces.errors import OutOfOrder, PipelineError
+from purgatory_traces.results.manifest import described
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.results.schemas import TABLES, TableName
+from purgatory_traces.summary.html import render_page
+from purgatory_traces.summary.summary import Summary
+from purgatory_traces.traces.parsing import MOST_BYTES
+from purgatory_traces.traces.sources import files_of
+from purgatory_traces.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 from .corpora import checked_on_spark, rows_on_spark, write_lines, write_shuffled

@@ -2,8 +2,8 @@
 
 import pytest
 
-from purgatory_pipeline.engines.spark.errors import job_failure
-from purgatory_pipeline.errors import OutOfOrder, PipelineError
+from purgatory_spark.engine.errors import job_failure
+from purgatory_traces.errors import OutOfOrder, PipelineError
 
 TRACEBACK = """An error occurred while calling o75.parquet.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed
@@ -18,7 +18,7 @@ Caused by: java.io.IOException: something else
 
 
 def test_out_of_order_is_found_in_the_text() -> None:
-    text = TRACEBACK.format(raised="purgatory_pipeline.errors.OutOfOrder: line 3 after line 4")
+    text = TRACEBACK.format(raised="purgatory_traces.errors.OutOfOrder: line 3 after line 4")
     failure = job_failure(RuntimeError(text))
     assert type(failure) is OutOfOrder
     assert str(failure) == "line 3 after line 4"
@@ -40,8 +40,8 @@ def test_out_of_order_is_found_in_the_text() -> None:
             "a Python worker of Spark died; out of memory, or killed from outside, as a rule",
         ),
         (
-            TRACEBACK.format(raised="ModuleNotFoundError: No module named 'purgatory_pipeline'"),
-            "a Python worker of Spark has no module purgatory_pipeline: this package has to be "
+            TRACEBACK.format(raised="ModuleNotFoundError: No module named 'purgatory_traces'"),
+            "a Python worker of Spark has no module purgatory_traces: this package has to be "
             "installed, with its extra spark, for the Python of every worker",
         ),
         ("\n disk full\nmore", "the job on Spark failed: RuntimeError: disk full"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
-from purgatory_pipeline.engines.spark.preflight import java_program, java_version, preflight
-from purgatory_pipeline.engines.spark.session import spark_session
+from purgatory_spark.engine.preflight import java_program, java_version, preflight
+from purgatory_spark.engine.session import spark_session
 from purgatory_spec.installing import command_for
 
 posix = pytest.mark.skipif(os.name == "nt", reason="the programs of these tests are shell scripts")

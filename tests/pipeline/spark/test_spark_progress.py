@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.engines.spark import progress as spark_progress
-from purgatory_pipeline.engines.spark.progress import jobs_of, run_watched
+from purgatory_spark.engine import progress as spark_progress
+from purgatory_spark.engine.progress import jobs_of, run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,11 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark.hadoop import HadoopFile, ReadRows
-from purgatory_pipeline.engines.spark.pieces import PieceKind, pieces_in, rows_in
-from purgatory_pipeline.engines.spark.reading import JudgeOrCut
-from purgatory_pipeline.engines.spark.splits import (
+from purgatory_traces.engines.local import check_locally
+from purgatory_spark.engine.hadoop import HadoopFile, ReadRows
+from purgatory_spark.engine.pieces import PieceKind, pieces_in, rows_in
+from purgatory_spark.engine.reading import JudgeOrCut
+from purgatory_spark.engine.splits import (
     Place,
     Placing,
     Split,
@@ -19,7 +19,7 @@ from purgatory_pipeline.engines.spark.splits import (
     places_of,
     split_name,
 )
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 
 
 def test_the_first_split_has_the_name_of_its_file_and_others_are_in_order() -> None:

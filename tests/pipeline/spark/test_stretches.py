@@ -12,20 +12,20 @@ from random import Random
 import msgspec
 import pytest
 
-from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_judge.judgement import TooManyStates
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark import pieces as spark_pieces
-from purgatory_pipeline.engines.spark import reading
-from purgatory_pipeline.engines.spark.pieces import AGAIN, PieceKind
-from purgatory_pipeline.errors import Undecided, Unusable
-from purgatory_pipeline.replay import RunReplay
-from purgatory_pipeline.replay.sequential import SequentialJudge
-from purgatory_pipeline.replay.stretches import Stretch, leap, may_begin
-from purgatory_pipeline.results.rows import Row, VerdictRow
-from purgatory_pipeline.snapshots.snapshots import profile_after_snapshot
-from purgatory_pipeline.traces.from_cases import encoded
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.engines.local import check_locally
+from purgatory_spark.engine import pieces as spark_pieces
+from purgatory_spark.engine import reading
+from purgatory_spark.engine.pieces import AGAIN, PieceKind
+from purgatory_traces.errors import Undecided, Unusable
+from purgatory_traces.replay import RunReplay
+from purgatory_traces.replay.sequential import SequentialJudge
+from purgatory_traces.replay.stretches import Stretch, leap, may_begin
+from purgatory_traces.results.rows import Row, VerdictRow
+from purgatory_traces.snapshots.snapshots import profile_after_snapshot
+from purgatory_traces.traces.from_cases import encoded
+from purgatory_traces.traces.lines import (
     TRACED,
     Begin,
     End,
@@ -34,9 +34,9 @@ from purgatory_pipeline.traces.lines import (
     TraceLine,
     WallClock,
 )
-from purgatory_pipeline.traces.parsing import parse
-from purgatory_pipeline.traces.synthetic import expected_of, faults_of, run_lines
-from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_traces.traces.parsing import parse
+from purgatory_traces.traces.synthetic import expected_of, faults_of, run_lines
+from purgatory_traces.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component, MemoryPoolObservable
 from tests.pipeline.replay.run_lines import located
 from tests.pipeline.replay.snapshot_of_state import snapshot_of

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from purgatory_bench import trace_pipeline
-from purgatory_bench.trace_pipeline import (
+from purgatory_lab.benchmarks import trace_pipeline
+from purgatory_lab.benchmarks.trace_pipeline import (
     CORPORA,
     EVEN,
     FILES,
@@ -31,8 +31,8 @@ from purgatory_bench.trace_pipeline import (
     write_many_runs,
     write_one_run,
 )
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 

@@ -14,12 +14,12 @@ import pytest
 
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.subject import profile_of
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark import reading
-from purgatory_pipeline.replay import stretches
-from purgatory_pipeline.snapshots.snapshots import profile_after_snapshot
-from purgatory_pipeline.traces.from_cases import encoded, instance_of, trace_of_steps
-from purgatory_pipeline.traces.lines import TRACED, Begin, Step, TraceLine
+from purgatory_traces.engines.local import check_locally
+from purgatory_spark.engine import reading
+from purgatory_traces.replay import stretches
+from purgatory_traces.snapshots.snapshots import profile_after_snapshot
+from purgatory_traces.traces.from_cases import encoded, instance_of, trace_of_steps
+from purgatory_traces.traces.lines import TRACED, Begin, Step, TraceLine
 from purgatory_spec import cases
 from purgatory_spec.operations import (
     Add,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.engines.spark.worker_daemon import TASKS
+from purgatory_spark.engine.worker_daemon import TASKS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.streaming import arrivals as module
-from purgatory_pipeline.streaming.arrivals import Arrivals
-from purgatory_pipeline.streaming.spans import Span, read_span
-from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
-from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parsing import NOT_BELIEVED
-from purgatory_pipeline.traces.sources import read_file
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_spark.streaming import arrivals as module
+from purgatory_spark.streaming.arrivals import Arrivals
+from purgatory_spark.streaming.spans import Span, read_span
+from purgatory_traces.traces.byte_streams import CHECKSUM, checksum_line
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.parsing import NOT_BELIEVED
+from purgatory_traces.traces.sources import read_file
 
 Read = list[Located | QuarantineRow]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
-from purgatory_pipeline.traces.synthetic import run_lines
-from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.traces.byte_streams import CHECKSUM, checksum_line
+from purgatory_traces.traces.synthetic import run_lines
+from purgatory_traces.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 from tests.pipeline.streaming.watched import watched
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.traces.synthetic import write_corpus
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.traces.synthetic import write_corpus
 from tests.pipeline.streaming.watched import watched
 
 if TYPE_CHECKING:

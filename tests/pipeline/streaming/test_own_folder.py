@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.commands.watch import watch
-from purgatory_pipeline.errors import PipelineError, Refused
-from purgatory_pipeline.streaming.own_folder import own_folder
+from purgatory_spark.commands.watch import watch
+from purgatory_traces.errors import PipelineError, Refused
+from purgatory_spark.streaming.own_folder import own_folder
 
 
 @pytest.fixture

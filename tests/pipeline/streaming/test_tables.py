@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.streaming import tables as module
-from purgatory_pipeline.streaming.tables import Tables
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_spark.streaming import tables as module
+from purgatory_spark.streaming.tables import Tables
 from tests.pipeline.streaming.watched import rows_of, write_records
 
 Record = tuple[int, str, Row, bool]

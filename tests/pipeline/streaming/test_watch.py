@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter, read_results
-from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.streaming.tables import Tables
-from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
-from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
+from purgatory_traces.engines.local import check_locally
+from purgatory_traces.engines.sinks import Conclusion, ResultWriter, read_results
+from purgatory_traces.results.schemas import TableName
+from purgatory_spark.streaming.tables import Tables
+from purgatory_traces.traces.byte_streams import CHECKSUM, checksum_line
+from purgatory_traces.traces.synthetic import run_lines, write_corpus
 from purgatory_spec.profiles import Component
 from tests.pipeline.processes import PURGATORY
 from tests.pipeline.streaming.watched import rows_of, write_records

@@ -8,13 +8,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from purgatory_pipeline.engines.sinks import read_results
-from purgatory_pipeline.results.row_payloads import payload_of
-from purgatory_pipeline.results.rows import Row
-from purgatory_pipeline.results.schemas import ROW_TYPES
-from purgatory_pipeline.streaming.arrivals import Arrivals
-from purgatory_pipeline.streaming.tables import Tables
-from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
+from purgatory_traces.engines.sinks import read_results
+from purgatory_traces.results.row_payloads import payload_of
+from purgatory_traces.results.rows import Row
+from purgatory_traces.results.schemas import ROW_TYPES
+from purgatory_spark.streaming.arrivals import Arrivals
+from purgatory_spark.streaming.tables import Tables
+from purgatory_spark.streaming.watching import SETTINGS, Watch, start
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import QuarantineRow, RunVerdict, VerdictRow
-from purgatory_pipeline.traces.lines import TRACED, Located
-from purgatory_pipeline.traces.sources import read_file
-from purgatory_pipeline.traces.synthetic import (
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import QuarantineRow, RunVerdict, VerdictRow
+from purgatory_traces.traces.lines import TRACED, Located
+from purgatory_traces.traces.sources import read_file
+from purgatory_traces.traces.synthetic import (
     Expected,
     expected_of,
     faults_of,
     run_lines,
     write_corpus,
 )
-from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_traces.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 EVERY = [

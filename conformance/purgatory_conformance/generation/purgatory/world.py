@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from purgatory_conformance.generation.source import Source
-from purgatory_conformance.judging.purgatory.step import Model, State
+from purgatory_judge.purgatory.step import Model, State
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import Advance, Elapse, Operation, RunOne, Watch
 from purgatory_spec.profiles import (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from purgatory_conformance.judging.timer.history import State
+from purgatory_judge.timer.history import State
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel
 from purgatory_model.timing_wheel import TimingWheel, declared_timer_model

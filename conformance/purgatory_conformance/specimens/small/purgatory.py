@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.specimens.small.specimen import (
     Refusal,
     ScriptFailure,

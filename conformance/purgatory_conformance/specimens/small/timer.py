@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure, Specimen
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec import operations as op

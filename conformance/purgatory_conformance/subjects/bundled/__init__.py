@@ -14,7 +14,7 @@ import purgatory_conformance.subjects.bundled.channel_muting as bundled_channel_
 import purgatory_conformance.subjects.bundled.memory_pool as bundled_memory_pool
 import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
 import purgatory_conformance.subjects.bundled.timer as bundled_timer
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled.channel_muting import ChannelMutingInstance
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance

@@ -5,7 +5,7 @@ import logging
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_impl import (
     LeakDetectingMemoryPool,
     PurgatoryError,

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled.timer import (
     ScriptFailure,
     failures_in_turn,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from purgatory_conformance.components import narrowed
+from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
-from purgatory_pipeline.traces.from_cases import encoded
-from purgatory_pipeline.traces.lines import Call, End, Located, Return, Snapshot, TraceLine
+from purgatory_traces.replay import replay
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.traces.from_cases import encoded
+from purgatory_traces.traces.lines import Call, End, Located, Return, Snapshot, TraceLine
 
 from .machine import NS_PER_MS, RUN, Machine, Planted, from_snapshot_on
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeAlias
 
-from purgatory_pipeline.traces.lines import (
+from purgatory_traces.traces.lines import (
     Begin,
     Call,
     End,

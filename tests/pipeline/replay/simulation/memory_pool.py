@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TypeAlias, TypeGuard
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
-from purgatory_pipeline.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
+from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import Allocate, Lose, MemoryPoolOperation, Release, ReleaseForm
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (

@@ -7,7 +7,7 @@ parts in which the rules let calls take effect, so that a run of it is right by 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from purgatory_pipeline.traces.lines import PurgatoryInstance, Snapshot, WaitingOperation
+from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot, WaitingOperation
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting
 

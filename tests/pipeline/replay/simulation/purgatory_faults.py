@@ -5,7 +5,7 @@ Each has an operation and keys that no other thread names.
 
 import msgspec
 
-from purgatory_pipeline.traces.lines import WaitingOperation
+from purgatory_traces.traces.lines import WaitingOperation
 
 from . import purgatory_threads as calls
 from .machine import Script, Thread

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerState, timer_model
-from purgatory_pipeline.traces.lines import PendingTask, Snapshot, TimerInstance
+from purgatory_traces.traces.lines import PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Advance, Cancel, Shutdown
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import NegativeDelay, Rounding, TimerConfiguration, TimerProfile

@@ -1,6 +1,0 @@
-"""The pages of the site as Markdown, for any generator.
-
-    python -m purgatory_assurance.site_pages FOLDER
-
-Begin with ``pages``: it takes the pages of ``docs`` and adds those that are made from the sources.
-"""

@@ -1,0 +1,362 @@
+"""Which rule of the purgatory is broken where a rejection or the events are not as expected.
+
+Each kind of step has its own rules. Before them come the rules about what a callback does: cases
+are shrunk, and one in which a callback calls the purgatory needs it to.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from purgatory_judge.purgatory.history import PurgatoryHistory
+from purgatory_judge.purgatory.step import PurgatoryStep
+from purgatory_spec.operations import (
+    Advance,
+    CallInside,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Force,
+    ForceInside,
+    RunOne,
+    Shutdown,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import Event, EventKind
+from purgatory_spec.profiles import CheckOrder
+from purgatory_spec.reasons import Reason
+
+TRIED, COMPLETED = EventKind.TRIED, EventKind.COMPLETED
+EXPIRED, TIMED_OUT = EventKind.EXPIRED, EventKind.TIMED_OUT
+
+
+def rule_of_rejection(
+    history: PurgatoryHistory, step: PurgatoryStep, expected: Reason | None
+) -> str:
+    """The rule that a rejection breaks, or the lack of one."""
+    before = step.before
+    match step.operation:
+        case Watch():
+            return _rule_of_watch_rejection(step, step.operation, expected)
+        case Check(key):
+            return _rule_of_check_rejection(step, key, expected)
+        case CancelForKey(key):
+            if before.closed:
+                return "PURGATORY-SHUTDOWN-COMPLETES"
+            return "PURGATORY-CANCEL-RESULT" if key in before.lists else "PURGATORY-CANCEL-UNKNOWN"
+        case Force(name):
+            if expected is Reason.THROWN or step.outcome.rejected is Reason.THROWN:
+                return "PURGATORY-CALLBACK-THROWS"
+            if before.closed:
+                return "PURGATORY-SHUTDOWN-COMPLETES"
+            return "PURGATORY-FORCE-AGAIN" if step.was_completed(name) else "PURGATORY-FORCE"
+        case Shutdown():
+            return "PURGATORY-SHUTDOWN-AGAIN" if before.closed else "PURGATORY-SHUTDOWN-DROPS"
+    if before.closed:
+        return "PURGATORY-SHUTDOWN-DROPS"
+    thrown = history.thrown_in_executor or bool(step.throwing_callbacks())
+    return "PURGATORY-EXPIRY-THROWS" if thrown else "PURGATORY-TIME-OUT"
+
+
+def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Reason | None) -> str:
+    if step.before.closed:
+        return "PURGATORY-SHUTDOWN-CLOSED"
+    if not operation.keys:
+        return "PURGATORY-NO-KEYS"
+    name = operation.operation
+    if step.was_completed(name):
+        return "PURGATORY-WATCH-COMPLETED"
+    if expected is Reason.THROWN:
+        if step.is_completed(name):
+            return "PURGATORY-CALLBACK-THROWS"
+        first = step.is_at_first_try(name)
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
+    if len(set(operation.keys)) < len(operation.keys):
+        return "PURGATORY-DUPLICATE-KEYS"
+    return "PURGATORY-REWATCH" if step.is_rewatch(operation) else "PURGATORY-WATCH-WAITS"
+
+
+def _rule_of_check_rejection(step: PurgatoryStep, key: str, expected: Reason | None) -> str:
+    if step.before.closed and step.outcome.rejected not in (None, Reason.THROWN):
+        return "PURGATORY-SHUTDOWN-COMPLETES"
+    if key not in step.before.lists:
+        return "PURGATORY-CHECK-UNKNOWN"
+    if expected is Reason.THROWN:
+        thrown = step.throwing_callbacks()
+        return "PURGATORY-CALLBACK-THROWS" if thrown else "PURGATORY-CHECK-THROWS"
+    return "PURGATORY-CHECK-THROWS"
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """How the events differ: the first that are missing, and the first that nobody expected."""
+
+    missing: Event | None
+    extra: Event | None
+
+    @property
+    def event(self) -> Event | None:
+        """The one to ask about."""
+        return self.missing or self.extra
+
+    @property
+    def kind(self) -> str:
+        """A plain word for the sort of mismatch."""
+        if self.missing is not None:
+            return "missing" if self.extra is None else "instead"
+        return "order" if self.extra is None else self.extra.kind.value
+
+
+def rule_of_events(history: PurgatoryHistory, step: PurgatoryStep) -> tuple[str, str]:
+    """Rule and kind for events that are not the expected ones."""
+    wanted, seen = Counter(step.events), Counter(step.outcome.events)
+    missing = next((event for event in step.events if wanted[event] > seen[event]), None)
+    extra = next((event for event in step.outcome.events if seen[event] > wanted[event]), None)
+    difference = _Difference(missing, extra)
+    rule = _rule_of_count_of_completions(history, step, difference) or _rule_of_action(
+        step, difference
+    )
+    return rule or _rule_by_operation(history, step, difference), difference.kind
+
+
+def _rule_of_count_of_completions(
+    history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference
+) -> str | None:
+    """The rules about callbacks that any step may break."""
+    extra = difference.extra
+    if difference.event is None:
+        return "PURGATORY-CALLBACK-ORDER" if _expires_first(step.outcome.events) else None
+    if extra is None or (isinstance(step.operation, RunOne) and step.before.closed):
+        return None
+    if extra.kind in (COMPLETED, TIMED_OUT) and step.is_lost_expiry(extra.task):
+        thrown = extra.task in step.throwing_callbacks()
+        return "PURGATORY-CALLBACK-THROWS" if thrown else "PURGATORY-LOST-EXPIRY"
+    closed_or_lost = step.before.closed or isinstance(step.operation, RunOne | Advance)
+    if extra.kind is TIMED_OUT and not closed_or_lost:
+        return "PURGATORY-CALLBACK-ORDER"
+    watched = step.operation.operation if isinstance(step.operation, Watch) else None
+    forced = step.operation.operation if isinstance(step.operation, Force) else None
+    before = step.was_completed(extra.task) or history.has_forgotten(step, extra.task)
+    again = before and extra.task not in (watched, forced)
+    twice = sum(e.kind is COMPLETED and e.task == extra.task for e in step.outcome.events) > 1
+    if extra.kind is COMPLETED and not closed_or_lost and (again or twice):
+        return "PURGATORY-EXACTLY-ONCE"
+    return None
+
+
+def _expires_first(events: tuple[Event, ...]) -> bool:
+    """Whether on_expiration of an operation is called before its on_complete."""
+    return any(
+        event.kind is TIMED_OUT and Event(COMPLETED, event.task) in events[place:]
+        for place, event in enumerate(events)
+    )
+
+
+def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
+    """The rule about actions of callbacks, if the difference concerns such an action."""
+    event = difference.event
+    if event is None:
+        return None
+    for act in step.acts():
+        if act.owner == event.task and event.kind is EventKind.REJECTED:
+            if event.reason is Reason.CLOSED and step.before.closed:
+                return "PURGATORY-SHUTDOWN-CLOSED"
+            return act.rule
+        if act.owner == event.task and not act.once_completed:
+            return act.rule
+        if act.owner == event.task and event.kind is TRIED:
+            watches = isinstance(act.call, WatchInside) and act.call.operation == act.owner
+            return "PURGATORY-WATCH-COMPLETED" if watches else "PURGATORY-CALLBACK-ORDER"
+        if act.owner != event.task and _is_about(step, act.call, event.task):
+            return act.rule
+    return None
+
+
+def _is_about(step: PurgatoryStep, call: CallInside, name: str) -> bool:
+    match call:
+        case WatchInside(operation) | ForceInside(operation):
+            return operation == name
+        case CheckInside(key):
+            entries = step.before.lists.get(key, ())
+            if isinstance(step.operation, Check) and step.operation.key == key:
+                return step.of_kind(TRIED).count(name) > entries.count(name) > 0
+            return name in entries + step.after.lists.get(key, ())
+        case CancelForKeyInside(key):
+            return name in step.before.lists.get(key, ())
+
+
+def _rule_by_operation(
+    history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference
+) -> str:
+    match step.operation:
+        case Watch():
+            return _rule_of_watch(step, step.operation, difference)
+        case Check(key):
+            return _rule_of_check(history, step, key, difference)
+        case CancelForKey():
+            return "PURGATORY-CANCEL-LEAVES"
+        case Force(name):
+            if step.was_completed(name):
+                return "PURGATORY-FORCE-AGAIN"
+            closed = step.before.closed
+            return "PURGATORY-SHUTDOWN-COMPLETES" if closed else "PURGATORY-FORCE"
+        case RunOne():
+            return _rule_of_run(history, step, difference)
+        case Shutdown():
+            return "PURGATORY-SHUTDOWN-DROPS"
+    if difference.extra is not None:
+        return _rule_of_extra_expiry(history, step, difference.extra.task)
+    if difference.missing is not None and step.throwing_callbacks():
+        return "PURGATORY-EXPIRY-THROWS"
+    if difference.missing is not None:
+        return _rule_of_missing_expiry(history, difference.missing.task)
+    return "PURGATORY-TIME-OUT"
+
+
+def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Difference) -> str:
+    name = operation.operation
+    if step.before.closed:
+        return "PURGATORY-SHUTDOWN-CLOSED"
+    if not operation.keys:
+        return "PURGATORY-NO-KEYS"
+    if step.was_completed(name):
+        return "PURGATORY-WATCH-COMPLETED"
+    first = step.is_at_first_try(name)
+    if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
+    if _is_about_expiry(step, difference):
+        return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
+    if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
+        return "PURGATORY-REWATCH"
+    return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
+
+
+def _is_about_expiry(step: PurgatoryStep, difference: _Difference) -> bool:
+    """Whether what differs is a time-out: handed over, or run at once by an inline executor."""
+    if any(event and event.kind is EXPIRED for event in (difference.missing, difference.extra)):
+        return True
+    missing = difference.missing
+    return missing is not None and Event(TIMED_OUT, missing.task) in step.events
+
+
+_NO_TIME_OUTS = "PURGATORY-NO-TIME-OUTS"
+
+
+def _rule_of_check(
+    history: PurgatoryHistory, step: PurgatoryStep, key: str, difference: _Difference
+) -> str:
+    extra, missing = difference.extra, difference.missing
+    if missing is not None:
+        return _rule_of_missed(history, step, key, missing)
+    if extra is None:
+        return "PURGATORY-PURGE-REMOVES" if history.purged else "PURGATORY-CHECK-ORDER"
+    name = extra.task
+    completed_before = any(
+        event.kind is COMPLETED and event.task == name for event in step.outcome.events
+    )
+    if step.was_completed(name) or completed_before:
+        return "PURGATORY-COMPLETED-NOT-TRIED"
+    if key in history.unseen:
+        return min(history.unseen[key])
+    if name not in step.before.lists.get(key, ()):
+        return history.refused.get(name, "PURGATORY-CANCEL-LEAVES")
+    stopped = step.outcome.rejected is Reason.THROWN
+    return "PURGATORY-CHECK-THROWS" if stopped else "PURGATORY-CHECK-ORDER"
+
+
+def _rule_of_missed(
+    history: PurgatoryHistory, step: PurgatoryStep, key: str, missing: Event
+) -> str:
+    """The rule that a try is missing by, or a completion, in a check."""
+    name = missing.task
+    marks = history.marks.get(name, ())
+    entries = step.before.lists.get(key, ())
+    if step.before.closed:
+        return "PURGATORY-SHUTDOWN-COMPLETES"
+    if missing.kind is COMPLETED:
+        return "PURGATORY-NOT-LOST"
+    if step.outcome.rejected is Reason.THROWN or key in history.thrown_in_check:
+        return "PURGATORY-CHECK-THROWS"
+    ahead = entries[: entries.index(name)] if name in entries else ()
+    if step.model.profile.check_order is CheckOrder.FREE:  # any of the others may be ahead
+        ahead = tuple(other for other in entries if other != name)
+    if any(other in step.before.live for other in ahead):  # alone in its list it may be tried
+        return "PURGATORY-NOT-LOST" if step.is_completable(name) else "PURGATORY-CHECK-ORDER"
+    for rule in ("PURGATORY-SECOND-TRY-THROWS", "PURGATORY-CANCEL-KEEPS-TIME-OUT"):
+        if rule in marks:
+            keeps = rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT"
+            return "PURGATORY-CANCEL-LEAVES" if keeps else rule
+    if name in history.rewatched:
+        return "PURGATORY-REWATCH"
+    if entries.count(name) > 1:
+        return "PURGATORY-DUPLICATE-KEYS"
+    if history.purged:
+        return "PURGATORY-PURGE-REMOVES"
+    if step.is_completable(name):
+        return "PURGATORY-NOT-LOST"
+    return "PURGATORY-CHECK-ORDER" if len(entries) > 1 else "PURGATORY-WATCH-WAITS"
+
+
+def _rule_of_run(history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference) -> str:
+    queue = step.before.timer.queue
+    if not queue:
+        return "PURGATORY-TIME-OUT"
+    head, extra = queue[0], difference.extra
+    if step.was_completed(head):
+        return "PURGATORY-LOST-EXPIRY"
+    if extra is not None and extra.task == head:
+        if head in step.throwing_callbacks() and extra.kind is TIMED_OUT:
+            return "PURGATORY-CALLBACK-THROWS"
+        return "PURGATORY-EXACTLY-ONCE" if extra.kind is COMPLETED else "PURGATORY-CALLBACK-ORDER"
+    if step.before.closed:
+        return "PURGATORY-SHUTDOWN-DROPS"
+    if history.thrown_in_executor:
+        return "PURGATORY-EXPIRY-THROWS"
+    if head not in step.before.distinct and extra is None:
+        return "PURGATORY-CANCEL-LAST-KEY"
+    if difference.missing is not None and difference.missing.kind is TIMED_OUT:
+        return "PURGATORY-CALLBACK-ORDER"
+    return "PURGATORY-TIME-OUT"
+
+
+def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: str) -> str:
+    """The rule by which an operation must not expire in an advance."""
+    if step.before.closed:
+        return "PURGATORY-SHUTDOWN-DROPS"
+    if not step.model.configuration.time_outs:
+        return _NO_TIME_OUTS
+    if history.has_forgotten(step, name):
+        return "PURGATORY-EXACTLY-ONCE"
+    if step.was_completed(name):
+        watched = history.refused.get(name)
+        return watched or history.completed_by.get(name, "PURGATORY-TIMER-LEFT")
+    if name in history.refused:
+        return history.refused[name]
+    if name in step.before.timer.store.due_ticks:
+        if "PURGATORY-SECOND-TRY-THROWS" in history.marks.get(name, ()):
+            return "PURGATORY-SECOND-TRY-THROWS"
+        early = "PURGATORY-REWATCH" if name in history.rewatched else "PURGATORY-TIME-OUT"
+        twice = step.outcome.events.count(Event(EXPIRED, name)) > 1
+        return "PURGATORY-REWATCH" if twice and name in history.rewatched else early
+    for ended in history.ended:
+        if ended.operation == name and ended.rule.startswith("PURGATORY-CANCEL"):
+            return ended.rule
+    if name not in step.before.distinct:
+        return "PURGATORY-CANCEL-LAST-KEY"
+    return "PURGATORY-REWATCH" if name in history.rewatched else "PURGATORY-TIME-OUT"
+
+
+def _rule_of_missing_expiry(history: PurgatoryHistory, name: str) -> str:
+    """The rule by which an operation must expire in an advance."""
+    if name in history.refused:  # a watch that had to change nothing has moved the time-out
+        return history.refused[name]
+    marks = history.marks.get(name, set())
+    for rule in (
+        "PURGATORY-SECOND-TRY-THROWS",
+        "PURGATORY-CANCEL-KEEPS-TIME-OUT",
+        "PURGATORY-REWATCH",
+    ):
+        if rule in marks:
+            return rule
+    return "PURGATORY-EXPIRY-THROWS" if history.thrown_in_executor else "PURGATORY-TIME-OUT"

@@ -1,0 +1,234 @@
+"""Which rules a step that was right has put to the test, by itself.
+
+A rule is visited only where breaking it would have been seen in this step, by the events, the
+result, or the observables that are declared. What shows only later is ``purgatory_history``'s.
+"""
+
+from collections.abc import Iterator
+
+from purgatory_judge.purgatory.step import Act, PurgatoryStep
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import Accounting
+from purgatory_spec.reasons import Reason
+
+
+def visits(step: PurgatoryStep) -> Iterator[str]:
+    """The rules that a step puts to the test by itself."""
+    match step.operation:
+        case Watch():
+            yield from _watch(step, step.operation)
+        case Check(key):
+            yield from _check(step, key)
+        case Force(name):
+            yield from _force(step, name)
+        case CancelForKey(key):
+            yield from _cancel_for_key(step, key)
+        case Advance():
+            yield from _advance(step)
+        case RunOne():
+            yield from _run_one(step)
+        case Shutdown() if step.before.closed:
+            yield "PURGATORY-SHUTDOWN-AGAIN"
+        case _:
+            pass
+    yield from _callbacks(step)
+    yield from _actions(step)
+    if not step.after.closed:
+        yield from _counts(step)
+
+
+def _watch(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
+    name, result = operation.operation, step.outcome.result
+    if step.before.closed:
+        yield "PURGATORY-SHUTDOWN-CLOSED"
+    elif not operation.keys:
+        yield "PURGATORY-NO-KEYS"
+    elif step.was_completed(name):
+        yield "PURGATORY-WATCH-COMPLETED"
+    elif step.outcome.rejected is Reason.THROWN:
+        if not step.is_completed(name) and step.is_at_first_try(name):
+            yield "PURGATORY-FIRST-TRY-THROWS"
+        elif not step.is_completed(name) and step.shows_timer:
+            yield "PURGATORY-SECOND-TRY-THROWS"
+    elif result is True and step.is_at_first_try(name):
+        yield "PURGATORY-WATCH-FIRST-TRY"
+    else:
+        yield "PURGATORY-WATCH-SECOND-TRY"
+        yield from _waits(step, operation)
+
+
+def _waits(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
+    if step.outcome.result is False:
+        yield "PURGATORY-WATCH-WAITS"
+        if not step.model.configuration.time_outs and step.shows_timer:
+            yield "PURGATORY-NO-TIME-OUTS"
+    if step.shows_entries:
+        if len(set(operation.keys)) < len(operation.keys):
+            yield "PURGATORY-DUPLICATE-KEYS"
+        if step.is_rewatch(operation):
+            yield "PURGATORY-REWATCH"
+
+
+def _check(step: PurgatoryStep, key: str) -> Iterator[str]:
+    entries = step.before.lists.get(key, ())
+    live = [name for name in entries if name in step.before.live]
+    if step.before.closed and entries:
+        yield "PURGATORY-SHUTDOWN-COMPLETES"
+    if not entries:
+        yield "PURGATORY-CHECK-UNKNOWN"
+        return
+    if step.outcome.rejected is Reason.THROWN:
+        yield "PURGATORY-CHECK-THROWS"
+    else:
+        yield "PURGATORY-CHECK-COUNT"
+    if len(live) > 1:
+        yield "PURGATORY-CHECK-ORDER"
+    completed = step.of_kind(EventKind.COMPLETED)
+    tried = step.of_kind(EventKind.TRIED)
+    if len(live) < len(entries) or any(name in completed and name not in tried for name in live):
+        yield "PURGATORY-COMPLETED-NOT-TRIED"
+    if len(step.after.lists.get(key, ())) < len(entries) and step.shows_stale:
+        yield "PURGATORY-CHECK-DROPS"
+    if any(name in completed and step.is_completable(name) for name in live):
+        yield "PURGATORY-NOT-LOST"
+
+
+def _force(step: PurgatoryStep, name: str) -> Iterator[str]:
+    if step.was_completed(name):
+        yield "PURGATORY-FORCE-AGAIN"
+        return
+    yield "PURGATORY-FORCE"
+    if step.before.closed:
+        yield "PURGATORY-SHUTDOWN-COMPLETES"
+
+
+def _cancel_for_key(step: PurgatoryStep, key: str) -> Iterator[str]:
+    entries = step.before.lists.get(key, ())
+    if not entries:
+        yield "PURGATORY-CANCEL-UNKNOWN"
+        return
+    yield "PURGATORY-CANCEL-RESULT"
+    if step.before.closed:
+        yield "PURGATORY-SHUTDOWN-COMPLETES"
+    if step.shows_entries:
+        yield "PURGATORY-CANCEL-LEAVES"
+    if not step.shows_timer:
+        return
+    armed = step.before.timer.store.due_ticks
+    for name in entries:
+        if name in armed:
+            kept = name in step.after.timer.store.due_ticks
+            yield ("PURGATORY-CANCEL-KEEPS-TIME-OUT" if kept else "PURGATORY-CANCEL-LAST-KEY")
+
+
+def _advance(step: PurgatoryStep) -> Iterator[str]:
+    if step.before.closed:
+        return
+    before, after = step.before, step.after
+    purged = before.lists != after.lists
+    if step.shows_stale and (before.stale_entries or purged):
+        yield "PURGATORY-PURGE-START"
+        # The number that an advance leaves, or fewer: what expires in it lives no longer.
+        interval = step.model.interval(after.live_entries)
+        if before.stale_entries > interval:
+            yield "PURGATORY-STALE-ENTRIES"
+        quiet = not before.timer.queue and not after.timer.queue
+        if quiet and len(before.stale_operations) > interval:
+            yield "PURGATORY-STALE-OPERATIONS"
+    if purged and step.shows_stale:
+        yield "PURGATORY-PURGE-REMOVES"
+    if not step.model.configuration.time_outs and before.live:
+        yield "PURGATORY-NO-TIME-OUTS"
+
+
+def _run_one(step: PurgatoryStep) -> Iterator[str]:
+    queue = step.before.timer.queue
+    if not queue:
+        return
+    if step.was_completed(queue[0]):
+        yield "PURGATORY-LOST-EXPIRY"
+    if step.before.closed:
+        yield "PURGATORY-SHUTDOWN-DROPS"
+
+
+def _callbacks(step: PurgatoryStep) -> Iterator[str]:
+    completed = step.of_kind(EventKind.COMPLETED)
+    timed_out = set(step.of_kind(EventKind.TIMED_OUT))
+    if completed:
+        yield "PURGATORY-EXACTLY-ONCE"
+    if timed_out:
+        yield "PURGATORY-CALLBACK-ORDER"
+    armed = step.before.timer.store.due_ticks
+    by_others = [name for name in completed if name in armed and name not in timed_out]
+    if by_others and step.shows_timer:
+        yield "PURGATORY-TIMER-LEFT"
+    throwing = step.throwing_callbacks()
+    if any(step.is_lost_expiry(name) for name in set(by_others) - throwing):
+        yield "PURGATORY-LOST-EXPIRY"
+    if throwing & set(completed):
+        yield "PURGATORY-CALLBACK-THROWS"
+    if throwing and isinstance(step.operation, RunOne | Advance):
+        yield "PURGATORY-EXPIRY-THROWS"
+
+
+def _actions(step: PurgatoryStep) -> Iterator[str]:
+    for act in step.acts():
+        if _shows(step, act):
+            yield act.rule
+
+
+def _shows(step: PurgatoryStep, act: Act) -> bool:
+    """Whether a call inside a callback that does nothing would be seen in this step."""
+    owner = act.owner
+    refused = any(event.kind is EventKind.REJECTED and event.task == owner for event in step.events)
+    match act.call:
+        case WatchInside(name, _, _):
+            return refused or name in step.of_kind(EventKind.TRIED)
+        case ForceInside(name):
+            own = name == owner and act.once_completed
+            return not own and name in step.of_kind(EventKind.COMPLETED)
+        case CheckInside() if not act.once_completed and step.is_woken(owner):
+            return True
+        case CheckInside(key):
+            tried = set(step.of_kind(EventKind.TRIED)) - {owner}
+            main = step.operation.key if isinstance(step.operation, Check) else None
+            return key != main and bool(tried & set(step.before.lists.get(key, ())))
+        case CancelForKeyInside(key):
+            gone = key in step.before.lists and key not in step.after.lists
+            return gone and step.shows_entries
+
+
+def _counts(step: PurgatoryStep) -> Iterator[str]:
+    observed, before, after = step.outcome.observed, step.before, step.after
+    if isinstance(step.operation, Elapse | Satisfy):
+        return
+    if "entries" in observed and before.entries != after.entries:
+        yield "PURGATORY-ENTRIES"
+    if "keys" in observed and set(before.lists) - set(after.lists):
+        yield "PURGATORY-EMPTY-LISTS"
+    if "timer_size" in observed and before.timer_size != after.timer_size:
+        yield "PURGATORY-TIMER-SIZE"
+    inline_change = not step.is_stepped and before.pending != after.pending
+    if "pending" in observed and (after.timer.queue or inline_change):
+        yield "PURGATORY-PENDING"
+    if "estimate" in observed:
+        if step.model.profile.accounting is Accounting.EXACT:
+            if after.stale_entries:
+                yield "PURGATORY-ESTIMATE-EXACT"
+        elif before.estimate != after.estimate or after.stale_entries:
+            yield "PURGATORY-ESTIMATE-PROPOSAL"

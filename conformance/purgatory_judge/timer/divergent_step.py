@@ -1,0 +1,93 @@
+"""A divergent step beside what was expected of it: the facts by which a rule is named."""
+
+from dataclasses import dataclass
+
+from purgatory_judge.timer.history import History, State
+from purgatory_model.step import Expectation
+from purgatory_spec.operations import (
+    AddInside,
+    AdvanceInside,
+    CancelInside,
+    Operation,
+    RunOne,
+    Throw,
+)
+from purgatory_spec.outcomes import Event, Outcome
+from purgatory_spec.profiles import Executor
+
+_RULES_OF_ACTIONS = (
+    (Throw, "TIMER-THROWING-TASK"),
+    (AdvanceInside, "TIMER-ADVANCE-INSIDE"),
+    (AddInside, "TIMER-ADD-INSIDE"),
+    (CancelInside, "TIMER-CANCEL-INSIDE"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DivergentStep:
+    """A divergent step beside the nearest expectation: its events, one after another, its state."""
+
+    history: History
+    before: State
+    operation: Operation
+    outcome: Outcome
+    nearest: Expectation[State]
+    events: tuple[Event, ...]
+    after: State
+
+    @property
+    def now_ms(self) -> int:
+        """The clock's reading during the step."""
+        return self.after.now_ms
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether running a task is a step of its own."""
+        return self.history.model.profile.executor is Executor.STEPPED
+
+    @property
+    def has_thrown(self) -> bool:
+        """Whether a task has thrown, or may have in this step."""
+        running = () if self.is_stepped else (event.task for event in self.events)
+        scripts = (self.before.scripts.get(task, ()) for task in running)
+        return self.history.thrown or any(Throw() in script for script in scripts)
+
+    @property
+    def script_rule(self) -> str | None:
+        """The rule about what the running task does, if its script does anything."""
+        if not isinstance(self.operation, RunOne) or not self.before.queue:
+            return None
+        script = self.before.scripts.get(self.before.queue[0], ())
+        for kind, rule in _RULES_OF_ACTIONS:
+            if any(isinstance(action, kind) for action in script):
+                return rule
+        return None
+
+    @property
+    def added_inside(self) -> set[str]:
+        """The tasks that the running task adds."""
+        running = self.before.queue[:1] if isinstance(self.operation, RunOne) else ()
+        scripts = (self.before.scripts.get(task, ()) for task in running)
+        return {
+            action.task for script in scripts for action in script if isinstance(action, AddInside)
+        }
+
+    def rule_of_readd(self, task: str) -> str | None:
+        """The rule about adding a task again, where it was added before."""
+        history = self.history
+        if task in history.armings:
+            return "TIMER-READD-PENDING"
+        if task in history.cancelled:
+            return "TIMER-READD-CANCELLED"
+        return "TIMER-READD-FIRED" if task in history.expired else None
+
+    def rule_of_cancel(self, task: str) -> str:
+        """The rule about cancelling a task in the state in which it was."""
+        history = self.history
+        if task in history.armings:
+            return "TIMER-CANCEL"
+        if task in self.before.queue:
+            return "TIMER-CANCEL-TOO-LATE"
+        if task in history.cancelled:
+            return "TIMER-CANCEL-AGAIN"
+        return "TIMER-CANCEL-FIRED" if task in history.expired else "TIMER-CANCEL-UNKNOWN"

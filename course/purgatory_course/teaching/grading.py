@@ -1,0 +1,169 @@
+"""Grades of answers that are no subject: predictions, runs against a claim, a class of a lesson."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.words import counted
+from purgatory_conformance.support.registry import support_of
+from purgatory_course.teaching.comparing import Comparison
+from purgatory_course.teaching.exercises import Compared, Predicted, Run, some_outcome
+from purgatory_model.claims import memory_pool as pool_claims
+from purgatory_model.claims import timer as timer_claims
+from purgatory_model.claims.explorer import explore
+from purgatory_spec.cases import Case, read_case
+from purgatory_spec.jsonlines import InvalidDocument
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Component, MemoryPoolConfiguration, TimerConfiguration
+
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Whether an answer is right, and the lines that say so, or where it is not."""
+
+    solved: bool
+    lines: tuple[str, ...]
+
+
+def grade_prediction(exercise: Predicted, file: Path) -> Grade:
+    """Hold the outcomes of a case file against the model; the first wrong one is told.
+
+    Raises:
+        Problem: the file cannot be read, asks other steps, or lacks an outcome.
+    """
+    case = _case(file)
+    made_with = case.header.configuration, case.header.profile, case.operations
+    if made_with != (exercise.configuration, exercise.profile, exercise.steps):
+        raise Problem(f"{file}: the header and the operations must stay as they were", EXIT_USAGE)
+    support = support_of(case.component)
+    judge = support.judge(exercise.configuration, exercise.profile, ())
+    lines: list[str] = []
+    for number, step in enumerate(case.steps, start=1):
+        says = f"{number:3}  {support.describe_operation(step.operation)}"
+        if step.outcome is None:
+            words = f"step {number} has no outcome yet; add it behind the operation, such as"
+            raise Problem(f"{file}: {words} {some_outcome(exercise)}", EXIT_USAGE)
+        divergence = judge.step(step.operation, step.outcome).divergence
+        if divergence is not None:
+            lines.append(f"{says}  ✗ {divergence.rule}")
+            lines += [
+                f"     expected    {divergence.expected}",
+                f"     predicted   {divergence.seen}",
+            ]
+            return Grade(False, tuple(lines))
+        lines.append(f"{says}  ✓")
+    return Grade(True, (*lines, f"Solved: all {len(lines)} outcomes are as the rules say."))
+
+
+def grade_run(exercise: Run, file: Path) -> Grade:
+    """Follow a case file from the model's first state until the claim is false.
+
+    Raises:
+        Problem: the file cannot be read, is of another component, or asks what the model refuses.
+    """
+    case = _case(file)
+    if case.component is not exercise.component:
+        raise Problem(f"{file} is a case of {case.component}, not {exercise.component}", EXIT_USAGE)
+    try:
+        taken = _LOOKS[exercise.component](exercise.claim, case)
+    except (ValueError, StopIteration) as error:
+        raise Problem(f"{file}: the model cannot take a step: {error}", EXIT_USAGE) from error
+    if taken is None:
+        return Grade(False, (f"The claim holds in all {counted(len(case.steps), 'step')}.",))
+    words, fewest = f"Solved: step {taken} makes the claim false", _fewest(exercise)
+    if taken > fewest:
+        return Grade(True, (f"{words}; the explorer needs {counted(fewest, 'step')}.",))
+    return Grade(True, (f"{words}, and the explorer needs as many.",))
+
+
+def grade_class(exercise: Compared, file: Path, seed: int) -> Grade:
+    """Compare a class with the model on random steps, in a process of its own.
+
+    Raises:
+        Problem: the process does not end in time, or the class cannot be made.
+    """
+    task = [str(file.resolve()), exercise.name, str(exercise.wheel_size), str(seed)]
+    command = [sys.executable, "-P", "-m", "purgatory_course.teaching.comparing", *task]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        words = f"{file}: no answer after {_SECONDS:g} s; does a loop end?"
+        raise Problem(words, EXIT_SUBJECT_FAILED) from error
+    if done.returncode != 0 or not done.stdout.strip():
+        last = (done.stderr.strip() or "it ended by itself").splitlines()[-1]
+        raise Problem(f"{file}: {last}", EXIT_SUBJECT_FAILED)
+    try:
+        seen = msgspec.json.decode(done.stdout.splitlines()[-1], type=Comparison)
+    except msgspec.MsgspecError as error:
+        raise Problem(f"{file}: its code has ended the process", EXIT_SUBJECT_FAILED) from error
+    if not seen.steps:
+        words = f"Solved: {file.name} does as the model in {seen.runs} runs, {seen.compared} steps."
+        return Grade(True, (words,))
+    steps = [f"{number:3}  {words}" for number, words in enumerate(seen.steps, start=1)]
+    return Grade(False, (*steps, f"     expected  {seen.expected}", f"     seen      {seen.seen}"))
+
+
+def _case(file: Path) -> Case:
+    try:
+        return read_case(file)
+    except InvalidDocument as error:
+        raise Problem(f"{error}; the answer to this exercise is a case file", EXIT_USAGE) from error
+
+
+State = TypeVar("State", bound=Hashable)
+
+
+def _first_broken(
+    initial: State,
+    successors: Callable[[State, Operation], Iterable[tuple[Outcome, State]]],
+    broken: Callable[[State, tuple[Operation, Outcome], State], str | None],
+    operations: Sequence[Operation],
+) -> int | None:
+    """The number of the step that breaks a claim; None where none does."""
+    state = initial
+    for number, operation in enumerate(operations, start=1):
+        outcome, after = next(iter(successors(state, operation)))
+        if broken(state, (operation, outcome), after):
+            return number
+        state = after
+    return None
+
+
+def _looked_at_timer(claim: str, case: Case) -> int | None:
+    instance = timer_claims.Instance(narrowed(case.header.configuration, TimerConfiguration))
+    model, broken = instance.model(), timer_claims.breaks(instance, claim)
+    return _first_broken(model.initial(), model.successors, broken, case.operations)
+
+
+def _looked_at_pool(claim: str, case: Case) -> int | None:
+    made_with = narrowed(case.header.configuration, MemoryPoolConfiguration)
+    instance = pool_claims.PoolInstance(made_with)
+    model, broken = instance.model(), pool_claims.breaks(instance, claim)
+    return _first_broken(model.initial(), model.successors, broken, case.operations)
+
+
+_LOOKS = {Component.TIMER: _looked_at_timer, Component.MEMORY_POOL: _looked_at_pool}
+
+
+def _fewest(exercise: Run) -> int:
+    """The length of the explorer's shortest run, on its own small instance."""
+    timer, pool = timer_claims.Instance(), pool_claims.PoolInstance()
+    if exercise.component is Component.TIMER:
+        broken = timer_claims.breaks(timer, exercise.claim)
+        way = explore(timer.model().initial(), timer.steps, broken).counterexample
+        return len(way.path) if way else 0
+    broken_pool = pool_claims.breaks(pool, exercise.claim)
+    found = explore(pool.model().initial(), pool.steps, broken_pool).counterexample
+    return len(found.path) if found else 0

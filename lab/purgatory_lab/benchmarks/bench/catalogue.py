@@ -1,0 +1,262 @@
+"""What is measured: each measure, what its figures are, and the settings that peers are asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from purgatory_lab.benchmarks.bench.results import Setting
+
+THREAD: Final = "thread_cpu_ns"
+PROCESS: Final = "process_cpu_ns"
+OWN: Final = "own_ns"
+READY_MADE: Final = "ready-made"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A figure that is taken from an answer.
+
+    Attributes:
+        source: ``thread_cpu_ns``, ``process_cpu_ns`` or ``wall_ns``, which count for each
+            operation; or a key of the answer's detail, which counts as it is.
+        label: The figure's name in tables.
+        unit: Of the figure.
+        digits: Behind the point.
+    """
+
+    source: str
+    label: str
+    unit: str
+    digits: int = 0
+
+
+_THREAD_NS: Final = Quantity(THREAD, "processor time of the measuring thread", "ns")
+_PROCESS_NS: Final = Quantity(PROCESS, "processor time of the process", "ns")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A kind of thing that is measured.
+
+    Attributes:
+        name: As in requests.
+        title: For people.
+        quantities: The quantities reported; ratios are formed of the first.
+        across: The parameter in which the settings differ.
+    """
+
+    name: str
+    title: str
+    quantities: tuple[Quantity, ...]
+    across: str
+
+
+_PATTERNS: Final = {
+    "hot": "add and cancel at once",
+    "fifo": "cancel the oldest, add",
+    "random": "cancel one at random, add",
+    "expire": "add and expire",
+}
+_CLOCKS: Final = {"virtual": "the caller leads the clock", "system": "thread-safe, real clock"}
+
+MEASURES: Final = (
+    *(
+        Measure(
+            f"{pattern}/{clock}",
+            f"{_PATTERNS[pattern]}; {_CLOCKS[clock]}",
+            (_PROCESS_NS,) if pattern == "expire" and clock == "system" else (_THREAD_NS,),
+            "timers" if pattern == "expire" else "pending",
+        )
+        for clock in _CLOCKS
+        for pattern in _PATTERNS
+    ),
+    Measure(
+        "purgatory",
+        "watch an operation under three keys, complete it",
+        (
+            _THREAD_NS,
+            Quantity(OWN, "without the loop, the making of operations and their tries", "ns"),
+        ),
+        "keys",
+    ),
+    Measure(
+        "event",
+        "one event that completes an operation",
+        (
+            Quantity("median_ns", "median, by the clock", "ns"),
+            Quantity("p99_ns", "99th percentile, by the clock", "ns"),
+        ),
+        "keys of the operation",
+    ),
+    Measure("pool", "allocate a buffer and release it", (_THREAD_NS,), "bytes"),
+    Measure(
+        "memory/timer",
+        "memory of a pending timer",
+        (Quantity("bytes", "memory", "bytes"),),
+        "pending",
+    ),
+    Measure(
+        "memory/purgatory",
+        "memory of an operation that waits under three keys",
+        (Quantity("bytes", "memory", "bytes"),),
+        "payload",
+    ),
+    Measure(
+        "pause",
+        "longest pause of a caller while timers fall due",
+        (
+            Quantity("max_ms", "longest gap", "ms", 2),
+            Quantity("p999_ms", "gap that one in a thousand exceeds", "ms", 4),
+        ),
+        "falling due",
+    ),
+)
+"""In the order of the tables."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of everything.
+
+    Attributes:
+        pending: Numbers of pending timers; of ``expire``, of timers in all.
+        operations: Of the timer's measures, and of the pool's.
+        waiting: Operations of ``purgatory``.
+        remembered: Pending for ``memory``.
+        due: Timers that fall due in ``pause``.
+        events: Keys of an operation, and how many operations are measured, of ``event``.
+    """
+
+    pending: tuple[int, ...]
+    operations: int
+    waiting: tuple[int, ...]
+    remembered: int
+    due: int
+    events: tuple[tuple[int, int], ...]
+
+
+FULL: Final = Sizes(
+    pending=(10_000, 100_000, 1_000_000),
+    operations=200_000,
+    waiting=(10_000, 100_000),
+    remembered=1_000_000,
+    due=100_000,
+    events=((1, 10_000), (1_000, 1_000), (10_000, 200)),
+)
+"""What is published."""
+
+QUICK: Final = Sizes(
+    pending=(10_000,),
+    operations=20_000,
+    waiting=(10_000,),
+    remembered=20_000,
+    due=10_000,
+    events=((1, 2_000), (1_000, 100)),
+)
+"""Some minutes in all; too little for goals that speak of 100,000 and more."""
+
+_PAUSE_MS: Final = 3000
+
+
+def settings(sizes: Sizes) -> list[Setting]:
+    """Every setting, those of one measure side by side."""
+    made: list[Setting] = []
+    for measure in MEASURES:
+        made += _settings_of(measure.name, sizes)
+    return made
+
+
+def setting_name(measure: str, label: str) -> str:
+    """What a setting is called; goals name settings by it, too."""
+    return f"{measure}, {label}"
+
+
+def pending_label(pending: int) -> str:
+    """How settings that differ in what is pending are told apart."""
+    return f"{pending:,}"
+
+
+def purgatory_label(keys: int, operations: int, kind: str = "") -> str:
+    """How settings of ``purgatory`` are told apart; of interpreted operations nothing is said."""
+    said = f"{keys:,} keys, {operations:,} operations"
+    return f"{said}, {kind}" if kind else said
+
+
+def payload_label(payload: int) -> str:
+    """How settings of ``memory/purgatory`` are told apart."""
+    return f"{payload} bytes" if payload else "none"
+
+
+def _settings_of(measure: str, sizes: Sizes) -> Sequence[Setting]:
+    kind = measure.partition("/")[0]
+    if kind == "expire":
+        return [
+            _setting(measure, pending_label(each), pending=0, operations=each)
+            for each in sizes.pending
+        ]
+    if kind == "purgatory":
+        interpreted = [
+            _setting(
+                measure,
+                purgatory_label(keys, each),
+                pending=0,
+                operations=each,
+                keys=keys,
+                payload=0,
+            )
+            for keys in (3, 1000)
+            for each in sizes.waiting
+        ]
+        ready_made = [
+            _setting(
+                measure,
+                purgatory_label(3, each, READY_MADE),
+                pending=0,
+                operations=each,
+                keys=3,
+                payload=0,
+                operation=READY_MADE,
+            )
+            for each in sizes.waiting
+        ]
+        return [*interpreted, *ready_made]
+    if kind == "event":
+        return [
+            _setting(measure, pending_label(keys), pending=0, operations=count, keys=keys)
+            for keys, count in sizes.events
+        ]
+    if kind == "pool":
+        return [
+            _setting(
+                measure, pending_label(each), pending=0, operations=sizes.operations, bytes=each
+            )
+            for each in (100, 16_384)
+        ]
+    if measure == "memory/timer":
+        label = pending_label(sizes.remembered)
+        return [_setting(measure, label, pending=sizes.remembered, operations=1)]
+    if measure == "memory/purgatory":
+        return [
+            _setting(
+                measure,
+                payload_label(payload),
+                pending=sizes.remembered,
+                operations=1,
+                keys=3,
+                payload=payload,
+            )
+            for payload in (0, 100)
+        ]
+    if kind == "pause":
+        return [
+            _setting(measure, pending_label(sizes.due), pending=sizes.due, operations=_PAUSE_MS)
+        ]
+    return [
+        _setting(measure, pending_label(each), pending=each, operations=sizes.operations)
+        for each in sizes.pending
+    ]
+
+
+def _setting(measure: str, label: str, **request: int | str) -> Setting:
+    name = setting_name(measure, label)
+    return Setting(name, measure, label, {"measure": measure, **request})

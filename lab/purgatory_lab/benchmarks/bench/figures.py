@@ -1,0 +1,121 @@
+"""Figures out of files of results: for each round, of several rounds, and why there is none."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from purgatory_lab.benchmarks.bench.catalogue import PROCESS, THREAD
+from purgatory_lab.benchmarks.bench.results import Measurement, PeerFacts, Results, Setting
+from purgatory_lab.benchmarks.bench.statistics import Summary, ratios, summary
+
+NOT_OFFERED: Final = "not offered"
+LEFT_OUT: Final = "left out of this run"
+_PER_OPERATION: Final = (THREAD, PROCESS, "wall_ns")
+
+
+class Figures:
+    """What files of results tell.
+
+    Attributes:
+        files: The files.
+        peers: All peers, in the order in which the files have them.
+        settings: All settings, by their names, in the order in which the files have them.
+    """
+
+    def __init__(self, files: Sequence[Results]) -> None:
+        """Read them; of two files that measured the same, each setting is the later one's."""
+        self.files = files
+        self.peers: dict[str, PeerFacts] = {}
+        self.settings: dict[str, Setting] = {}
+        self._answers: dict[tuple[str, str], dict[int, Measurement]] = defaultdict(dict)
+        self._reasons: dict[tuple[str, str], str] = {}
+        self._peers_of: dict[str, dict[str, PeerFacts]] = {}
+        for file in files:
+            self._add(file)
+
+    def values(self, setting: str, peer: str, source: str) -> Mapping[int, float]:
+        """The figure of each round that counts; empty where there is none.
+
+        Args:
+            setting: Its name.
+            peer: Its name.
+            source: What is taken from an answer, as ``catalogue.Quantity`` has it.
+        """
+        if (setting, peer) in self._reasons:
+            return {}
+        found = {}
+        for number, answer in self._answers.get((setting, peer), {}).items():
+            value = value_of(answer, source)
+            if value is not None:
+                found[number] = value
+        return found
+
+    def summary(self, setting: str, peer: str, source: str) -> Summary | None:
+        """Of all rounds; None where there is no figure."""
+        values = self.values(setting, peer, source)
+        return summary(list(values.values())) if values else None
+
+    def ratio(
+        self,
+        above: tuple[str, str],
+        below: tuple[str, str],
+        source: str,
+        source_below: str = "",
+    ) -> Summary | None:
+        """Of ratios that are formed within one round.
+
+        Args:
+            above: Setting and peer of the numerator.
+            below: The same of the denominator.
+            source: What is taken from an answer.
+            source_below: The same of the denominator, where it is another figure.
+        """
+        found = ratios(self.values(*above, source), self.values(*below, source_below or source))
+        return summary(found) if found else None
+
+    def peers_of(self, setting: str) -> Iterable[str]:
+        """The peers of the file that has a setting, in their order."""
+        return self._peers_of.get(setting, {})
+
+    def reason(self, setting: str, peer: str) -> str:
+        """The reason why a figure is missing; empty where a figure exists."""
+        if setting not in self.settings:
+            return LEFT_OUT
+        if reason := self._reasons.get((setting, peer)):
+            return reason
+        facts = self._peers_of[setting].get(peer)
+        if facts is None:
+            return LEFT_OUT
+        if self._answers.get((setting, peer)):
+            return ""
+        if facts.reason:
+            return facts.reason
+        if self.settings[setting].request["measure"] not in facts.offers:
+            return NOT_OFFERED
+        return "no answer"
+
+    def _add(self, file: Results) -> None:
+        facts = {each.name: each for each in file.peers}
+        for name, each in facts.items():
+            self.peers.setdefault(name, each)
+        for setting in file.settings:
+            self.settings[setting.name] = setting
+            self._peers_of[setting.name] = facts
+            for key in [key for key in self._answers if key[0] == setting.name]:
+                del self._answers[key]
+            for key in [key for key in self._reasons if key[0] == setting.name]:
+                del self._reasons[key]
+        for sample in file.samples:
+            if sample.round >= 1:
+                self._answers[sample.setting, sample.peer][sample.round] = sample.answer
+        for failure in file.failures:
+            self._reasons.setdefault((failure.setting, failure.peer), failure.reason)
+
+
+def value_of(answer: Measurement, source: str) -> float | None:
+    """A figure of an answer; None where the peer does not tell it."""
+    if source in _PER_OPERATION:
+        whole: float | None = getattr(answer, source)
+        return None if whole is None else whole / answer.operations
+    value = answer.detail.get(source)
+    return float(value) if isinstance(value, int | float) else None

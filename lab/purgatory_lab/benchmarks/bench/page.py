@@ -1,0 +1,95 @@
+"""The page of the documentation, out of the kept files: tables between marks, plots beside it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from purgatory_lab.benchmarks.bench.figures import Figures
+from purgatory_lab.benchmarks.bench.goals import judge
+from purgatory_lab.benchmarks.bench.kept import KeptMachine, read_kept, stated_medians
+from purgatory_lab.benchmarks.bench.measure_tables import measure_tables
+from purgatory_lab.benchmarks.bench.plots import draw_plots
+from purgatory_lab.benchmarks.bench.report import Column, circumstances, goals_text
+from purgatory_lab.benchmarks.bench.workload_tables import workload_tables
+from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_spec.named_files import named_file
+
+PAGE: Final = Path("reference") / "performance.md"
+PLOTS: Final = Path("assets") / "performance"
+
+_CAPTIONS: Final = {
+    "timer-virtual": "Timers, the caller leads the clock: time for each operation, every peer",
+    "timer-system": "Timers on the real clock: time for each operation, every peer",
+    "purgatory": "Purgatories: operations, one event, memory, pauses, every peer",
+    "workload-memory-over-time": "Resident memory while the workload runs",
+    "workload-rate": "Requests achieved over requests asked for, a second",
+    "workload-processor": "Processor time for each request over the rate achieved",
+    "workload-lag": "How late requests are handled over the target rate, 99th percentile",
+    "workload-pause": "The longest pause over the target rate",
+    "workload-memory": "The peak of resident memory over the target rate",
+}
+
+
+def publish(docs: Path) -> list[Path]:
+    """Make the page of the site from the files that are kept beside it.
+
+    The table of goals has a column for each machine. All other tables and the plots are of the
+    machine with the most files.
+
+    Args:
+        docs: Folder of the site.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        Problem: the page is not there, or lacks a mark, or no file is kept.
+        MissingExtra: matplotlib is not installed.
+    """
+    page = docs / PAGE
+    if not page.is_file():
+        raise Problem(f"{docs} has no page {PAGE.as_posix()}", EXIT_USAGE)
+    text = named_file(page).read_text(encoding="utf-8")
+    machines = read_kept(docs)
+    shown = max(machines, key=lambda each: len(each.files)).files
+    drawn = draw_plots(shown, docs / PLOTS)
+    figures = Figures(shown)
+    try:
+        text = between_marks(text, "goals", _goals(machines))
+        for region, found in (
+            ("measures", measure_tables(figures)),
+            ("workload", workload_tables(figures)),
+        ):
+            if found:
+                text = between_marks(text, region, _with_plots(found, drawn[region]))
+    except ValueError as problem:
+        raise Problem(f"{page} {problem}", EXIT_USAGE) from None
+    page.write_text(text, encoding="utf-8")
+    return [page, *(plot for plots in drawn.values() for plot in plots)]
+
+
+def _goals(machines: Sequence[KeptMachine]) -> str:
+    columns = [
+        Column(each.name, judge(Figures(each.files), stated_medians(each))) for each in machines
+    ]
+    texts = [goals_text(columns)]
+    for each in machines:
+        if each.stated is not None:
+            texts.append(f"{each.name}: {each.stated.source}")
+        if each.files:
+            texts.append(circumstances(each.files))
+    return "\n\n".join(texts)
+
+
+def caption(stem: str) -> str:
+    """What a plot shows, by the name of its file: the kind, then the conditions."""
+    if stem in _CAPTIONS:
+        return _CAPTIONS[stem]
+    kind = "-".join(stem.split("-")[:2])
+    return f"{_CAPTIONS[kind]}; {stem.removeprefix(f'{kind}-').replace('-', ' ')}"
+
+
+def _with_plots(text: str, plots: Sequence[Path]) -> str:
+    shown = [f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots]
+    return "\n\n".join([*shown, text])

@@ -1,0 +1,171 @@
+"""What a run has found, in Markdown, out of its files alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from purgatory_lab.benchmarks.bench.figures import Figures
+from purgatory_lab.benchmarks.bench.goals import Goal, GoalVerdict, Judged, Part, judge, together
+from purgatory_lab.benchmarks.bench.measure_tables import measure_tables
+from purgatory_lab.benchmarks.bench.noise import noise_of
+from purgatory_lab.benchmarks.bench.results import Results
+from purgatory_lab.benchmarks.bench.statistics import Summary
+from purgatory_lab.benchmarks.bench.words import NONE, bullets, number, per_cent, table, told
+from purgatory_lab.benchmarks.bench.workload_tables import workload_tables
+
+_KINDS = {"measures": "The measures", "workload": "The workload"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one machine's figures say of every goal, for a table with a column for each machine."""
+
+    name: str
+    judged: Sequence[Judged]
+
+
+def report(files: Sequence[Results]) -> str:
+    """Everything."""
+    figures = Figures(files)
+    column = Column("measured: median [least to most]", judge(figures))
+    parts = ["## Goals", goals_text([column]), circumstances(files)]
+    if measures := measure_tables(figures):
+        parts += ["## Measures", measures]
+    if workload := workload_tables(figures):
+        parts += ["## The proposal's workload", workload]
+    return "\n\n".join(parts)
+
+
+def goals_text(columns: Sequence[Column]) -> str:
+    """The table of goals, and what was not measured of them."""
+    head = ["goal", "reach", "aim", *(column.name for column in columns), "verdict"]
+    rows = [_goal_row(list(row)) for row in zip(*(each.judged for each in columns), strict=True)]
+    text = table(head, rows, left=1)
+    notes = [
+        f"{each.goal.title}: not measured: {'; '.join(_reasons(each.parts))}"
+        for column in columns
+        for each in column.judged
+        if any(part.measured is None for part in each.parts)
+        and not (len(columns) > 1 and _has_nothing(each))
+    ]
+    return "\n\n".join([text, bullets(notes)]) if notes else text
+
+
+def gate_problem(files: Sequence[Results]) -> str:
+    """Why a gate on the goals is closed; empty where it is open.
+
+    A goal that was not measured closes nothing, as long as another one was.
+    """
+    judged = judge(Figures(files))
+    missed = [each.goal.title for each in judged if each.verdict is GoalVerdict.MISSED]
+    if missed:
+        return f"missed: {'; '.join(missed)}"
+    if all(each.verdict in (GoalVerdict.NOT_MEASURED, GoalVerdict.NO_BOUND) for each in judged):
+        return "no goal was measured"
+    return ""
+
+
+def circumstances(files: Sequence[Results]) -> str:
+    """What it was measured on and how, how noisy that was, and the peers, each once."""
+    runs: dict[tuple[str, str], list[Results]] = {}
+    for file in files:
+        runs.setdefault((file.kind, file.began), []).append(file)
+    texts = [text for of_run in runs.values() for text in _circumstances(_joined(of_run))]
+    return "\n\n".join([*texts, _peers(files)])
+
+
+def _joined(files: Sequence[Results]) -> Results:
+    """The parts of one run, which were kept as files of their own, as one again."""
+    return msgspec.structs.replace(
+        files[0],
+        settings=[each for file in files for each in file.settings],
+        samples=[each for file in files for each in file.samples],
+    )
+
+
+def _circumstances(file: Results) -> Iterator[str]:
+    machine = file.machine
+    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
+    loads = ""
+    if machine.load_begin is not None and machine.load_end is not None:
+        loads = f"; load average {machine.load_begin[0]:.1f} at the begin"
+        loads += f" and {machine.load_end[0]:.1f} at the end"
+    built = f", commit {machine.commit}" if machine.commit else ""
+    restored = f"; restored {said}" if (said := file.options.get("restored")) else ""
+    yield (
+        f"{_KINDS[file.kind]}: {file.began}, {_lasted(file.seconds)}; "
+        f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
+        f"{machine.system}; {machine.python}; version {machine.package}{built}{loads}{restored}."
+    )
+    if problems := noise_of(file):
+        yield "**Noisy:** " + "; ".join(problems) + "."
+
+
+def _peers(files: Sequence[Results]) -> str:
+    """A peer that is not the same in all files has a line for each."""
+    lines: dict[str, list[list[str]]] = {}
+    for each in (peer for file in files for peer in file.peers):
+        version = f"not measured: {each.reason}" if each.reason else each.version
+        line = [each.name, version, each.runtime or NONE]
+        if line not in (known := lines.setdefault(each.name, [])):
+            known.append(line)
+    rows = [line for known in lines.values() for line in known]
+    return table(["peer", "version", "runs on"], rows, left=3)
+
+
+def _lasted(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+
+
+def _goal_row(row: Sequence[Judged]) -> list[str]:
+    goal = row[0].goal
+    verdict = together([each.verdict for each in row if not _has_nothing(each)])
+    return [
+        goal.title,
+        _bound(goal, goal.reach),
+        _bound(goal, goal.aim),
+        *(_all_measured(each) for each in row),
+        f"**{verdict.value}**",
+    ]
+
+
+def _has_nothing(judged: Judged) -> bool:
+    return all(part.measured is None for part in judged.parts)
+
+
+def _bound(goal: Goal, bound: float | None) -> str:
+    if bound is None:
+        return NONE
+    if goal.share:
+        return f"≤ {bound - 1:.0%}"
+    return f"≥ {number(bound)}" if goal.rate else f"≤ {bound:g}"
+
+
+def _all_measured(judged: Judged) -> str:
+    """One line for each figure that there is; the others are explained below the table."""
+    if _has_nothing(judged):
+        return NONE
+    lines = [
+        _measured(judged.goal, part.label, part.measured)
+        for part in judged.parts
+        if part.measured is not None
+    ]
+    if missing := len(judged.parts) - len(lines):
+        lines.append(f"{missing} of {len(judged.parts)} not measured")
+    return "<br>".join(lines)
+
+
+def _measured(goal: Goal, label: str, found: Summary) -> str:
+    if goal.share:
+        return f"{label}: {per_cent(found)}"
+    return f"{label}: {told(found, 0 if goal.rate else 2)}"
+
+
+def _reasons(parts: Sequence[Part]) -> list[str]:
+    """The reasons, each once, with what they are the reasons of."""
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        if part.measured is None:
+            found.setdefault(part.reason, []).append(part.label)
+    return [f"{', '.join(labels)} ({reason})" for reason, labels in found.items()]

@@ -1,0 +1,97 @@
+"""How many stale entries Kafka's purgatory keeps after many operations expired together.
+
+    python -m purgatory_lab.benchmarks.kafka_mass_expiry
+    python -m purgatory_lab.benchmarks.kafka_mass_expiry --release 4.0.0 --rounds 3 --operations 5000
+
+Nothing is replaced: the released jars, the real clock, Kafka's own threads and default settings.
+Each round has a purgatory of its own; what stays is read when nothing changes any more. The sizes
+differ from run to run: they depend on how far the executor has come when the reaper looks.
+"""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from purgatory_conformance.subjects.kafka import mass_expiry_command
+
+ROUND_SECONDS = 60.0
+"""A round takes 3 seconds or so; one that takes this long will not end."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What stays of a round when all is quiet: nothing waits, so that every entry is stale."""
+
+    round: int
+    entries: int
+    timer_size: int
+    estimate: int
+    purge_interval: int
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether more operations are kept than the purge interval allows."""
+        return self.entries > self.purge_interval
+
+
+def measure(release: str, rounds: int, operations: int, work: Path) -> list[Round]:
+    """Run all rounds; an operation is watched under a single key, so that it has a single entry.
+
+    Raises:
+        click.ClickException: the program failed or did not end.
+    """
+    command = mass_expiry_command(
+        version=release, rounds=rounds, operations=operations, work_folder=work
+    )
+    try:
+        finished = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=ROUND_SECONDS * rounds,
+            check=True,
+        )
+    except subprocess.TimeoutExpired as expired:
+        raise click.ClickException(f"not done after {expired.timeout:.0f} s") from expired
+    except subprocess.CalledProcessError as failed:
+        raise click.ClickException(f"the program failed:\n{failed.stderr}") from failed
+    return [Round(**json.loads(line)) for line in finished.stdout.splitlines()]
+
+
+def table(measured: list[Round]) -> str:
+    """The rounds as a Markdown table."""
+    lines = ["| round | entries | timer size | estimate |", "|---:|---:|---:|---:|"]
+    lines += [
+        f"| {each.round} | {each.entries:,} | {each.timer_size:,} | {each.estimate:,} |"
+        for each in measured
+    ]
+    return "\n".join(lines)
+
+
+@click.command(help=(__doc__ or "").split("\n", 1)[0])
+@click.option("--release", default="4.4.0", show_default=True, help="Release of Apache Kafka.")
+@click.option("--rounds", default=8, show_default=True, type=click.IntRange(min=1))
+@click.option("--operations", default=20_000, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--work",
+    default="purgatory-work",
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the adapter is built.",
+)
+def main(release: str, rounds: int, operations: int, work: Path) -> None:
+    """Print the table, and in how many rounds the interval was exceeded."""
+    measured = measure(release, rounds, operations, work)
+    click.echo(table(measured))
+    exceeding = sum(each.exceeds for each in measured)
+    click.echo(
+        f"\nApache Kafka {release}, {operations:,} operations a round, purge interval "
+        f"{measured[0].purge_interval:,}: exceeded in {exceeding} of {len(measured)} rounds."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The old design and a user's operations in it."""
+
+from functools import partial
+from typing import Final
+
+from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
+from purgatory_lab.benchmarks.python_peer.designs import Design, Record
+
+
+class Request(DelayedOperation):
+    """Waits until it is ready."""
+
+    __slots__ = ("completions", "payload", "ready")
+
+    def __init__(self, delay_ms: int, payload: int) -> None:
+        super().__init__(delay_ms)
+        self.ready = False
+        self.completions = 0
+        self.payload = bytes(payload)
+
+    def try_complete(self) -> bool:
+        """Complete the request if it is ready."""
+        return self.ready and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Count."""
+        self.completions += 1
+
+
+class NumberedRequest(DelayedOperation):
+    """Waits until it is forced, and marks itself in a record."""
+
+    __slots__ = ("number", "payload", "record")
+
+    def __init__(self, delay_ms: int, payload: int, number: int, record: Record) -> None:
+        super().__init__(delay_ms)
+        self.payload = bytes(payload)
+        self.number = number
+        self.record = record
+
+    def try_complete(self) -> bool:
+        """No event completes it."""
+        return False
+
+    def on_complete(self) -> None:
+        """Mark the number."""
+        self.record.completions[self.number] += 1
+
+    def on_expiration(self) -> None:
+        """Count the expiry; a single thread runs all time-outs."""
+        self.record.expired += 1
+
+
+OLD: Final = Design(Purgatory, Request, NumberedRequest)
+"""As it was before the wheel, with one look for a purge for each time its thread wakes up."""
+
+OLD_EACH: Final = Design(partial(Purgatory, purge_after_each=True), Request, NumberedRequest)
+"""With a look for a purge after each request that has expired, as Kafka 0.8.2 has it."""

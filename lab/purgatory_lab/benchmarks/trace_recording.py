@@ -1,0 +1,107 @@
+"""What recording costs: the processor time of a workload with and without its recorder.
+
+    python -m purgatory_lab.benchmarks.trace_recording
+    python -m purgatory_lab.benchmarks.trace_recording --rounds 9 --turns 200000 --subject bundled
+
+The workload is that of ``purgatory trace record``: four threads, random calls, the real clock. Each
+round runs it both ways, one after the other, so that what else goes on in the machine meets both;
+shown are medians over the rounds. The time is that of the whole process: the threads that call,
+reaper and executor, and with the recorder encoding and writing.
+"""
+
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import click
+
+from purgatory_traces.recording.recording_run import Recorded, record_bundled, record_kafka
+from purgatory_traces.recording.workload import Wish
+from purgatory_spec.profiles import Component
+
+_KAFKA_TURNS = 10
+"""So many times more turns: most of them are to run on a virtual machine that is warm."""
+_COMPONENTS = [Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL]
+
+
+class Round(NamedTuple):
+    """One round: microseconds of processor time per turn, and what was written."""
+
+    plain_us: float
+    recorded_us: float
+    lines_per_turn: float
+    bytes_per_line: float
+
+    @property
+    def per_line_us(self) -> float:
+        """The cost of recording a line, microseconds."""
+        return (self.recorded_us - self.plain_us) / self.lines_per_turn
+
+
+def run_once(
+    subject: str, component: Component, wish: Wish, path: Path | None, work: Path
+) -> Recorded:
+    """The workload, recorded where there is a path."""
+    if subject == "bundled":
+        return record_bundled(component, wish, path)
+    return record_kafka(component, wish, path, work_folder=work)
+
+
+def measure(subject: str, component: Component, rounds: int, turns: int, work: Path) -> list[Round]:
+    """Run all rounds; in every other one the recorder comes first."""
+    found = []
+    lines_per_turn = 2.0
+    with TemporaryDirectory() as folder:
+        for number in range(rounds + 1):
+            path = Path(folder) / f"{number}.jsonl"
+            plain_wish = Wish(lines=turns, seed=number)
+            # As many turns as without: the workload counts lines where there are any.
+            recorded_wish = Wish(lines=round(turns * lines_per_turn), seed=number)
+            if number % 2:
+                recorded = run_once(subject, component, recorded_wish, path, work)
+                plain = run_once(subject, component, plain_wish, None, work)
+            else:
+                plain = run_once(subject, component, plain_wish, None, work)
+                recorded = run_once(subject, component, recorded_wish, path, work)
+            path.unlink()
+            lines_per_turn = recorded.lines / recorded.turns
+            if number:  # the first one is to get warm, and to learn how many lines a turn has
+                found.append(
+                    Round(
+                        plain.cpu_ns / plain.turns / 1e3,
+                        recorded.cpu_ns / recorded.turns / 1e3,
+                        lines_per_turn,
+                        recorded.bytes_ / recorded.lines,
+                    )
+                )
+    return found
+
+
+@click.command(help=(__doc__ or "").split("\n", 1)[0])
+@click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
+@click.option("--turns", default=100_000, show_default=True, type=click.IntRange(min=1))
+@click.option("--subject", type=click.Choice(["bundled", "kafka"]), multiple=True)
+@click.option("--work", default=Path("purgatory-work"), type=click.Path(path_type=Path))
+def main(rounds: int, turns: int, subject: tuple[str, ...], work: Path) -> None:
+    """Print the table."""
+    click.echo(
+        "| subject | without, us/turn | recorded, us/turn | lines/turn | us/line | bytes/line |"
+    )
+    click.echo("|---|---:|---:|---:|---:|---:|")
+    for name in subject or ("bundled", "kafka"):
+        for component in _COMPONENTS:
+            of_each = turns * _KAFKA_TURNS if name == "kafka" else turns
+            found = measure(name, component, rounds, of_each, work)
+            click.echo(
+                f"| {name} {component.value.replace('_', ' ')} "
+                f"| {median(each.plain_us for each in found):.1f} "
+                f"| {median(each.recorded_us for each in found):.1f} "
+                f"| {median(each.lines_per_turn for each in found):.1f} "
+                f"| {median(each.per_line_us for each in found):.2f} "
+                f"| {median(each.bytes_per_line for each in found):.0f} |"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""The commands about scheduling: run the bundled implementation under chosen interleavings."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from purgatory_conformance.command_line import (
+    EXIT_INCONCLUSIVE,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
+from purgatory_lab.scheduling.bundled.scenarios import (
+    SCENARIOS,
+    prepared_scenario,
+    scheduled,
+)
+from purgatory_lab.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
+from purgatory_lab.scheduling.bundled.table import BUNDLED
+from purgatory_lab.scheduling.columns import columns
+from purgatory_lab.scheduling.errors import SchedulingError, Stalled
+from purgatory_lab.scheduling.model_outcomes import EndsOf
+from purgatory_lab.scheduling.run import Record
+from purgatory_lab.scheduling.scenario import Runs
+from purgatory_lab.scheduling.schedule import as_text, from_text
+from purgatory_lab.scheduling.search import Search, exhaust, replay, sample
+from purgatory_conformance.support.registry import support_of
+
+_WIDE: Final = 160
+_RACES: Final = {race.name: race for race in SEEDED_RACES}
+
+_race_option = click.option(
+    "--race",
+    type=click.Choice(list(_RACES)),
+    metavar="RACE",
+    default=None,
+    help="Plant this race in the implementation first; see: purgatory schedule races.",
+)
+
+
+@click.group()
+def schedule() -> None:
+    """Run the bundled timer, purgatory and memory pool under interleavings that are chosen."""
+
+
+@schedule.command("list")
+def list_() -> None:
+    """List the scenarios."""
+    for name, prepared in SCENARIOS.items():
+        threads = ", ".join(program.thread for program in prepared.scenario.programs)
+        click.echo(f"{name}  {threads}\n    {prepared.scenario.about}")
+
+
+@schedule.command()
+def points() -> None:
+    """List the yield points: the locks of the implementation, and the fields that threads share."""
+    table = _table("module", "name", "where", "why")
+    for point in BUNDLED.points:
+        module = point.module.removeprefix(f"{BUNDLED.package}.")
+        table.add_row(module, point.name, point.where.value, point.why)
+    _print(table)
+
+
+@schedule.command()
+@click.argument("scenario", default="all")
+@click.option(
+    *("--preemptions", "preemptions"),
+    type=click.IntRange(0, 9),
+    default=2,
+    show_default=True,
+    help="The most that a schedule has.",
+)
+@click.option(
+    *("--limit", "limit"),
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="Most schedules of each.",
+)
+@click.option("--random", "runs", type=click.IntRange(1), default=None, help="So many random ones.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the random ones.")
+@_race_option
+@click.pass_context
+def run(
+    context: click.Context,
+    scenario: str,
+    preemptions: int,
+    limit: int,
+    runs: int | None,
+    seed: int,
+    race: str | None,
+) -> None:
+    """Run SCENARIO, or all, under all schedules with few preemptions, or under random ones.
+
+    Besides those of the list there are generated ones, by a number: generated-exact-17,
+    generated-proposal-17, generated-timer-17.
+
+    Exits with 0 where nothing is wrong, 1 where a schedule fails, which is shown, 4 where the
+    limit was reached, so that schedules are left.
+    """
+    console = _console()
+    names = _named(scenario)
+    made = 0
+    complete = True
+    for name in names:
+        with _prepared(name, race) as prepared:
+            if runs is None:
+                search = exhaust(prepared, preemptions, limit)
+            else:
+                search = sample(prepared, runs, seed)
+            console.print(f"{name}: {_counts(search)}{_ends(prepared)}", soft_wrap=True)
+        made += search.schedules
+        complete &= search.complete or runs is not None
+        if search.failure is not None:
+            _show(console, name, search.failure, race)
+            context.exit(1)
+    if len(names) > 1:
+        rest = "" if complete else " in these; more are left"
+        console.print(f"{len(names)} scenarios, {made:,} schedules: nothing is wrong{rest}")
+    context.exit(0 if complete else EXIT_INCONCLUSIVE)
+
+
+@schedule.command("replay")
+@click.argument("scenario")
+@click.argument("text", metavar="SCHEDULE")
+@_race_option
+@click.pass_context
+def replay_(context: click.Context, scenario: str, text: str, race: str | None) -> None:
+    """Run SCENARIO once, under SCHEDULE, and show what each thread does.
+
+    Exits with 0 where every run is right, 1 after a faulty run.
+    """
+    (name,) = _named(scenario, one=True)
+    with _prepared(name, race) as prepared:
+        record = replay(prepared, from_text(text))
+    console = _console()
+    _show(console, name, record, race)
+    context.exit(0 if record.failure is None else 1)
+
+
+@schedule.command()
+@click.option("--preemptions", type=click.IntRange(0, 9), default=2, show_default=True)
+@click.option("--random", "runs", type=click.IntRange(1), default=2_000, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.pass_context
+def races(context: click.Context, preemptions: int, runs: int, seed: int) -> None:
+    """Plant each race, and say after how many schedules it is found.
+
+    Exits with 0 where each is found by the schedules with few preemptions, 1 where one is not.
+    """
+    table = _table("race", "scenario", "found after", "schedule", "at random after")
+    escaped = 0
+    plantable = [race for race in SEEDED_RACES if race.can_be_planted]
+    for race in plantable:
+        with _prepared(race.scenario, race.name) as prepared:
+            found = exhaust(prepared, preemptions)
+            sampled = sample(prepared, runs, seed)
+        escaped += found.failure is None
+        table.add_row(race.name, race.scenario, _after(found), found.schedule, _after(sampled))
+    _print(table)
+    if left_out := len(SEEDED_RACES) - len(plantable):
+        click.echo(f"{left_out} others cannot be planted in the compiled build")
+    context.exit(1 if escaped else 0)
+
+
+def _after(search: Search) -> str:
+    return str(search.schedules) if search.failure is not None else f"not in {search.schedules}"
+
+
+def _named(scenario: str, *, one: bool = False) -> list[str]:
+    """The scenarios that are asked for.
+
+    Raises:
+        Problem: no scenario has the name.
+    """
+    if scenario == "all" and not one:
+        return list(SCENARIOS)
+    try:
+        prepared_scenario(scenario)
+    except KeyError:
+        raise Problem(
+            f"there is no scenario {scenario!r}; see: purgatory schedule list", EXIT_USAGE
+        ) from None
+    return [scenario]
+
+
+@contextmanager
+def _prepared(scenario: str, race: str | None) -> Iterator[Runs]:
+    """Runs of a scenario, in an implementation that may have a race.
+
+    Raises:
+        Problem: a schedule does not fit, or a run cannot be ended.
+    """
+    with ExitStack() as stack:
+        if race is not None:
+            stack.enter_context(_race(race).planted())
+        runs = stack.enter_context(scheduled(scenario))
+        try:
+            yield runs
+        except Stalled as stalled:
+            raise Problem(str(stalled), EXIT_SUBJECT_FAILED) from stalled
+        except SchedulingError as error:
+            raise Problem(str(error), EXIT_USAGE) from error
+
+
+def _race(name: str) -> SeededRace:
+    """The race of a name.
+
+    Raises:
+        Problem: the race cannot be planted in this build.
+    """
+    race = _RACES[name]
+    if not race.can_be_planted:
+        raise Problem(f"race {name} cannot be planted in the compiled build", EXIT_USAGE)
+    return race
+
+
+def _counts(search: Search) -> str:
+    if not search.by_preemptions:
+        return f"{search.schedules} random schedules"
+    counts = ", ".join(
+        f"{count} with {number}" for number, count in enumerate(search.by_preemptions)
+    )
+    rest = "" if search.complete or search.failure is not None else "; more are left"
+    return f"{search.schedules} schedules ({counts} preemptions){rest}"
+
+
+def _ends(runs: Runs) -> str:
+    """How many ends of a model were seen, where there is a model."""
+    for look in runs.looks:
+        if isinstance(look, EndsOf):
+            outside = f", {len(look.outside)} besides" if look.outside else ""
+            return f"; {len(look.seen & look.known)} of the model's {len(look.known)} ends{outside}"
+    return ""
+
+
+def _show(console: Console, scenario: str, record: Record, race: str | None) -> None:
+    """Print a run in columns, what came of it, and how to have it again."""
+    describe = support_of(prepared_scenario(scenario).component).describe_operation
+    for line in columns(record, describe, console.width):
+        console.print(line, markup=False, soft_wrap=True)
+    text = as_text(record.chosen())
+    option = "" if race is None else f" --race {race}"
+    said = "nothing is wrong" if record.failure is None else str(record.failure)
+    console.print(said, markup=False, soft_wrap=True)
+    console.print(f"again: purgatory schedule replay {scenario} {text}{option}", soft_wrap=True)
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    return table
+
+
+def _print(table: Table) -> None:
+    _console().print(table)
+
+
+def _console() -> Console:
+    """The terminal; a file or a pipe gets wide lines."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)

@@ -1,0 +1,243 @@
+"""The scenarios that a concurrent model runs as well, with either accounting."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from purgatory_lab.scheduling.bundled.bound_scenario import BoundScenario
+from purgatory_model.concurrent.exact.instance import EXECUTOR, TIMER
+from purgatory_model.concurrent.exact.model import ExactInstance, ExactState
+from purgatory_model.concurrent.proposal.state import REAPER, ProposalInstance, ProposalState
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Force,
+    RunOne,
+    Satisfy,
+    Watch,
+)
+
+_PURGE: Final = Advance(0)
+_NO_PURGE: Final = 100
+"""A purge interval that no scenario exceeds, entries."""
+
+
+def queue_is_empty(state: ExactState | ProposalState) -> bool:
+    """The executor has run its whole queue."""
+    return not state.queue
+
+
+def nothing_is_stale(state: ExactState | ProposalState) -> bool:
+    """Everything stale was purged."""
+    completed = state.completed
+    return not any(number in completed for each in state.lists.values() for number in each)
+
+
+def first_is_purged(state: ExactState | ProposalState) -> bool:
+    """The entries of operation 1 were purged."""
+    return not any(1 in each for each in state.lists.values())
+
+
+def purged_before_time_outs(state: ExactState | ProposalState) -> bool:
+    """Everything stale was purged, and no time-out has come."""
+    return nothing_is_stale(state) and not state.queue
+
+
+def _event_of(key: str) -> Callable[[ExactState | ProposalState], bool]:
+    """The executor has run, and the check of a key came with an event of it."""
+    return lambda state: state.events[key] > 0 and queue_is_empty(state)
+
+
+def _watch(name: str, keys: tuple[str, ...]) -> Watch:
+    return Watch(name, keys, 1)
+
+
+_K: Final = ("k",)
+_KL: Final = ("k", "l")
+_TIME: Final = frozenset({TIMER, EXECUTOR})
+_exact: Final = partial(
+    ExactInstance,
+    callers=("watch",),
+    completers=(),
+    purgers=(),
+    operations=1,
+    keys=_K,
+    purge_interval=_NO_PURGE,
+    features=frozenset({"time-outs", "evaluate-then-win", "stops-inserting"}),
+    programs=True,
+    ordered=True,
+)
+_proposal: Final = partial(
+    ProposalInstance,
+    callers=("watch",),
+    completers=("check",),
+    keys=_K,
+    thresholds=(1,),
+    purge_interval=_NO_PURGE,
+    programs=True,
+    ordered=True,
+)
+
+EXACT_SCENARIOS: Final = (
+    BoundScenario(
+        "watch-and-check",
+        _exact(completers=("check",)),
+        {"watch": (_watch("1", _K),), "check": (Satisfy("1"), Check("k"))},
+    ),
+    BoundScenario(
+        "watch-and-check-of-two-keys",
+        _exact(completers=("check",), keys=_KL),
+        {"watch": (_watch("1", _KL),), "check": (Satisfy("1"), Check("l"))},
+    ),
+    BoundScenario(
+        "watch-and-cancel",
+        _exact(cancellers=("cancel",), keys=_KL),
+        {"watch": (_watch("1", _KL),), "cancel": (CancelForKey("k"), CancelForKey("l"))},
+    ),
+    BoundScenario(
+        "watch-and-force",
+        _exact(forcers=("force",), keys=_KL),
+        {"watch": (_watch("1", _KL),), "force": (Force("1"),)},
+    ),
+    BoundScenario(
+        "watch-and-expiry",
+        _exact(keys=_KL),
+        {"watch": (_watch("1", _KL),), "time": (Advance(1), RunOne())},
+        background=_TIME,
+        settled=queue_is_empty,
+    ),
+    BoundScenario(
+        "check-and-force",
+        _exact(completers=("check",), forcers=("force",), keys=_KL),
+        {"check": (Satisfy("1"), Check("k")), "force": (Force("1"),)},
+        setup=(_watch("1", _KL),),
+    ),
+    BoundScenario(
+        "check-and-expiry",
+        _exact(completers=("check",), keys=_KL),
+        {"check": (Satisfy("1"), Check("l")), "time": (Advance(1), RunOne())},
+        setup=(_watch("1", _KL),),
+        background=_TIME,
+        settled=queue_is_empty,
+    ),
+    BoundScenario(
+        "check-and-cancel",
+        _exact(completers=("check",), cancellers=("cancel",), keys=_KL),
+        {"check": (Satisfy("1"), Check("k")), "cancel": (CancelForKey("k"),)},
+        setup=(_watch("1", _KL),),
+    ),
+    BoundScenario(
+        "check-and-check",
+        _exact(completers=("check", "other"), operations=2),
+        {
+            "check": (Satisfy("1"), Satisfy("2"), Check("k")),
+            "other": (Satisfy("1"), Satisfy("2"), Check("k")),
+        },
+        setup=(_watch("1", _K), _watch("2", _K)),
+    ),
+    BoundScenario(
+        "watch-and-purge",
+        _exact(forcers=("force",), purgers=("purge",), operations=2, keys=_KL, purge_interval=0),
+        {"watch": (_watch("2", _KL),), "purge": (_PURGE,)},
+        setup=(_watch("1", _KL), Force("1")),
+        background=frozenset({"purge"}),
+        settled=nothing_is_stale,
+    ),
+    BoundScenario(
+        "force-and-two-purges",
+        _exact(
+            forcers=("force",), purgers=("purge", "again"), operations=2, keys=_KL, purge_interval=0
+        ),
+        {"force": (Force("2"),), "purge": (_PURGE,), "again": (_PURGE,)},
+        setup=(_watch("1", _KL), _watch("2", _KL), Force("1")),
+        background=frozenset({"purge", "again"}),
+        settled=first_is_purged,
+    ),
+    BoundScenario(
+        "force-and-amortised-purge",
+        _exact(
+            forcers=("force",),
+            purgers=("purge",),
+            operations=3,
+            keys=_K,
+            features=frozenset({"amortised"}),
+        ),
+        {"force": (Force("2"),), "purge": (_PURGE,)},
+        setup=(_watch("1", _K), _watch("2", _K), _watch("3", _K), Force("1")),
+        background=frozenset({"purge"}),
+    ),
+    BoundScenario(
+        "rewatch-and-cancel",
+        _exact(cancellers=("cancel",), keys=_KL, max_calls=2),
+        {"watch": (_watch("1", _KL),), "cancel": (CancelForKey("k"), CancelForKey("l"))},
+        setup=(_watch("1", _KL),),
+    ),
+    BoundScenario(
+        "watch-and-check-and-force",
+        _exact(completers=("check",), forcers=("force",), keys=_KL),
+        {
+            "watch": (_watch("1", _KL),),
+            "check": (Satisfy("1"), Check("l")),
+            "force": (Force("1"),),
+        },
+    ),
+    BoundScenario(
+        "watch-and-check-and-cancel",
+        _exact(completers=("check",), cancellers=("cancel",), keys=_KL),
+        {
+            "watch": (_watch("1", _KL),),
+            "check": (Satisfy("1"), Check("l")),
+            "cancel": (CancelForKey("k"),),
+        },
+    ),
+)
+"""With the exact accounting."""
+
+PROPOSAL_SCENARIOS: Final = (
+    BoundScenario(
+        "proposal-watch-and-check",
+        _proposal(),
+        {"watch": (_watch("1", _K),), "check": (Satisfy("1"), Check("k"))},
+        settled=_event_of("k"),
+    ),
+    BoundScenario(
+        "proposal-watch-and-check-of-two-keys",
+        _proposal(keys=_KL),
+        {"watch": (_watch("1", _KL),), "check": (Satisfy("1"), Check("k"))},
+        settled=_event_of("k"),
+        wider="a caller does not hold the operation's lock from its first try to its second, so "
+        "that a walk of the first key may complete it before it is in the list of the second",
+    ),
+    BoundScenario(
+        "proposal-watch-and-expiry",
+        _proposal(completers=(), keys=_KL),
+        {"watch": (_watch("1", _KL),), "time": (Advance(1), RunOne())},
+        background=frozenset({REAPER, EXECUTOR}),
+        settled=queue_is_empty,
+    ),
+    BoundScenario(
+        "proposal-check-and-expiry",
+        _proposal(keys=_KL),
+        {"check": (Satisfy("1"), Check("l")), "time": (Advance(1), RunOne())},
+        setup=(_watch("1", _KL),),
+        background=frozenset({REAPER, EXECUTOR}),
+        settled=_event_of("l"),
+        stricter="a walk looks at an operation once more after its try, and drops it if somebody "
+        "else has completed it meanwhile; in the published order it stays for a purge",
+    ),
+    BoundScenario(
+        "proposal-watch-and-purge",
+        _proposal(thresholds=(1, 2), keys=_KL, purge_interval=0),
+        {"watch": (_watch("2", _KL),), "purge": (_PURGE,)},
+        setup=(_watch("1", _KL), Satisfy("1"), Check("k")),
+        background=frozenset({REAPER}),
+        settled=purged_before_time_outs,
+    ),
+)
+"""With the accounting of the proposal."""
+
+BOUND_SCENARIOS: Final[dict[str, BoundScenario]] = {
+    bound.name: bound for bound in (*EXACT_SCENARIOS, *PROPOSAL_SCENARIOS)
+}
+"""All of them, by name."""

@@ -1,0 +1,326 @@
+"""The bundled purgatory in a run: virtual clock, stepped executor, calls in the step vocabulary."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, Literal
+
+from purgatory_lab.scheduling.history import RecordedHistory
+from purgatory_lab.scheduling.scheduler import Scheduler
+from purgatory_impl import (
+    DelayedOperation,
+    Purgatory,
+    PurgatoryError,
+    SteppedExecutor,
+    Task,
+    Timer,
+    VirtualClock,
+)
+from purgatory_impl.accounting import ExactAccounting
+from purgatory_impl.chunks import WatcherList
+from purgatory_spec.operations import (
+    Advance,
+    CallbackAction,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    RunOne,
+    Satisfy,
+    SatisfyInside,
+    Script,
+    Shutdown,
+    Watch,
+    WatchInside,
+    operation_name,
+)
+from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
+from purgatory_spec.reasons import Reason
+
+_NO_SCRIPT: Final = Script()
+_FAR_MS: Final = 1_000_000
+"""Later than any time-out of a scenario."""
+
+
+class Key(str):
+    """A key whose hash is the same in every process, so that a schedule fits in every one."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return sum(map(ord, self))
+
+
+class ScheduledOperation(DelayedOperation):
+    """Can be completed once it is satisfied; its user code, too, can be interrupted."""
+
+    def __init__(
+        self, name: str, delay_ms: int, world: "PurgatoryUnderTest", script: Script = _NO_SCRIPT
+    ) -> None:
+        super().__init__(delay_ms)
+        self.name = name
+        self.script = script
+        self.tries = 0
+        self.satisfied = False
+        self.completions = 0
+        self.expirations = 0
+        self._world = world
+
+    def try_complete(self) -> bool:
+        """Look at the condition, and complete the operation where it holds."""
+        self._world.history.happened(tried(self.name))
+        self._world.scheduler.reach("looks at the condition", self)
+        satisfied = self.satisfied
+        if self.tries < len(self.script.on_try):
+            self.tries += 1
+            self._world.act(self.script.on_try[self.tries - 1])
+        return satisfied and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Count the completion, and note it in the history."""
+        self._world.scheduler.reach("on_complete", self)
+        self.completions += 1
+        self._world.history.happened(completed(self.name))
+        self._world.act(self.script.on_complete)
+
+    def on_expiration(self) -> None:
+        """Count the time-out, and note it in the history."""
+        self._world.scheduler.reach("on_expiration", self)
+        self.expirations += 1
+        self._world.history.happened(timed_out(self.name))
+
+
+class _RecordingExecutor(SteppedExecutor):
+    """A stepped executor that notes what the timer hands over."""
+
+    def __init__(self, history: RecordedHistory) -> None:
+        super().__init__()
+        self._history = history
+
+    def hand_over(self, tasks: Iterable[Task]) -> None:
+        """Queue the operations, and note each."""
+        handed = list(tasks)
+        super().hand_over(handed)
+        for operation in handed:
+            assert isinstance(operation, ScheduledOperation)
+            self._history.happened(expired(operation.name))
+
+
+class PurgatoryUnderTest:
+    """A purgatory with timer, clock and executor, and the operations of the programs.
+
+    Attributes:
+        history: Calls, callbacks and returns in the order in which they happened.
+        operations: The operations of the programs, by name.
+        cancelled: The operations that a call has cancelled under some key.
+        left_stale: Stale entries above the interval when the reaper was at rest.
+        claimed_inside: The completions that calls of scripts have claimed.
+        told_inside: Satisfied operations, each with a key that a script has checked after that.
+        forced_inside: The operations that scripts have forced.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        accounting: Literal["exact", "proposal"] = "exact",
+        purge_interval: int = 0,
+        purge_due: Literal["amortised", "fixed"] = "fixed",
+        reaper: bool = False,
+    ) -> None:
+        """Make a fresh purgatory.
+
+        Args:
+            scheduler: The scheduler of the purgatory's threads.
+            accounting: How stale entries are counted.
+            purge_interval: A purge is due above it, entries.
+            purge_due: Whether half of what lives may be stale, where that is more.
+            reaper: Whether a thread of the purgatory's own purges.
+        """
+        self.scheduler = scheduler
+        self.history = RecordedHistory(scheduler)
+        self.clock = VirtualClock()
+        self.executor = _RecordingExecutor(self.history)
+        self.timer = Timer(clock=self.clock, executor=self.executor)
+        self.purgatory: Purgatory[str] = Purgatory(
+            purge_interval=purge_interval,
+            timer=self.timer,
+            accounting=accounting,
+            purge_due=purge_due,
+            reaper=reaper,
+        )
+        self.operations: dict[str, ScheduledOperation] = {}
+        self.cancelled: list[ScheduledOperation] = []
+        self.left_stale = 0
+        self.claimed_inside = 0
+        self.told_inside: set[tuple[str, str]] = set()
+        self.forced_inside: set[str] = set()
+        self._happening_in = ""
+
+    def prepare(self, operations: Sequence[Operation]) -> None:
+        """Make the delayed operations that the programs name."""
+        for operation in operations:
+            if isinstance(operation, Watch):
+                self._introduce(operation.operation, operation.delay_ms, operation.script)
+        for operation in operations:
+            if isinstance(operation, Force | Satisfy):
+                self._introduce(operation.operation, 0)
+
+    def perform(self, operation: Operation) -> None:
+        """Carry out a call in the running thread, and note it with its result."""
+        if not isinstance(operation, Satisfy):
+            self._happening_in = ""
+        self.history.call(operation, partial(self._carry_out_or_refuse, operation))
+
+    def act(self, script: Sequence[CallbackAction]) -> None:
+        """Do what a script says, in the thread whose try or callback it is.
+
+        Raises:
+            ValueError: the script has an action that no scenario needs.
+        """
+        for action in script:
+            # Added after the call, which may act in its turn.
+            claimed = self._act(action)
+            self.claimed_inside += claimed
+
+    def _act(self, action: CallbackAction) -> int:
+        """One action; how many completions its call claims."""
+        match action:
+            case SatisfyInside(name):
+                self.operations[name].satisfied = True
+                return 0
+            case CheckInside(key):
+                satisfied = [one.name for one in self.operations.values() if one.satisfied]
+                self.told_inside.update((name, key) for name in satisfied)
+                return self.purgatory.check_and_complete(Key(key))
+            case ForceInside(name):
+                self.forced_inside.add(name)
+                return self.operations[name].force_complete()
+            case WatchInside(name, keys):
+                watched = [Key(key) for key in keys]
+                return self.purgatory.try_complete_else_watch(self.operations[name], watched)
+            case CancelForKeyInside(key):
+                self._cancel(key)
+                return 0
+            case _:
+                raise ValueError(f"no scenario has the action {action}")
+
+    def close(self) -> None:
+        """See what is stale although nobody can go on, and end the purgatory's own thread."""
+        if self.purgatory._reaper is None:
+            return
+        accounting = self.purgatory._accounting
+        if isinstance(accounting, ExactAccounting):
+            with self.scheduler.unobserved():
+                stale = accounting.stale
+            self.left_stale = max(0, stale - accounting.purge_interval)
+        self.perform(Shutdown())
+
+    def listed(self) -> dict[str, list[ScheduledOperation]]:
+        """The operations in each list, read from the chunks themselves."""
+        lists: dict[str, list[ScheduledOperation]] = {}
+        for shard in self.purgatory._lists.shards:
+            for key, watched in shard.lists.items():
+                operations = lists[str(key)] = []
+                for operation in _operations_of(watched):
+                    assert isinstance(operation, ScheduledOperation)
+                    operations.append(operation)
+        return lists
+
+    def waiting(self) -> list[ScheduledOperation]:
+        """The operations in the executor's queue."""
+        tasks = self.executor._waiting.tasks()
+        return [task for task in tasks if isinstance(task, ScheduledOperation)]
+
+    def counts(self) -> dict[str, int]:
+        """The observables."""
+        purgatory = self.purgatory
+        return {
+            "entries": purgatory.entries,
+            "keys": purgatory.keys,
+            "timer_size": purgatory.timer_size,
+            "queued": self.executor.queued,
+            "pending": purgatory.pending,
+            "stale": purgatory.stale,
+            "estimate": purgatory.estimate,
+        }
+
+    def settle(self) -> None:
+        """Let every time-out come and every stale entry go."""
+        self.clock.set_ms(_FAR_MS)
+        self.timer.advance()
+        while self.executor.run_one():
+            pass
+        self.purgatory._lists.sweep(self.purgatory._accounting.post)
+
+    def _carry_out_or_refuse(self, operation: Operation) -> tuple[Value, Reason | None]:
+        try:
+            return self._carry_out(operation), None
+        except PurgatoryError as error:
+            return None, error.reason
+
+    def _carry_out(self, operation: Operation) -> Value:
+        purgatory = self.purgatory
+        match operation:
+            case Watch(name, keys):
+                watched = [Key(key) for key in keys]
+                return purgatory.try_complete_else_watch(self.operations[name], watched)
+            case Check(key):
+                return purgatory.check_and_complete(Key(key))
+            case Force(name):
+                return self.operations[name].force_complete()
+            case Satisfy(name):
+                self._satisfy(name)
+                return None
+            case CancelForKey(key):
+                return self._cancel(key)
+            case RunOne():
+                self.executor.run_one()
+                return None
+            case Elapse(to_ms):
+                self.clock.set_ms(to_ms)
+                return None
+            case Advance(to_ms):
+                self.clock.set_ms(to_ms)
+                purgatory.advance()
+                return None
+            case Shutdown():
+                purgatory.close()
+                return None
+            case _:
+                raise ValueError(f"a purgatory has no call {operation_name(operation)}")
+
+    def _satisfy(self, name: str) -> None:
+        """One event may make several operations completable: those come about at once."""
+        thread = self.history.thread()
+        if self._happening_in != thread:
+            self.scheduler.reach("an event happens")
+        self.operations[name].satisfied = True
+        self._happening_in = thread
+
+    def _cancel(self, key: str) -> Value:
+        cancelled = self.purgatory.cancel_for_key(Key(key))
+        names = []
+        for operation in cancelled:
+            assert isinstance(operation, ScheduledOperation)
+            self.cancelled.append(operation)
+            names.append(operation.name)
+        return tuple(names)
+
+    def _introduce(self, name: str, delay_ms: int, script: Script = _NO_SCRIPT) -> None:
+        if name not in self.operations:
+            self.operations[name] = ScheduledOperation(name, delay_ms, self, script)
+
+
+def _operations_of(watched: WatcherList[str]) -> Iterator[DelayedOperation]:
+    if watched.only is not None:
+        yield watched.only
+    chunk = watched.first
+    while chunk is not None:
+        for operation in chunk.operations:
+            if operation is not None:
+                yield operation
+        chunk = chunk.next

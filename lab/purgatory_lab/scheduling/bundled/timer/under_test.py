@@ -1,0 +1,193 @@
+"""The bundled timer in a run: its clock, its executor, its tasks, and the calls of programs."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final, Literal
+
+from purgatory_lab.scheduling.history import RecordedHistory
+from purgatory_lab.scheduling.scheduler import Scheduler
+from purgatory_impl import (
+    Executor,
+    InlineExecutor,
+    SteppedExecutor,
+    Task,
+    Timer,
+    TimerError,
+    TimerTask,
+    VirtualClock,
+)
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    Cancel,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    operation_name,
+)
+from purgatory_spec.outcomes import Value, expired, ran
+from purgatory_spec.reasons import Reason
+
+TICK_MS: Final = 1
+WHEEL_SIZE: Final = 2
+
+_FAR_MS: Final = 1_000_000
+"""Later than any expiry of a scenario."""
+
+ELSEWHERE: Final = "elsewhere"
+"""The thread of this name uses a second timer."""
+
+
+class ScheduledTask(TimerTask):
+    """Counts its runs."""
+
+    def __init__(self, name: str, world: "TimerUnderTest") -> None:
+        super().__init__()
+        self.name = name
+        self.runs = 0
+        self._world = world
+
+    def run(self) -> None:
+        """Count the run, and note it in the history."""
+        self._world.scheduler.reach("runs", self)
+        self.runs += 1
+        self._world.history.happened(ran(self.name))
+
+
+class _RecordingExecutor(SteppedExecutor):
+    """A stepped executor that notes what the timer hands over."""
+
+    def __init__(self, world: "TimerUnderTest") -> None:
+        super().__init__()
+        self._world = world
+
+    def hand_over(self, tasks: Iterable[Task]) -> None:
+        handed = list(tasks)
+        super().hand_over(handed)
+        for task in handed:
+            assert isinstance(task, ScheduledTask)
+            self._world.history.happened(expired(task.name))
+
+
+class TimerUnderTest:
+    """One timer, or two on one clock, and the tasks of the programs.
+
+    Attributes:
+        history: Calls, events and returns in the order in which they happened.
+        late: Tasks that were due and had not run when the timer's own threads were at rest.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        executor: Literal["stepped", "inline", "thread"] = "stepped",
+        reaper: bool = False,
+    ) -> None:
+        """Make a fresh timer, with two buckets on each level.
+
+        Args:
+            scheduler: The scheduler of the timer's threads.
+            executor: Who runs tasks; with ``thread`` a thread of the timer's own.
+            reaper: Whether a thread of the timer's own advances it.
+        """
+        self.scheduler = scheduler
+        self.history = RecordedHistory(scheduler)
+        self.clock = VirtualClock()
+        self.executor: Executor | None = None
+        if executor == "stepped":
+            self.executor = _RecordingExecutor(self)
+        elif executor == "inline":
+            self.executor = InlineExecutor()
+        self.timer = Timer(
+            tick_ms=TICK_MS,
+            wheel_size=WHEEL_SIZE,
+            clock=self.clock,
+            executor=self.executor,
+            reaper=reaper,
+        )
+        self.other = Timer(
+            tick_ms=TICK_MS, wheel_size=WHEEL_SIZE, clock=self.clock, executor=SteppedExecutor()
+        )
+        self.tasks: dict[str, ScheduledTask] = {}
+        self.own_threads = reaper or executor == "thread"
+        self.late: list[str] = []
+
+    def prepare(self, operations: Sequence[Operation]) -> None:
+        """Make the tasks that the programs name."""
+        for operation in operations:
+            if isinstance(operation, Add | Cancel) and operation.task not in self.tasks:
+                self.tasks[operation.task] = ScheduledTask(operation.task, self)
+
+    def perform(self, operation: Operation) -> None:
+        """Carry out a call in the running thread, and note it with its result."""
+        self.history.call(operation, partial(self._carry_out_or_refuse, operation))
+
+    def close(self) -> None:
+        """See what is late although nobody can go on, and end the timer's own threads."""
+        if self.own_threads:
+            with self.scheduler.unobserved():
+                self.late = self._due()
+            self.timer.close()
+
+    def observed(self) -> dict[str, Value]:
+        """The observables, when nothing is under way."""
+        timer = self.timer
+        observed: dict[str, Value] = {"queued": len(timer._executor._waiting)}
+        if not timer._closed:
+            observed["size"] = timer.size
+            observed["wheel_clock_ms"] = timer.wheel_clock_ms
+            observed["queued_buckets"] = timer.queued_buckets
+            observed["next_expiry_ms"] = timer.next_expiry_ms
+            observed["levels"] = timer.levels
+        return observed
+
+    def settle(self) -> None:
+        """Let every pending task expire and run."""
+        self.clock.set_ms(_FAR_MS)
+        for timer in (self.timer, self.other):
+            timer.advance()
+            executor = timer._executor
+            while isinstance(executor, SteppedExecutor) and executor.run_one():
+                pass
+
+    def _carry_out_or_refuse(self, operation: Operation) -> tuple[Value, Reason | None]:
+        try:
+            return self._carry_out(operation), None
+        except TimerError as error:
+            return None, error.reason
+
+    def _carry_out(self, operation: Operation) -> Value:
+        timer = self.other if self.history.thread() == ELSEWHERE else self.timer
+        match operation:
+            case Add(name, delay_ms):
+                timer.add(self.tasks[name], delay_ms)
+                return None
+            case Cancel(name):
+                return timer.cancel(self.tasks[name])
+            case Elapse(to_ms):
+                self.clock.set_ms(to_ms)
+                return None
+            case Advance(to_ms):
+                self.clock.set_ms(to_ms)
+                return timer.advance()
+            case RunOne():
+                assert isinstance(self.executor, SteppedExecutor)
+                self.executor.run_one()
+                return None
+            case Shutdown():
+                timer.close()
+                return None
+            case _:
+                raise ValueError(f"a timer has no call {operation_name(operation)}")
+
+    def _due(self) -> list[str]:
+        """The tasks that are due and have not run."""
+        waiting = set(self.timer._executor._waiting.tasks())
+        now_ms = self.clock.now_ms()
+        return [
+            task.name
+            for task in self.tasks.values()
+            if task in waiting or (task._next is not None and task._expiry_ms <= now_ms)
+        ]

@@ -1,0 +1,250 @@
+"""Locks and conditions under the scheduler, with the interface of ``threading``.
+
+Taking a lock is a yield point, and a thread is not chosen while the lock is held by another, so
+that a choice is never a vain one. Releasing is none: what the thread does next up to its next yield
+point nobody else can notice. A lock that the thread holds already and that is re-entrant is no
+yield point either.
+
+Outside a run, while a scenario is being set up or looked at, locks are free or that is an error.
+"""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Protocol
+
+from purgatory_lab.scheduling.errors import Abandoned, NotUnderControl, SchedulingError
+from purgatory_lab.scheduling.run import LogicalThread
+from purgatory_lab.scheduling.scheduler import Scheduler
+
+_OUTSIDE: Final = object()
+"""Who holds a lock outside a run."""
+
+
+class Naming(Protocol):
+    """Knows the name of a lock or condition by its place."""
+
+    def name_of(self, maker: object, made: object) -> str:
+        """The name in the table of yield points; ``maker`` is the object whose method made it.
+
+        Raises:
+            UndeclaredLock: the table does not have it.
+        """
+
+
+class ControlledLock:
+    """A lock; a ``reentrant`` lock may be taken again by its holder."""
+
+    __slots__ = (
+        "__weakref__",
+        "_depth",
+        "_holder",
+        "_maker",
+        "_name",
+        "_naming",
+        "_reentrant",
+        "_scheduler",
+    )
+
+    def __init__(
+        self, scheduler: Scheduler, naming: Naming, maker: object, reentrant: bool
+    ) -> None:
+        self._scheduler = scheduler
+        self._naming = naming
+        self._maker = maker
+        self._reentrant = reentrant
+        self._holder: object = None
+        self._depth = 0
+        self._name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in the table of yield points."""
+        if self._name is None:
+            self._name = self._naming.name_of(self._maker, self)
+        return self._name
+
+    def is_held_by(self, thread: LogicalThread) -> bool:
+        """Whether a thread holds it."""
+        return self._holder is thread
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take the lock, when it is free.
+
+        Raises:
+            NotUnderControl: a time limit was given.
+        """
+        if timeout != -1:
+            raise NotUnderControl("a lock is acquired with a time limit: that is not scheduled")
+        thread = self._scheduler.running
+        if thread is None:
+            return self._acquire_outside()
+        if self._holder is thread and self._reentrant:
+            self._depth += 1
+            return True
+        if blocking:
+            self._scheduler.wait_for(self, self.name, self._maker)
+        else:
+            self._scheduler.reach(self.name, self._maker)
+            if self._holder is not None:
+                return False
+        self.take(thread, 1)
+        return True
+
+    def release(self) -> None:
+        """Give the lock back; nobody else moves for that."""
+        thread = self._scheduler.running
+        if thread is not None and self._holder is not thread:
+            raise RuntimeError(f"{self.name} is released by a thread that does not hold it")
+        self._depth -= 1
+        if self._depth == 0:
+            self.let_go()
+
+    def locked(self) -> bool:
+        """Whether somebody holds it."""
+        return self._holder is not None
+
+    def take(self, thread: LogicalThread, depth: int) -> None:
+        """Make a thread the holder of the free lock."""
+        self._holder = thread
+        self._depth = depth
+        thread.held.append(self)
+
+    def let_go(self) -> int:
+        """Make it free; how often the holder had taken it."""
+        holder, depth = self._holder, self._depth
+        self._holder = None
+        self._depth = 0
+        if isinstance(holder, LogicalThread):
+            holder.held.remove(self)
+        return depth
+
+    def is_gone(self, thread: LogicalThread) -> bool:
+        """As an obstacle: whether the lock is free."""
+        return self._holder is None
+
+    def run_out(self) -> bool:
+        """As an obstacle: there is no time limit."""
+        return False
+
+    def describe(self) -> str:
+        """As an obstacle: the name of the lock and of the holder."""
+        holder = self._holder
+        name = holder.name if isinstance(holder, LogicalThread) else "nobody in the run"
+        return f"{self.name}, which {name} holds"
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def _acquire_outside(self) -> bool:
+        if self._scheduler.abandoned:
+            raise Abandoned
+        if self._holder is _OUTSIDE and self._reentrant:
+            self._depth += 1
+            return True
+        if self._holder is not None:
+            raise SchedulingError(f"{self.name} is held although nothing runs")
+        self._holder = _OUTSIDE
+        self._depth = 1
+        return True
+
+
+class _Wait:
+    """The obstacle of a thread that waits on a condition: a notification, and then the lock."""
+
+    def __init__(self, condition: "ControlledCondition", limited: bool) -> None:
+        self.notified = False
+        self._condition = condition
+        self._limited = limited
+        self._over = False
+
+    def is_gone(self, thread: LogicalThread) -> bool:
+        return (self.notified or self._over) and self._condition.lock.is_gone(thread)
+
+    def run_out(self) -> bool:
+        if self.notified or self._over or not self._limited:
+            return False
+        self._over = True
+        return True
+
+    def describe(self) -> str:
+        return f"a notification of {self._condition.name}"
+
+
+class ControlledCondition:
+    """A condition over a controlled lock."""
+
+    def __init__(
+        self, scheduler: Scheduler, naming: Naming, maker: object, lock: ControlledLock
+    ) -> None:
+        self.lock = lock
+        self._scheduler = scheduler
+        self._naming = naming
+        self._maker = maker
+        self._waits: list[_Wait] = []
+
+    @property
+    def name(self) -> str:
+        """Its name in the table of yield points."""
+        return self._naming.name_of(self._maker, self)
+
+    def acquire(self) -> bool:
+        """Take its lock."""
+        return self.lock.acquire()
+
+    def release(self) -> None:
+        """Give its lock back."""
+        self.lock.release()
+
+    def __enter__(self) -> bool:
+        return self.lock.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.lock.release()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Give the lock back until somebody notifies; with a limit, until nothing else can happen.
+
+        Returns:
+            Whether it was notified.
+        """
+        thread = self._scheduler.running
+        if thread is None:
+            raise SchedulingError(f"{self.name}: outside a run nobody notifies")
+        wait = _Wait(self, timeout is not None)
+        self._waits.append(wait)
+        depth = self.lock.let_go()
+        self._scheduler.wait_for(wait, self.name, self._maker)
+        self.lock.take(thread, depth)
+        if not wait.notified:
+            self._waits.remove(wait)
+        return wait.notified
+
+    def wait_for(self, predicate: Callable[[], bool], timeout: float | None = None) -> bool:
+        """Wait until a predicate holds; False where the limit has run out before."""
+        while not predicate():
+            if not self.wait(timeout):
+                return predicate()
+        return True
+
+    def notify(self, n: int = 1) -> None:
+        """Wake so many of those that wait, the longest first."""
+        for wait in self._waits[:n]:
+            wait.notified = True
+        del self._waits[:n]
+
+    def notify_all(self) -> None:
+        """Wake all that wait."""
+        self.notify(len(self._waits))

@@ -1,0 +1,120 @@
+"""What a run consists of: logical threads, what stands in their way, the choices, the record."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from purgatory_lab.scheduling.errors import SchedulingError
+
+
+class Obstacle(Protocol):
+    """Why a thread cannot go on."""
+
+    def is_gone(self, thread: "LogicalThread") -> bool:
+        """Whether the thread can go on."""
+
+    def run_out(self) -> bool:
+        """End the time limit of the thread's wait, if any; whether the wait had a limit."""
+
+    def describe(self) -> str:
+        """The object that the thread waits for, and its holder."""
+
+
+class Mark(NamedTuple):
+    """An event of a run; the record keeps events in their order."""
+
+    thread: int
+    what: str
+    about: object = None
+
+
+class LogicalThread:
+    """A thread of a run.
+
+    Attributes:
+        number: In the order in which the threads were started, from 0.
+        held: The locks that the thread holds, in the order of acquisition.
+    """
+
+    __slots__ = ("_body", "ended", "gate", "held", "name", "number", "obstacle", "real")
+
+    def __init__(self, number: int, name: str, body: Callable[[], object]) -> None:
+        self.number = number
+        self.name = name
+        self.gate = threading.Semaphore(0)
+        self.obstacle: Obstacle | None = None
+        self.held: list[object] = []
+        self.ended = False
+        self.real: threading.Thread | None = None
+        self._body = body
+
+    def can_go_on(self) -> bool:
+        """Whether nothing stands in its way."""
+        return not self.ended and (self.obstacle is None or self.obstacle.is_gone(self))
+
+    def call(self) -> None:
+        """Run the body of the thread."""
+        self._body()
+
+
+class Choice(NamedTuple):
+    """A point of a run where more than one thread could go on.
+
+    Attributes:
+        chosen: The thread that went on.
+        possible: The threads that could go on, in order.
+        running: The thread that reached the point; None where that thread cannot go on.
+    """
+
+    chosen: int
+    possible: tuple[int, ...]
+    running: int | None
+
+    def is_preemption(self, thread: int) -> bool:
+        """Whether choosing a thread here interrupts one that could go on."""
+        return self.running is not None and thread != self.running
+
+
+class Strategy(Protocol):
+    """Who goes on."""
+
+    def choose(self, possible: Sequence[int], running: int | None) -> int:
+        """Choose among the threads that can go on; ``running`` is None if that thread cannot."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What was written down of a run: the choices, and everything that happened."""
+
+    choices: list[Choice] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    failure: SchedulingError | None = None
+
+    def chosen(self) -> tuple[int, ...]:
+        """The schedule, as numbers."""
+        return tuple(choice.chosen for choice in self.choices)
+
+
+class AtRest:
+    """The obstacle of a thread that comes when some have ended and no other can go on."""
+
+    def __init__(self, threads: Sequence[LogicalThread]) -> None:
+        self._threads = threads
+        self._over = False
+
+    def is_gone(self, thread: LogicalThread) -> bool:
+        """Whether that was so."""
+        return self._over
+
+    def run_out(self) -> bool:
+        """Asked when nobody can go on: whether the threads have ended."""
+        if self._over or not all(other.ended for other in self._threads):
+            return False
+        self._over = True
+        return True
+
+    def describe(self) -> str:
+        """The threads."""
+        return "the end of " + ", ".join(each.name for each in self._threads if not each.ended)

@@ -1,0 +1,274 @@
+"""The scheduler: real threads of which one moves at a time, and who moves is chosen.
+
+Each logical thread has a real one and a *gate*, where the real thread waits while others move.
+Handing over is opening the gate of the other and waiting at one's own. A thread that cannot go on
+has an *obstacle*: a lock that is held, a condition that nobody has notified, a thread that has not
+ended. It is asked again at each choice whether it is gone, so nobody is ever woken in vain.
+
+Nothing hangs. Where every thread has an obstacle, waits with a time limit run out, the run's clock
+being nobody's; where there is none, that is a deadlock and the run's result. A run ends after a
+number of steps, and every wait of a real thread has a bound.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, NoReturn
+
+from purgatory_lab.scheduling.errors import (
+    Abandoned,
+    CheckFailed,
+    Deadlock,
+    SchedulingError,
+    Stalled,
+    ThreadFailed,
+    TooManySteps,
+)
+from purgatory_lab.scheduling.run import (
+    Choice,
+    LogicalThread,
+    Mark,
+    Obstacle,
+    Record,
+    Strategy,
+)
+from purgatory_lab.scheduling.schedule import MOST_THREADS
+
+LONGEST_WAIT_S: Final = 60.0
+"""A bound that only a thread reaches that loops without end between two yield points."""
+
+STEP_LIMIT: Final = 20_000
+"""Yield points of one run; the scenarios reach some hundreds."""
+
+
+class Scheduler:
+    """Lets the threads of one run after another move, one at a time.
+
+    Attributes:
+        running: The thread that moves now; None outside a run, where nothing is scheduled.
+        abandoned: The run is over and its threads are being ended.
+        inspect: Asked at each yield point what is wrong in the state that the threads have left.
+    """
+
+    def __init__(self, longest_wait_s: float = LONGEST_WAIT_S) -> None:
+        """Make a scheduler that runs nothing yet.
+
+        Args:
+            longest_wait_s: How long a run may take before it is given up, seconds.
+        """
+        self._longest_wait_s = longest_wait_s
+        self.running: LogicalThread | None = None
+        self.abandoned = False
+        self.inspect: Callable[[], list[str]] | None = None
+        self.record = Record()
+        self._threads: list[LogicalThread] = []
+        self._strategy: Strategy | None = None
+        self._steps = 0
+        self._over = threading.Semaphore(0)
+
+    def begin(self) -> None:
+        """Forget the run before; threads may be started from now on."""
+        self.abandoned = False
+        self.inspect = None
+        self.record = Record()
+        self._threads = []
+        self._steps = 0
+        self._over = threading.Semaphore(0)
+
+    def start(
+        self, name: str, body: Callable[[], object], obstacle: Obstacle | None = None
+    ) -> LogicalThread:
+        """Add a thread; it moves when it is chosen, in a run.
+
+        Raises:
+            SchedulingError: there are too many threads.
+        """
+        if len(self._threads) == MOST_THREADS:
+            raise SchedulingError(f"a run has {MOST_THREADS} threads at most")
+        thread = LogicalThread(len(self._threads), name, body)
+        thread.obstacle = obstacle
+        self._threads.append(thread)
+        self.record.names.append(name)
+        thread.real = threading.Thread(
+            target=self._live, args=(thread,), name=f"scheduled-{name}", daemon=True
+        )
+        if self.running is not None:
+            thread.real.start()
+        return thread
+
+    def execute(self, strategy: Strategy) -> Record:
+        """Let all threads move until they have ended.
+
+        Returns:
+            The record, with the failure of the run if it has failed.
+
+        Raises:
+            Stalled: a thread reaches no yield point any more; the process should be ended.
+        """
+        self._strategy = strategy
+        stalled = ""
+        for thread in self._threads:
+            assert thread.real is not None
+            thread.real.start()
+        with suppress(Abandoned):
+            self._pass_on(None)
+        if not self._over.acquire(timeout=self._longest_wait_s):
+            stalled = self._where_it_stalled()
+        self.running = None
+        self._end_all()
+        if stalled:
+            raise Stalled(stalled)
+        self.abandoned = False
+        return self.record
+
+    def reach(self, what: str, about: object = None) -> None:
+        """The running thread is at a yield point: let the strategy choose who goes on."""
+        running = self.running
+        if running is None:
+            return
+        self.mark(what, about)
+        self._steps += 1
+        if self._steps > STEP_LIMIT:
+            self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))
+        if self.inspect is not None:
+            with self.unobserved():
+                wrong = self.inspect()
+            if wrong:
+                self._fail(CheckFailed("; ".join(wrong)))
+        self._pass_on(running)
+
+    @contextmanager
+    def unobserved(self) -> Iterator[None]:
+        """Look at the objects of a run from inside it, as if that were from outside."""
+        running, self.running = self.running, None
+        try:
+            yield
+        finally:
+            self.running = running
+
+    def wait_for(self, obstacle: Obstacle, what: str, about: object = None) -> None:
+        """The running thread cannot go on before an obstacle is gone; a yield point."""
+        running = self.running
+        if running is None:
+            raise SchedulingError(f"{what}: outside a run nobody can be waited for")
+        running.obstacle = obstacle
+        self.reach(what, about)
+        running.obstacle = None
+
+    def mark(self, what: str, about: object = None) -> None:
+        """Write something down that the running thread does; no yield point."""
+        if self.running is not None:
+            self.record.marks.append(Mark(self.running.number, what, about))
+
+    def _live(self, thread: LogicalThread) -> None:
+        """The real thread: wait to be chosen, do it, hand over for good."""
+        try:
+            self._wait_at_gate(thread)
+            if not self.abandoned:
+                thread.call()
+        except Abandoned:
+            pass
+        except SchedulingError as failure:
+            self._note(failure)
+        except BaseException as failure:
+            self._note(ThreadFailed(f"thread {thread.name} has raised {failure!r}"), failure)
+        thread.ended = True
+        if not self.abandoned:
+            if thread.held:
+                self._note(ThreadFailed(f"thread {thread.name} has ended and holds a lock"))
+            with suppress(Abandoned):
+                self._pass_on(thread)
+
+    def _note(self, failure: SchedulingError, cause: BaseException | None = None) -> None:
+        if self.record.failure is None:
+            failure.__cause__ = cause
+            self.record.failure = failure
+
+    def _fail(self, failure: SchedulingError) -> NoReturn:
+        """End the run with a failure, from inside the running thread."""
+        self._note(failure)
+        self._abandon()
+        raise Abandoned
+
+    def _abandon(self) -> None:
+        self.abandoned = True
+        self.running = None
+        self._over.release()
+
+    def _pass_on(self, running: LogicalThread | None) -> None:
+        """Choose the next thread, and hand over to that thread."""
+        possible = [thread for thread in self._threads if thread.can_go_on()]
+        while not possible and self._limit_runs_out():
+            possible = [thread for thread in self._threads if thread.can_go_on()]
+        if not possible:
+            self._nobody_goes_on()
+            return
+        chosen = possible[0] if len(possible) == 1 else self._choose(possible, running)
+        if chosen is running:
+            return
+        self.running = chosen
+        chosen.gate.release()
+        if running is not None and not running.ended:
+            self._wait_at_gate(running)
+            if self.abandoned:
+                raise Abandoned
+
+    def _wait_at_gate(self, thread: LogicalThread) -> None:
+        """Wait to be chosen; a run that does not move any more is noticed by ``execute``."""
+        if not thread.gate.acquire(timeout=2 * self._longest_wait_s):
+            raise Abandoned
+
+    def _choose(
+        self, possible: list[LogicalThread], running: LogicalThread | None
+    ) -> LogicalThread:
+        assert self._strategy is not None
+        numbers = tuple(thread.number for thread in possible)
+        came = running.number if running in possible and running is not None else None
+        try:
+            chosen = self._strategy.choose(numbers, came)
+        except SchedulingError as failure:
+            self._fail(failure)
+        self.record.choices.append(Choice(chosen, numbers, came))
+        return self._threads[chosen]
+
+    def _limit_runs_out(self) -> bool:
+        """Whether some thread waits with a time limit, which runs out."""
+        return any(
+            thread.obstacle is not None and thread.obstacle.run_out()
+            for thread in self._threads
+            if not thread.ended
+        )
+
+    def _nobody_goes_on(self) -> None:
+        waiting = [thread for thread in self._threads if not thread.ended]
+        if not waiting:
+            self.running = None
+            self._over.release()
+            return
+        lines = [
+            f"{thread.name} waits for {thread.obstacle.describe()}"
+            for thread in waiting
+            if thread.obstacle is not None
+        ]
+        self._note(Deadlock("; ".join(lines)))
+        self._abandon()
+        if any(thread.real is threading.current_thread() for thread in waiting):
+            raise Abandoned
+
+    def _where_it_stalled(self) -> str:
+        running = self.running
+        name = "nobody" if running is None else running.name
+        last = self.record.marks[-1].what if self.record.marks else "the beginning"
+        return (
+            f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, after {last}"
+        )
+
+    def _end_all(self) -> None:
+        """End the threads that are left, one after the other."""
+        self.abandoned = True
+        for thread in self._threads:
+            assert thread.real is not None
+            if not thread.ended:
+                thread.gate.release()
+            # Who has stalled does not come to its end; it is a daemon.
+            thread.real.join(self._longest_wait_s)

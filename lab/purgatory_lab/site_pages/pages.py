@@ -1,0 +1,117 @@
+"""All pages of the site: those of ``docs`` as readers of the site need them, and those made here.
+
+None of the pages that are made is checked in but that of the profiles. So that a link can be
+followed in a checkout, too, the pages of ``docs`` link to the sources, and the site to the pages
+made of them.
+"""
+
+import posixpath
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL
+from purgatory_lab.site_pages.checkout import ROOT, page_of, with_anchors_of_site
+from purgatory_lab.site_pages.command_line import command_line_page
+from purgatory_lab.site_pages.examples import mutants_page, vector_pages
+from purgatory_lab.site_pages.moving_parts import with_figures, with_parts_to_play
+from purgatory_lab.site_pages.rules import protocol_page, rules_page
+from purgatory_lab.site_pages.state_graphs import state_graphs_page
+from purgatory_lab.site_pages.tla_modules import tla_pages
+from purgatory_spec.profiles import Component
+
+_FENCE: Final = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^# (?P<words>.+)$", re.MULTILINE)
+_TITLE: Final = re.compile(r'title="[^"]*"')
+_PLOT: Final = re.compile(r"^!\[(?P<words>[^\]]+)\]\([^)\s]+\.svg\)$", re.MULTILINE)
+_LINK: Final = re.compile(r"\]\((?P<path>\.\./[^)#\s]+)(?P<anchor>#[^)\s]+)?\)")
+
+PAGES_OF_SOURCES: Final = {
+    "spec/timer.md": "reference/timer.md",
+    "spec/purgatory.md": "reference/purgatory.md",
+    "spec/memory-pool.md": "reference/memory-pool.md",
+    "spec/channel-muting.md": "reference/channel-muting.md",
+    "spec/protocol.md": "reference/protocol.md",
+    "model/purgatory_model/__init__.py": "reference/model/index.md",
+    "conformance/purgatory_conformance/command_line.py": "reference/command-line.md",
+    "impl/purgatory_impl/__init__.py": "reference/implementation/index.md",
+    "spec/vectors": "reference/vectors/index.md",
+    "conformance/purgatory_conformance/specimens/mutants.py": "reference/mutants.md",
+    "tla/manifest.json": "reference/tla/index.md",
+    "tla/OperationLock.tla": "reference/tla/OperationLock.md",
+    "tla/purgatory_tla/bindings/__init__.py": "reference/state-graphs.md",
+}
+"""What the pages link to in a checkout, and the page of the site that is made from it."""
+
+
+def write_pages(folder: Path) -> None:
+    """Put all pages and what they show into a folder, which has nothing else afterwards."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder)
+    pages = {**_pages_of_docs(), **made_pages()}
+    for path, text in pages.items():
+        page = folder / path
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(_with_way_up(text, path, pages), encoding="utf-8")
+
+
+def _with_way_up(text: str, path: str, pages: dict[str, str]) -> str:
+    """The page with a link to the index of its folder, or of the folder above, below its title."""
+    folder, name = posixpath.split(path)
+    above = posixpath.dirname(folder) if name == "index.md" else folder
+    index = posixpath.join(above, "index.md")
+    title = _HEADING.search(pages.get(index, ""))
+    if above in ("", "course") or title is None:
+        return text
+    way_up = f"[{title['words']}]({posixpath.relpath(index, folder)}){{ .way-up }}"
+    return _HEADING.sub(lambda own: f"{own[0]}\n\n{way_up}", text, count=1)
+
+
+def made_pages() -> dict[str, str]:
+    """The pages that are made from the sources, by their paths."""
+    reference = {
+        **{page_of(each): rules_page(each) for each in Component},
+        "protocol.md": protocol_page(),
+        **MODEL.pages(),
+        **IMPLEMENTATION.pages(),
+        **vector_pages(),
+        "mutants.md": mutants_page(),
+        "command-line.md": command_line_page(),
+        **tla_pages(),
+        "state-graphs.md": state_graphs_page(),
+    }
+    return {f"reference/{path}": text for path, text in reference.items()}
+
+
+def _pages_of_docs() -> dict[str, str]:
+    docs = ROOT / "docs"
+    return {
+        (path := page.relative_to(docs).as_posix()): of_site(page.read_text("utf-8"), path)
+        for page in sorted(docs.rglob("*.md"))
+    }
+
+
+def of_site(markdown: str, path: str) -> str:
+    """A page of ``docs`` with figures, without words for tests, with links to pages of the site."""
+    folder = posixpath.dirname(path)
+
+    def on_the_site(link: re.Match[str]) -> str:
+        source = posixpath.normpath(posixpath.join("docs", folder, link["path"]))
+        if source not in PAGES_OF_SOURCES:
+            return link[0]
+        page_of_site = posixpath.relpath(PAGES_OF_SOURCES[source], folder or ".")
+        return f"]({page_of_site}{link['anchor'] or ''})"
+
+    text = _FENCE.sub(_plain_fence, with_parts_to_play(with_figures(markdown, path)))
+    return _LINK.sub(on_the_site, with_anchors_of_site(_PLOT.sub(_with_caption, text)))
+
+
+def _with_caption(plot: re.Match[str]) -> str:
+    caption = f"<figcaption>{plot['words']}</figcaption>"
+    return f'<figure class="plot" markdown>\n{plot[0]}\n{caption}\n</figure>'
+
+
+def _plain_fence(fence: re.Match[str]) -> str:
+    title = _TITLE.search(fence["words"])
+    return f"{fence['open']} {title[0]}" if title else fence["open"]

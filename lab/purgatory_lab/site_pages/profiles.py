@@ -1,0 +1,100 @@
+"""The page of the profiles. It is checked in: its source is Python that a reader need not read."""
+
+import ast
+import inspect
+import textwrap
+
+from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
+from purgatory_judge.components import PROFILES
+from purgatory_conformance.describing.words import noun
+from purgatory_conformance.knowledge import ProfileField, profile_fields
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import component_of_rule, requirement, requirements
+
+PROFILE_PAGE = "reference/profile.md"
+"""Below the folder of the pages."""
+
+
+def profile_page() -> str:
+    """Every field of each profile: values, meanings, dependent rules."""
+    parts = [_PROFILE_HEAD]
+    for component in Component:
+        parts.append(f"## The {noun(component)}\n")
+        for field in profile_fields(component):
+            owner = "" if component is Component.TIMER else f"{noun(component)}: "
+            parts.append(f"### {owner}{field.name}\n")
+            parts.append(_field(component, field))
+    rows = [
+        (f"`profile:{each.name}`", noun(each.component), _code(each.value))
+        for each in profile_subjects()
+    ]
+    parts += [_SUBJECTS_HEAD, table(("subject", "component", "declares"), rows)]
+    return "\n".join(parts)
+
+
+_PROFILE_HEAD = """# Profiles
+
+A profile declares the legal choices of an implementation. The rules are judged under it, and
+nothing that is not declared is asked for or compared. Every default is the weakest choice.
+"""
+
+_SUBJECTS_HEAD = """
+## A subject for every value
+
+Each value has a small specimen that conforms under it and fails under its sibling. `purgatory
+check` takes these names.
+"""
+
+
+def _field(component: Component, field: ProfileField) -> str:
+    if field.choice is None:
+        explained = _sentences(PROFILES[component]).get(field.name, "")
+        return f"An integer, {field.default} when absent. {_code(explained)}\n"
+    sentences = _sentences(field.choice)
+    rows: list[tuple[str, ...]] = []
+    for value in field.choice:
+        mark = " (default)" if value is field.default else ""
+        word = "has" if field.several else "is"
+        meaning = _code(sentences.get(value.name, ""))
+        condition = f"`{field.name} {word} {value.value}`"
+        rows.append((f"`{value.value}`{mark}", meaning, _rules_of(component, condition)))
+    explanation = _code(inspect.cleandoc(field.choice.__doc__ or ""))
+    if not any(row[1] or row[2] for row in rows):
+        return f"{explanation} Values: {', '.join(row[0] for row in rows)}.\n"
+    return f"{explanation}\n\n{table(('value', 'meaning', 'rules that apply only then'), rows)}\n"
+
+
+def _rules_of(component: Component, condition: str) -> str:
+    bound = [rule for rule in requirements(component) if condition in rule.condition]
+    return ", ".join(_link_to_source(rule.id) for rule in bound)
+
+
+def _sentences(owner: type) -> dict[str, str]:
+    """The strings below the members of a class, by the members' names."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    found: dict[str, str] = {}
+    for node, after in zip(tree.body, tree.body[1:], strict=False):
+        match node, after:
+            case (
+                ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = " ".join(text.split())
+    return found
+
+
+def _code(text: str) -> str:
+    """A docstring as Markdown."""
+    return BARE_RULE.sub(lambda rule: _link_to_source(rule[0]), text.replace("``", "`"))
+
+
+def _link_to_source(identifier: str) -> str:
+    """A rule as a link to its normative file; the words alone where there is no such rule."""
+    try:
+        page = page_of(component_of_rule(identifier))
+    except KeyError:
+        return identifier
+    slug = anchor_in_checkout(identifier, requirement(identifier).title)
+    return f"[{identifier}](../../spec/{page}#{slug})"

@@ -1,0 +1,137 @@
+"""The pages of the TLA+ modules: each definition beside what it says and the rules it states."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from typing import Final
+
+from purgatory_lab.site_pages.checkout import ROOT, link_to_rule, piece_name
+from purgatory_spec.requirements import requirement
+from purgatory_tla.manifest.manifest import Kind, Model, checked, read_manifest
+from purgatory_tla.manifest.models import expected_words
+from purgatory_tla.modules.literate import Definition, LiterateModule, read_literate
+
+_FOLDER: Final = ROOT / "tla"
+
+
+def tla_pages() -> dict[str, str]:
+    """A page for every module, and one for all models, by their paths below the reference."""
+    pages = {f"tla/{module.name}.md": module_page(module) for module in modules()}
+    return {"tla/index.md": models_page(), **pages}
+
+
+@cache
+def modules() -> tuple[LiterateModule, ...]:
+    """All modules, in the order of their names."""
+    return tuple(read_literate(path) for path in sorted(_FOLDER.glob("*.tla")))
+
+
+# A module, definition by definition.
+
+
+def module_page(module: LiterateModule) -> str:
+    """The module, whole: its header, its declarations, each definition beside its words."""
+    parts = [
+        f"---\nhide: [toc]\n---\n\n# {module.name}.tla\n",
+        f"```text\n{module.header}\n```\n",
+        f"```tla\n{_declarations(module)}\n```\n",
+    ]
+    parts += [_piece(module, group) for group in _groups(module)]
+    return "\n".join(parts)
+
+
+def _declarations(module: LiterateModule) -> str:
+    """What stands between the header and the first definition."""
+    lines = module.path.read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("EXTENDS"))
+    end = min(each.first_line for each in module.definitions) - 1
+    return "\n".join(lines[start:end]).rstrip(" -\n")
+
+
+def _groups(module: LiterateModule) -> Iterator[tuple[Definition, ...]]:
+    """The definitions, those together of which nothing is said."""
+    plain = [not _words(module, each) for each in module.definitions]
+    pairs = zip(plain, module.definitions, strict=True)
+    for _, group in groupby(enumerate(pairs), lambda each: -1 if each[1][0] else each[0]):
+        yield tuple(definition for _, (_, definition) in group)
+
+
+def _piece(module: LiterateModule, group: tuple[Definition, ...]) -> str:
+    """Definitions on the right, on the left their names and what is said of them."""
+    words: list[str] = []
+    for each in group:
+        name = piece_name(f"{module.name}.{each.name}", each.name)
+        words += [name, "", *_words(module, each), ""]
+    source = "\n".join(each.source for each in group)
+    left = f'<div class="piece-rules" markdown>\n\n{chr(10).join(words)}\n\n</div>'
+    right = f'<div class="piece-source" markdown>\n\n```tla\n{source}\n```\n\n</div>'
+    return f'<div class="piece" markdown>\n{left}\n{right}\n</div>\n'
+
+
+def _words(module: LiterateModule, definition: Definition) -> list[str]:
+    """What is said of a definition; empty where nothing is."""
+    said = definition.annotation("says")
+    words = [definition.words, ""] if definition.words else []
+    words += [f"In a trace: *{_plain(said)}*", ""] if said else []
+    words += [_rule(rule) for rule in definition.rules]
+    return [*words, *_shown_by(module, definition.name)]
+
+
+def _plain(said: str) -> str:
+    return said.replace("[", "\\[").replace("*", "\\*")
+
+
+def _rule(identifier: str) -> str:
+    return f"- {link_to_rule(identifier, '../')}: {requirement(identifier).title}"
+
+
+def _shown_by(module: LiterateModule, name: str) -> Iterator[str]:
+    """The models that check a claim, break the claim, or reach the situation of the claim."""
+    own = [model for model in read_manifest().models if model.module == module.name]
+    found = {
+        "Checked in": [m for m in own if m.kind is Kind.CLAIM and name in checked(m, _FOLDER)],
+        "Broken in": [m for m in own if m.kind is Kind.MUST_FAIL and m.violated == name],
+        "Not vacuous": [m for m in own if m.kind is Kind.WITNESS and name in m.about],
+        "Reached in": [m for m in own if m.kind is Kind.WITNESS and m.violated == name],
+    }
+    for label, models in found.items():
+        if models:
+            yield ""
+            yield f"{label}: {', '.join(f'[`{m.name}`](index.md#{m.name})' for m in models)}"
+
+
+# All models.
+
+
+def models_page() -> str:
+    """Every model of the manifest with what its run must find."""
+    parts = [_MODELS_HEAD, "Modules: " + ", ".join(f"[{m.name}]({m.name}.md)" for m in modules())]
+    for title, kind in (
+        ("Claims", Kind.CLAIM),
+        ("Configurations that must fail", Kind.MUST_FAIL),
+        ("Situations that are reached", Kind.WITNESS),
+    ):
+        parts.append(f"\n## {title}\n")
+        parts += [_entry(model) for model in read_manifest().models if model.kind is kind]
+    return "\n".join(parts)
+
+
+_MODELS_HEAD = """# TLA+ modules and models
+
+A *module* says how something works, a *model* is an instance of it that a checker runs, with what
+the run must find. `purgatory tla check` runs the small ones, `purgatory tla explain MODEL` tells
+the counterexample of one that must fail. The record is `tla/manifest.json`.
+"""
+
+
+def _entry(model: Model) -> str:
+    lines = [f"**{model.name}**{{ #{model.name} }}: {model.title}"]
+    if model.explanation:
+        lines.append(model.explanation)
+    facts = [f"`{model.module}.tla`" if model.module else f"proof `{model.proof}`"]
+    facts.append(f"expected: {expected_words(model)}")
+    if model.distinct is not None:
+        facts.append(f"{model.distinct:,} distinct states, {model.generated:,} generated")
+    facts.append(model.run_time.value)
+    lines.append(" · ".join(facts))
+    return "\n: ".join(lines) + "\n"

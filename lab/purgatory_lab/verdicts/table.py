@@ -1,0 +1,128 @@
+"""Stored verdicts: a line of a file for each system, and the table that follows from them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from purgatory_lab.verdicts.systems import SYSTEMS, check_words
+from purgatory_conformance.describing.words import noun
+from purgatory_conformance.reporting.results import Results
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import component_of_rule, requirement
+
+REGION = "verdicts"
+"""The region of the page that the table fills."""
+
+_PAGES = {
+    Component.TIMER: "timer",
+    Component.PURGATORY: "purgatory",
+    Component.MEMORY_POOL: "memory-pool",
+    Component.CHANNEL_MUTING: "channel-muting",
+}
+_HEAD = "| system | release | component | verdict | rules held | deviations | command |"
+
+
+class ComponentVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The findings about one component: rules that are declared to be broken, and other ones."""
+
+    component: Component
+    verdict: str
+    held: int
+    rules: int
+    deviations: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+class SystemVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The verdicts on a system, or why there are none: ``problem`` is a sentence then."""
+
+    word: str
+    release: str = ""
+    suite_version: str = ""
+    components: tuple[ComponentVerdict, ...] = ()
+    problem: str = ""
+
+
+def system_verdict(word: str, results: Sequence[Results]) -> SystemVerdict:
+    """What the results of a check say of a system."""
+    header = results[0].header
+    return SystemVerdict(
+        word,
+        release=header.implementation.version,
+        suite_version=header.suite_version,
+        components=tuple(map(_component_verdict, results)),
+    )
+
+
+def _component_verdict(results: Results) -> ComponentVerdict:
+    states = [rule.state for rule in results.rules]
+    return ComponentVerdict(
+        results.component,
+        results.footer.verdict,
+        held=states.count("held"),
+        rules=len(states),
+        deviations=tuple(sorted(each.rule for each in results.deviations)),
+        broken=tuple(sorted(rule.id for rule in results.rules if rule.state == "broken")),
+    )
+
+
+def write_verdicts(path: Path, verdicts: Sequence[SystemVerdict]) -> None:
+    """Write the file of the verdicts: JSON, a line for each system."""
+    lines = ",\n".join(msgspec.json.encode(each).decode() for each in verdicts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def read_verdicts(path: Path) -> dict[str, SystemVerdict]:
+    """The stored verdicts by word; none where there is no file.
+
+    Raises:
+        msgspec.DecodeError: the file has none.
+    """
+    if not path.is_file():
+        return {}
+    read = msgspec.json.decode(path.read_bytes(), type=list[SystemVerdict])
+    return {each.word: each for each in read}
+
+
+def in_order(verdicts: Mapping[str, SystemVerdict]) -> list[SystemVerdict]:
+    """The verdicts in the order of the table; a system that was never judged is left out."""
+    return [verdicts[word] for word in SYSTEMS if word in verdicts]
+
+
+def table_text(verdicts: Sequence[SystemVerdict]) -> str:
+    """The table as Markdown: a row for each component of each system; the suite's version."""
+    rows = [row for verdict in verdicts for row in _rows(verdict)]
+    versions = sorted({each.suite_version for each in verdicts if each.components})
+    judged = f"Judged by the suite's version {' and '.join(versions)}." if versions else ""
+    head = [_HEAD, "| --- | --- | --- | --- | ---: | --- | --- |"]
+    return "\n".join([*head, *rows, "", judged]).rstrip()
+
+
+def _rows(verdict: SystemVerdict) -> Iterator[str]:
+    command = f"`{' '.join(check_words(verdict.word))}`"
+    name = SYSTEMS[verdict.word]
+    if verdict.problem:
+        yield f"| {name} | | | not judged: {verdict.problem} | | | {command} |"
+    for each in verdict.components:
+        rules = [*map(_link, each.deviations), *(f"**{_link(rule)}**" for rule in each.broken)]
+        cells = (
+            name,
+            verdict.release,
+            noun(each.component),
+            each.verdict,
+            # What is broken ends its cases, so that other rules are hardly put to the test.
+            "" if each.broken else f"{each.held} of {each.rules}",
+            ", ".join(rules) or "none",
+            command,
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _link(rule: str) -> str:
+    """A link to a rule; its heading on the page of rules is ``ID: title``."""
+    heading = f"{rule} {requirement(rule).title}".lower()
+    anchor = "-".join(re.sub(r"[^\w\s-]", "", heading).split())
+    return f"[{rule}](../spec/{_PAGES[component_of_rule(rule)]}.md#{anchor})"

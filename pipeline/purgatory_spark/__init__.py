@@ -1,0 +1,1 @@
+"""Traces on many cores and machines: PySpark reads, sorts, judges and writes."""

@@ -1,0 +1,340 @@
+"""The Spark session: started quietly, or joined, and left without a trace.
+
+Theory of operation. There are four places where the work can be done:
+
+- *here*: a Java machine is started beside this process (``local[*]``), bound to the loopback
+  address, with a configuration of its own, and ended with the session;
+- *a cluster* (``--master``): the driver is started here, with the machine's own configuration;
+- *a Connect server* (``--remote sc://...``): nothing is started, and no Java is needed;
+- *under spark-submit*: the Java machine is there already and knows its master.
+
+What the commands ask of Spark is the same in all of them. What Java says is kept in a file, from
+which the reason is taken if Spark does not start; it goes to standard error if ``spark.log.level``
+is among the settings.
+"""
+
+import logging
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+import click
+
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_traces.engines.interrupts import remembered_interrupt
+from purgatory_spark.engine.class_archive import NO_SETTINGS, archive_of_spark
+from purgatory_spark.engine.preflight import WITHOUT_JAVA, preflight
+from purgatory_spec.class_archives import ClassArchive
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+HERE = "local[*]"
+"""The master if none is named: all processors of this machine."""
+
+_LOGGER = logging.getLogger(__name__)
+_USUAL_PORT = 15002
+_SECONDS_TO_ANSWER = 20
+
+_ARCHIVES = "Java writes its classes to an archive, once: Spark starts sooner from now on"
+_WAITS = "interrupted; waiting for Java, which is just starting, to end"
+
+_LOGGING = """\
+status = OFF
+rootLogger.level = ERROR
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
+"""
+
+_LEVEL = "spark.log.level"
+_STANDARD_ERROR = 2
+
+_QUIET = {
+    "spark.app.name": "purgatory",
+    "spark.ui.showConsoleProgress": "false",
+    _LEVEL: "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+_ALONE = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
+    "spark.python.daemon.module": "purgatory_spark.engine.worker_daemon",
+}
+
+
+class _Gateway(Protocol):
+    """The gateway between this process and the Java machine that it has started."""
+
+    proc: "subprocess.Popen[bytes]"
+
+    def shutdown(self) -> None:
+        """Close the connections."""
+
+
+@contextmanager
+def spark_session(
+    *,
+    master: str = "",
+    remote: str = "",
+    settings: Mapping[str, str] | None = None,
+    without_java: str = WITHOUT_JAVA,
+    makes_archive: bool = False,
+) -> Iterator["SparkSession"]:
+    """A session, ended with the context; one that was there before is handed out and left alone.
+
+    Args:
+        master: Where Spark runs, in its own words; ``local[*]`` if empty.
+        remote: The address of a Spark Connect server, ``sc://host:port``; nothing is started here.
+        settings: Settings of Spark, by name, that go before those chosen here.
+        without_java: The advice for a machine without Java, in words.
+        makes_archive: Whether Java's classes are archived at the end, where they are not yet, so
+            that later sessions start sooner.
+
+    Raises:
+        Problem: a library or Java is missing (exit code 5), or Spark does not start (3).
+    """
+    if remote:
+        if master:
+            raise Problem("name a master or a Connect server, not both", EXIT_USAGE)
+        preflight(needs_java=False, needs_connect=True)
+        with _connected(remote, settings or {}) as spark:
+            yield spark
+        return
+    preflight(without_java=without_java)
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        yield SparkSession.builder.getOrCreate()
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        with _submitted(settings or {}) as spark:
+            yield spark
+    else:
+        with _started(master or HERE, settings or {}, makes_archive) as spark:
+            yield spark
+
+
+def is_connect(spark: "SparkSession") -> bool:
+    """Whether Spark is only talked to, and has no context in this process."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    from pyspark.sql import SparkSession
+
+    _see_server(remote)
+    try:
+        spark = SparkSession.builder.remote(remote).getOrCreate()
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        _ = spark.version  # the first thing that is asked of the server
+    except Exception as error:
+        why = f"{remote} is no Connect server that can be used: {_first_line(error)}"
+        raise Problem(why, EXIT_SUBJECT_FAILED) from error
+    _LOGGER.info("connected to Spark %s at %s", spark.version, urlsplit(remote).netloc)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _see_server(remote: str) -> None:
+    """Check that a server listens at the address: the client itself would try for many minutes.
+
+    Raises:
+        Problem: nothing does, or the address is none.
+    """
+    try:
+        address = urlsplit(remote)
+        host, port = address.hostname, address.port or _USUAL_PORT
+    except ValueError:
+        host = None
+    if not remote.startswith("sc://") or host is None:
+        problem = (
+            f"{remote} is no address of a Connect server, which is sc://host or sc://host:port"
+        )
+        raise Problem(problem, EXIT_USAGE)
+    try:
+        socket.create_connection((host, port), _SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        why = f"no Connect server answers at {remote}: {error.strerror or error}"
+        raise Problem(why, EXIT_SUBJECT_FAILED) from None
+
+
+@contextmanager
+def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    """The session of a Java machine that spark-submit has started, with its settings."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("purgatory")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    _tell_started(spark)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _started(
+    master: str, settings: Mapping[str, str], makes_archive: bool
+) -> Iterator["SparkSession"]:
+    """A session with a Java machine of its own, which is gone afterwards."""
+    from pyspark import SparkConf
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        archive = archive_of_spark(master, settings, makes=makes_archive)
+        environment, chosen = _setting_of(master, folder, archive)
+        stack.enter_context(_environment(environment))
+        stack.enter_context(_without_logging())
+        conf = SparkConf(loadDefaults=False)
+        conf.setAll(sorted({**_QUIET, **chosen, **settings, "spark.master": master}.items()))
+        log = folder / "java.log"
+        with log.open("wb") as opened, remembered_interrupt(_WAITS) as interrupted:
+            try:
+                stream = _STANDARD_ERROR if _LEVEL in settings else opened.fileno()
+                streams = {"stdout": stream, "stderr": stream}
+                gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+                stack.callback(_end, gateway, archive)
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
+                context = _context(conf, gateway)
+                stack.callback(context.stop)
+                spark = SparkSession(context)
+            except Exception as error:
+                why = _said(log) or _first_line(error)
+                raise Problem(f"Spark does not start: {why}", EXIT_SUBJECT_FAILED) from error
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        _tell_started(spark)
+        yield spark
+        if archive.unfinished is not None:
+            archive.is_wanted = True
+            click.echo(_ARCHIVES, err=True)
+    _LOGGER.info("Spark has ended")
+
+
+def _tell_started(spark: "SparkSession") -> None:
+    """Log where Spark runs, and which settings it has; their values may be secrets."""
+    context = spark.sparkContext
+    names = sorted(name for name, _ in context.getConf().getAll())
+    _LOGGER.info("Spark %s: %s on %s", context.version, context.applicationId, context.master)
+    _LOGGER.debug("settings: %s", ", ".join(names))
+
+
+def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
+    """The context; what Ctrl-C does stays as it is, although every new context changes that."""
+    from pyspark import SparkContext
+
+    before = signal.getsignal(signal.SIGINT)
+    context = SparkContext(conf=conf, gateway=gateway)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
+    return context
+
+
+def _setting_of(
+    master: str, folder: Path, archive: ClassArchive
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Environment and settings; on a cluster the machine's own configuration counts."""
+    if not master.startswith("local"):
+        return {}, {}
+    logging_settings = folder / "log4j2.properties"
+    logging_settings.write_text(_LOGGING, encoding="utf-8")
+    environment = {
+        "SPARK_CONF_DIR": str(NO_SETTINGS),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    # Half of what Java uses up to its end goes to optimising code that runs once; the work is done
+    # in Python.
+    java = f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={logging_settings.as_uri()}"
+    own = {
+        # Otherwise a worker would take a module of the present folder for one of Python's own.
+        "spark.executorEnv.PYTHONSAFEPATH": "1",
+        "spark.driver.defaultJavaOptions": " ".join(
+            [java, *(f'"{each}"' for each in archive.options)]
+        ),
+        "spark.local.dir": str(folder / "scratch"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    return environment, {**_ALONE, **own}
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables that are as before afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_logging() -> Iterator[None]:
+    """What connects us with Java tells of every call that is cut off, at length; not here."""
+    logger = logging.getLogger("py4j")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _end(gateway: _Gateway, archive: ClassArchive) -> None:
+    """End the Java machine, which goes by itself when its standard input is closed."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway.shutdown()
+    if gateway.proc.stdin is not None:
+        gateway.proc.stdin.close()
+    archive.wait_for(gateway.proc)
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
+
+
+def _said(log: Path) -> str:
+    """The complaint of the Java machine, in one line."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+    told = [line for line in lines if line and not line.startswith(("WARNING:", "at "))]
+    return " ".join(told[-1:])
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,150 @@
+"""Spans: what is to be read of a file, from one byte to another, and how a worker reads it.
+
+Between the look that finds a span and the worker that reads it, a file may be renamed and its name
+given to another one. So a span says which file is meant, by its inode and by a digest of its first
+bytes. Where the file of that name begins otherwise, a worker looks for the one that is meant in the
+watched folder.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.sources import read_changed, read_file, read_part, sources_of
+from purgatory_spec.named_files import named_file
+
+HEAD_BYTES = 4096
+"""So much of a file tells it from others."""
+
+LINES = pa.schema(
+    [
+        ("run", pa.string()),
+        ("seq", pa.int64()),
+        ("file", pa.string()),
+        ("number", pa.int64()),
+        ("raw", pa.binary()),
+        ("reason", pa.string()),
+        ("order", pa.int64()),
+    ]
+)
+"""A line of a trace on its way to its run; ``reason`` is given where it cannot be used."""
+
+_LINES_AT_ONCE = 5_000
+
+
+class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is to be read of a file.
+
+    Attributes:
+        order: The number of the order that it is in, from 0.
+        name: The file, as it was called when it was looked at.
+        inode: The number of the file in its file system.
+        head: A digest of its first ``head_bytes``.
+        head_bytes: At most ``HEAD_BYTES``.
+        start: The first byte.
+        stop: The byte behind the last one; None for all of a file that is read as a whole.
+        problem: Why no line of the file counts; empty where they do.
+    """
+
+    order: int
+    name: str
+    inode: int
+    head: str
+    head_bytes: int
+    start: int
+    stop: int | None
+    problem: str = ""
+
+
+def head_of(name: str, most: int = HEAD_BYTES) -> tuple[str, int]:
+    """A digest of the first bytes of a file, and how many these are.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with named_file(name).open("rb") as file:
+        beginning = file.read(most)
+    return blake2b(beginning, digest_size=16).hexdigest(), len(beginning)
+
+
+def read_span(span: Span, folder: str) -> Iterator[Located | QuarantineRow]:
+    """The lines of a span; its file is looked for in the folder where it has another name."""
+    place = _place_of(span, folder)
+    if place is None:
+        reason = "it was gone before it could be read"
+        if span.start:
+            reason = f"{reason} on, from byte {span.start}"
+        yield QuarantineRow(span.name, 0, "", reason)
+        return
+    if span.problem:
+        lines = read_changed(place, span.problem)
+    elif span.stop is None:
+        lines = read_file(place)
+    else:
+        lines = read_part(place, span.start, span.stop)
+    for line in lines:
+        yield line._replace(file=span.name)
+
+
+def _place_of(span: Span, folder: str) -> str | None:
+    if _is_meant(span, span.name):
+        return span.name
+    for name in sources_of([folder]).files:
+        with suppress(OSError):
+            if Path(name).stat().st_ino == span.inode and _is_meant(span, name):
+                return name
+    return None
+
+
+def _is_meant(span: Span, name: str) -> bool:
+    try:
+        return head_of(name, span.head_bytes) == (span.head, span.head_bytes)
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True)
+class ReadSpans:
+    """Turns spans, as lines of an order, into lines of traces; called by Spark in its workers.
+
+    Attributes:
+        folder: The watched folder.
+    """
+
+    folder: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read the spans, batch by batch."""
+        decoder = msgspec.json.Decoder(Span)
+        for batch in batches:
+            for line in batch.column("value").to_pylist():
+                yield from self._lines_of(decoder.decode(line))
+
+    def _lines_of(self, span: Span) -> Iterator[pa.RecordBatch]:
+        waiting: list[tuple[str, int | None, str, int, bytes, str | None]] = []
+        for line in read_span(span, self.folder):
+            if isinstance(line, QuarantineRow):
+                raw = line.raw.encode()
+                waiting.append(("", None, line.file, line.line, raw, line.reason))
+            else:
+                waiting.append((line.run, line.seq, line.file, line.number, line.raw, None))
+            if len(waiting) == _LINES_AT_ONCE:
+                yield _batch(waiting, span.order)
+                waiting.clear()
+        if waiting:
+            yield _batch(waiting, span.order)
+
+
+def _batch(
+    lines: list[tuple[str, int | None, str, int, bytes, str | None]], order: int
+) -> pa.RecordBatch:
+    columns = [*zip(*lines, strict=True), [order] * len(lines)]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, LINES.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=LINES)

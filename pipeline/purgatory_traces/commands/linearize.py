@@ -1,0 +1,110 @@
+"""``purgatory trace linearize``: whether the overlapping calls of a run are allowed."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
+from purgatory_conformance.describing.words import printable
+from purgatory_traces.commands.check import foreseen
+from purgatory_traces.linearizability.budget import MOST_CONFIGURATIONS
+from purgatory_traces.linearizability.checker import Answered, Finding, check_run
+from purgatory_traces.linearizability.page import render_page
+from purgatory_traces.linearizability.traced_history import traced_history
+from purgatory_traces.linearizability.words import EXIT_CODES, SYMBOLS, Words
+from purgatory_traces.results.rows import QuarantineRow
+from purgatory_traces.traces.lines import Located
+from purgatory_traces.traces.sources import files_of, read_file
+
+_MOST_SHOWN = 3
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--run", "only", metavar="RUN", help="Only this run; all, if none is given.")
+@click.option(
+    "--configurations",
+    type=click.IntRange(1),
+    default=MOST_CONFIGURATIONS,
+    show_default=True,
+    help="The most that are remembered at once and, with 100 more for each call, looked at in all; "
+    "a run that needs more is inconclusive.",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Draw a timeline into this file: of the first run that is not linearizable, else of the "
+    "first.",
+)
+@click.pass_context
+def linearize(
+    context: click.Context,
+    paths: tuple[str, ...],
+    only: str | None,
+    configurations: int,
+    html: Path | None,
+) -> None:
+    """Decide for the runs in PATHS whether some order of their overlapping calls is allowed.
+
+    PATHS are files, folders and patterns. A call takes effect at an instant between its beginning
+    and its return; a call that never returned at any instant after its beginning, or never.
+
+    Ends with 0 if all runs are linearizable, 1 if one is not, else with 4: it could not be decided,
+    or lines are missing.
+    """
+    with foreseen():
+        lines, unread = _read(paths)
+    if only is not None:
+        lines = {run: found for run, found in lines.items() if run == only}
+        if not lines:
+            raise Problem(f"there is no run {only!r} in what was read", EXIT_USAGE)
+    for row in unread[:_MOST_SHOWN]:
+        click.echo(f"cannot be read: {row.file}, line {row.line}: {printable(row.reason)}")
+    if len(unread) > _MOST_SHOWN:
+        click.echo(f"cannot be read: {len(unread) - _MOST_SHOWN} more")
+    if not lines:
+        raise Problem("there is no run in what was read", EXIT_INCONCLUSIVE)
+    drawn: Finding | None = None
+    codes = {EXIT_INCONCLUSIVE} if unread else set()
+    for run in sorted(lines):
+        finding = check_run(traced_history(run, sorted(lines.pop(run))), configurations)
+        for told in _told(finding):
+            click.echo(told)
+        codes.add(EXIT_CODES[finding.answered])
+        if drawn is None or _is_worse(finding, drawn):
+            drawn = finding
+    if html is not None and drawn is not None:
+        page = render_page(drawn)
+        with foreseen():
+            html.parent.mkdir(parents=True, exist_ok=True)
+            html.write_text(page, encoding="utf-8")
+        click.echo(f"timeline of run {printable(drawn.history.run)}: {html}")
+    context.exit(1 if 1 in codes else max(codes))
+
+
+def _read(paths: Sequence[str]) -> tuple[dict[str, list[Located]], list[QuarantineRow]]:
+    """The lines of each run, and those of which nobody knows the run."""
+    lines: dict[str, list[Located]] = {}
+    unread: list[QuarantineRow] = []
+    for file in files_of(paths):
+        for line in read_file(file):
+            if isinstance(line, QuarantineRow):
+                unread.append(line)
+            else:
+                lines.setdefault(line.run, []).append(line)
+    return lines, unread
+
+
+def _told(finding: Finding) -> Iterator[str]:
+    words = Words(finding)
+    symbol = SYMBOLS[finding.answered]
+    yield f"{symbol} run {printable(finding.history.run)}: {words.verdict}"
+    for detail in words.details():
+        yield f"  {detail}"
+
+
+def _is_worse(one: Finding, other: Finding) -> bool:
+    """Whether a run is to be drawn instead of another one."""
+    wrong = Answered.NOT_LINEARIZABLE
+    return one.answered is wrong and other.answered is not wrong

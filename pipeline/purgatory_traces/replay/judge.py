@@ -1,0 +1,69 @@
+"""What a replay asks of the judge of one run."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+from purgatory_traces.traces.lines import Call, End, Happened, Return, Snapshot, Step
+
+JudgedLine: TypeAlias = Snapshot | Step | Call | Happened | Return | End
+"""Every line but the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A line that the rules do not allow.
+
+    ``rule`` is the requirement id that is broken, ``kind`` a plain word for the sort of mismatch;
+    ``also`` are further rules it may be put down to. ``operation`` is in the words of a person.
+    """
+
+    rule: str
+    kind: str
+    expected: str
+    seen: str
+    operation: str = ""
+    thread: str = ""
+    also: tuple[str, ...] = ()
+
+
+class Unjudged(NamedTuple):
+    """What of a run could not be judged where the judge stands now.
+
+    ``pending_expiries`` are due later than the run shows, or not overdue yet; ``open_calls`` have
+    not returned; ``uncompared`` are declared observables that are not compared. ``unrefuted`` says
+    why a rule could not be refuted by this run, whatever the instance did; empty where each could.
+    """
+
+    pending_expiries: int = 0
+    open_calls: int = 0
+    uncompared: tuple[str, ...] = ()
+    unrefuted: str = ""
+
+
+class TraceJudge(Protocol):
+    """Follows one run; after a finding or an exception it is not used further.
+
+    It can be pickled at any time. What it remembers is bounded by what is live in the instance and
+    by the calls that are open, not by how long the run is.
+    """
+
+    @property
+    def visits(self) -> Counter[str]:
+        """How often each rule was put to the test so far."""
+
+    @property
+    def deviated(self) -> tuple[str, ...]:
+        """The declared deviations that were seen so far, by their rules."""
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What could not be judged, if nothing follows."""
+
+    def take(self, line: JudgedLine) -> Finding | None:
+        """Judge one line.
+
+        Raises:
+            Unusable: the line cannot stand here, for example a return without a call.
+            Undecided: too many states are possible.
+        """

@@ -1,0 +1,231 @@
+"""The judge of a run whose calls may overlap, on a clock that moves by itself.
+
+Theory of operation. Lines tell of calls, callbacks and returns, in the order in which they
+happened; a ``step`` is a call with all that belongs to it. This module keeps the open calls of each
+thread, one inside the other where callbacks call, and what time it is. What calls and callbacks
+mean is the business of a *follower*, one for each component.
+
+A line's time is read before its number is given out, so it may be a little older than the lines
+before it. What is judged by a time is judged by the line's own. That something is *missing* is
+said by the latest time of all lines, and only when as much time has passed again as an expiry may
+be late: its line may still come.
+
+Observables are not compared: other threads may change them before they are read.
+
+A run must be able to refute what it is said to conform to. A call that is open at the end has no
+result that could be wrong. Where expiries were awaited and the run ends, or shuts down, before any
+expiry of it could be overdue, no missing expiry could be told.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Generic
+
+from purgatory_conformance.support.registry import support_of
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
+from purgatory_traces.replay.overlapping.follower import Follower, Kept
+from purgatory_traces.replay.overlapping.recent_names import MOST_NAMES
+from purgatory_traces.traces.lines import (
+    NS_PER_MS,
+    Begin,
+    Call,
+    End,
+    Happened,
+    Return,
+    Snapshot,
+    Step,
+)
+from purgatory_spec.operations import Operation, Shutdown
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.profiles import component_of
+from purgatory_spec.reasons import Reason
+
+_WITHOUT_THREAD = (Snapshot, End)
+_EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
+
+
+@dataclass(slots=True)
+class _OpenCall(Generic[Kept]):
+    """An open call of a thread, with what the follower keeps of it."""
+
+    operation: Operation
+    kept: Kept
+
+
+@dataclass(slots=True)
+class OverlappingJudge(Generic[Kept]):
+    """Follows a run of a component by its follower; see ``TraceJudge``."""
+
+    begin: Begin
+    follower: Follower[Kept]
+    _calls: dict[str, list[_OpenCall[Kept]]] = field(default_factory=dict)
+    _latest_ns: dict[str, int] = field(default_factory=dict)
+    """By thread, the time of its latest line; of ``MOST_NAMES`` threads at the most."""
+    _now_ms: int | None = None
+    _fresh: bool = True
+    _saw_expiry: bool = False
+
+    @property
+    def visits(self) -> Counter[str]:
+        """How often each rule was put to the test so far."""
+        return self.follower.visits
+
+    @property
+    def deviated(self) -> tuple[str, ...]:
+        """The declared deviations that were seen so far."""
+        return tuple(sorted(self.follower.deviated))
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What could not be judged, if nothing follows; see ``TraceJudge``."""
+        pending = self.follower.pending_expiries()
+        open_calls = sum(map(len, self._calls.values()))
+        profile = self.begin.instance.profile
+        observables = tuple(sorted(each.value for each in profile.observables))
+        return Unjudged(pending, open_calls, observables, self._unrefuted(pending, open_calls))
+
+    def _unrefuted(self, pending: int, open_calls: int) -> str:
+        """Why a rule could not be refuted; empty where each could."""
+        if open_calls:
+            thread, calls = next(iter(self._calls.items()))
+            words = (
+                "1 call never returned" if open_calls == 1 else f"{open_calls} calls never returned"
+            )
+            first = self._describe(calls[0].operation)
+            return f"{words}, so that no result could be wrong: {first!r} in thread {thread!r}"
+        rule = self.follower.expiry_rule
+        if pending and not self._saw_expiry and not self.follower.visits[rule]:
+            awaited = "1 expiry was" if pending == 1 else f"{pending} expiries were"
+            return (
+                f"{awaited} awaited, none came, and the run is too short for any to be overdue: "
+                f"{rule} could not be refuted"
+            )
+        return ""
+
+    def take(self, line: JudgedLine) -> Finding | None:
+        """Judge one line; see ``TraceJudge``."""
+        if isinstance(line, End):
+            return self._ended(line)
+        if line.at_ns is None:
+            raise Unusable("a line on a wall clock needs at_ns")
+        self._reject_clock_that_goes_back(line, line.at_ns)
+        at_ms = line.at_ns // NS_PER_MS
+        match line:
+            case Happened(thread=thread, event=kind, task=task, reason=reason):
+                self._saw_expiry |= kind in _EXPIRIES
+                stack = self._calls.get(thread)
+                finding = self.follower.happened(
+                    thread,
+                    stack[-1].kept if stack else None,
+                    Event(kind, task, reason),
+                    at_ms,
+                    at_ms,
+                )
+            case Call(thread=thread, operation=operation):
+                finding = self._called(thread, operation, at_ms)
+            case Return(thread=thread, result=result, rejected=rejected):
+                finding = self._returned(thread, result, rejected, at_ms)
+            case Step():
+                finding = self._step(line, at_ms)
+            case Snapshot():
+                finding = self._snapshot(line, at_ms)
+        self._fresh = False
+        if self._now_ms is None or at_ms > self._now_ms:
+            self._now_ms = at_ms
+        if finding is None:
+            return self.follower.passed(self._now_ms)
+        return self._in_words(finding, line)
+
+    def _reject_clock_that_goes_back(self, line: JudgedLine, at_ns: int) -> None:
+        """See that the lines of each thread are in the order of their times."""
+        if isinstance(line, _WITHOUT_THREAD):
+            return
+        first_ns = at_ns
+        if isinstance(line, Step) and line.called_ns is not None:
+            first_ns = line.called_ns
+        latest_ns = self._latest_ns
+        before_ns = latest_ns.get(line.thread, first_ns)
+        if first_ns > at_ns:
+            raise Unusable(f"the clock goes back: called at {first_ns}, over at {at_ns}")
+        if first_ns < before_ns:
+            raise Unusable(
+                f"the clock goes back in thread {line.thread!r}: {first_ns} after {before_ns}"
+            )
+        latest_ns[line.thread] = at_ns
+        if len(latest_ns) > MOST_NAMES:
+            del latest_ns[next(iter(latest_ns))]
+
+    def _called(self, thread: str, operation: Operation, at_ms: int) -> Finding | None:
+        """A call begins; what a shutdown drops must not be overdue by then."""
+        if isinstance(operation, Shutdown):
+            finding = self.follower.passed(max(at_ms, self._now_ms or at_ms))
+            if finding is not None:
+                return finding
+        kept = self.follower.called(operation, at_ms)
+        self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+        return None
+
+    def _returned(
+        self, thread: str, result: Value, rejected: Reason | None, at_ms: int
+    ) -> Finding | None:
+        stack = self._calls.get(thread)
+        if not stack:
+            raise Unusable(f"thread {thread!r} returns and is in no call")
+        call = stack.pop()
+        if not stack:
+            del self._calls[thread]
+        finding = self.follower.returned(call.kept, result, rejected, at_ms)
+        if finding is None or finding.operation:
+            return finding
+        return replace(finding, operation=self._describe(call.operation))
+
+    def _step(self, line: Step, at_ms: int) -> Finding | None:
+        """A call at once; what happened before it began is told in it, too."""
+        called_ms = at_ms if line.called_ns is None else line.called_ns // NS_PER_MS
+        events = [
+            (event, called_ms, at_ms) if event.at_ms is None else (event, event.at_ms, event.at_ms)
+            for event in line.events
+        ]
+        for event, first_ms, last_ms in events:
+            if last_ms < called_ms:
+                finding = self.follower.happened(line.thread, None, event, first_ms, last_ms)
+                if finding is not None:
+                    return finding
+        finding = self._called(line.thread, line.operation, called_ms)
+        if finding is not None:
+            return finding
+        kept = self._calls[line.thread][-1].kept
+        for event, first_ms, last_ms in events:
+            if last_ms >= called_ms:
+                finding = self.follower.happened(line.thread, kept, event, first_ms, last_ms)
+                if finding is not None:
+                    return finding
+        return self._returned(line.thread, line.result, line.rejected, at_ms)
+
+    def _snapshot(self, line: Snapshot, at_ms: int) -> Finding | None:
+        if not self._fresh or self.begin.seq == 0:
+            return self.follower.compare(line, at_ms)
+        for thread, operation, kept in self.follower.resume(line, at_ms):
+            self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+        return None
+
+    def _ended(self, line: End) -> Finding | None:
+        now_ms = self._now_ms
+        if line.at_ns is not None and (now_ms is None or line.at_ns // NS_PER_MS > now_ms):
+            now_ms = line.at_ns // NS_PER_MS
+        return None if now_ms is None else self.follower.ended(now_ms)
+
+    def _in_words(self, finding: Finding, line: JudgedLine) -> Finding:
+        """The finding with its thread and its operation."""
+        thread = getattr(line, "thread", "")
+        operation = finding.operation
+        if not operation and isinstance(line, Step | Call):
+            operation = self._describe(line.operation)
+        if not operation and isinstance(line, Happened):
+            operation = f"{line.event.value}: {line.task}"
+        return replace(finding, operation=operation, thread=finding.thread or thread)
+
+    def _describe(self, operation: Operation) -> str:
+        support = support_of(component_of(self.begin.instance.configuration))
+        return support.describe_operation(operation)

@@ -1,0 +1,91 @@
+"""Which rule of the pool is broken by what nothing explains, and what was expected and seen."""
+
+from purgatory_model.claims.memory_pool import bound_of
+from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
+from purgatory_model.overlapping.interleaving import Returned
+from purgatory_model.overlapping.linearizability import Call
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.overlapping.memory_pool.rules import PoolCall
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Lose,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+)
+from purgatory_spec.profiles import MemoryPoolConfiguration
+
+
+def of_outcome(
+    configuration: MemoryPoolConfiguration,
+    call: PoolCall,
+    seen: Returned,
+    right: set[Call],
+    outstanding_bytes: int,
+) -> Finding:
+    """A call says what it could say at no instant."""
+    expected = " or ".join(sorted(_words(outcome) for outcome in right)) or "another outcome"
+    rule, also = _rules_of_outcome(configuration, call, seen, right, outstanding_bytes)
+    rejection = any(outcome.raised is not seen.raised for outcome in right)
+    kind = "rejection" if rejection else "result"
+    return Finding(rule, kind, expected, _words(seen), also=also)
+
+
+def of_credit(call: PoolCall) -> Finding:
+    """Something was credited that was not outstanding."""
+    return Finding(
+        "POOL-CONSERVATION",
+        "invariant",
+        "available and outstanding are the size, together",
+        "what was seen is only explained where something was credited that was not outstanding",
+        also=(rule_of_release(call), "POOL-BOUND"),
+    )
+
+
+def rule_of_release(call: PoolCall) -> str:
+    """The rule of what a call gives back."""
+    match call.operation:
+        case Lose():
+            return "POOL-LEAK"
+        case Release(_, ReleaseForm.SLICE):
+            return "POOL-RELEASE-SLICE"
+        case Release(_, ReleaseForm.COPY):
+            return "POOL-RELEASE-COPY"
+        case Release():
+            return "POOL-RELEASE" if call.is_held else "POOL-RELEASE-AGAIN"
+        case ReleaseForeign():
+            return "POOL-RELEASE-FOREIGN"
+        case Construct():
+            return "POOL-CONSTRUCT"
+        case _:
+            return "POOL-RELEASE-NOTHING"
+
+
+def _rules_of_outcome(
+    configuration: MemoryPoolConfiguration,
+    call: PoolCall,
+    seen: Returned,
+    right: set[Call],
+    outstanding_bytes: int,
+) -> tuple[str, tuple[str, ...]]:
+    if not isinstance(call.operation, Allocate):
+        return rule_of_release(call), ()
+    admission = rule_of_admission(configuration)
+    if configuration.unbounded:
+        return admission, ()
+    size_bytes = call.operation.size_bytes
+    if size_bytes == 0 or any(each.raised for each in right):
+        return rule_of_illegal(size_bytes), ()
+    too_much = outstanding_bytes + size_bytes > bound_of(configuration)
+    if seen.result is True and too_much:
+        return "POOL-BOUND", (admission, "POOL-CONSERVATION")
+    return admission, ("POOL-RELEASE", "POOL-REFUSAL")
+
+
+def _words(outcome: Call | Returned) -> str:
+    if outcome.raised is not None:
+        return f"rejected: {outcome.raised.value}"
+    if isinstance(outcome.result, bool):
+        return "a buffer" if outcome.result else "no buffer"
+    return "accepted"

@@ -1,0 +1,297 @@
+"""Follows a memory pool that threads share: one number, and whose buffers are out.
+
+Theory of operation. Which buffers are outstanding, and how large they are, is known from the calls
+that have returned. What is not known is when each open call takes effect: that is for the explainer
+(``LateExplainer``), which follows all that is possible by the rules beside this module.
+
+A buffer that is given back twice, a copy, a stranger's: a pool without validation may credit it.
+Such a moment is marked. Where nothing else explains the run, POOL-CONSERVATION is broken.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from purgatory_judge.components import narrowed
+from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule_of_illegal
+from purgatory_model.memory_pool_arithmetic import is_granted
+from purgatory_model.overlapping.interleaving import Returned
+from purgatory_model.overlapping.linearizability import Call
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.overlapping.explainer import (
+    Explanation,
+    LateExplainer,
+    Moments,
+    Ways,
+)
+from purgatory_traces.replay.overlapping.follower import Follower
+from purgatory_traces.replay.overlapping.memory_pool import blame
+from purgatory_traces.replay.overlapping.memory_pool.rules import (
+    PoolCall,
+    PoolStanding,
+    SharedPoolRules,
+    gives_back_itself,
+    has_yet_to_act,
+)
+from purgatory_traces.replay.overlapping.recent_names import RecentNames
+from purgatory_traces.traces.lines import MemoryPoolInstance, Snapshot
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseNothing,
+    operation_name,
+)
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
+from purgatory_spec.reasons import Reason
+
+_CREDITS = "credits_anything"
+_REJECTIONS = (Reason.INVALID_ARGUMENT, Reason.UNKNOWN_NAME)
+
+
+@dataclass(slots=True)
+class MemoryPoolFollower(Follower[PoolCall]):
+    """Follows a memory pool; see ``Follower``. Nothing of a pool is ever due."""
+
+    instance: MemoryPoolInstance = field(init=False)
+    _rules: SharedPoolRules = field(init=False)
+    _explainer: LateExplainer[PoolStanding] = field(init=False)
+    _moments: Moments[PoolStanding] = field(init=False)
+    _held: dict[str, int] = field(default_factory=dict)
+    _outstanding_bytes: int = 0
+    _returned: RecentNames[int] = field(default_factory=RecentNames)
+    _number: int = 0
+
+    def __post_init__(self) -> None:
+        Follower.__post_init__(self)
+        self.instance = narrowed(self.begin.instance, MemoryPoolInstance)
+        declared = frozenset({_CREDITS} & self.variants.keys())
+        configuration, profile = self.instance.configuration, self.instance.profile
+        self._rules = SharedPoolRules(MemoryPoolModel(configuration, profile, declared))
+        self._explainer = LateExplainer(self._rules)
+        self._moments = self._explainer.begin()
+
+    def called(self, operation: Operation, at_ms: int) -> PoolCall:
+        """A call begins; see ``Follower``."""
+        self._number += 1
+        call = PoolCall(self._number, operation)
+        match operation:
+            case Release(buffer) | Lose(buffer):
+                call.size_bytes = self._size_of(buffer)
+                if gives_back_itself(operation):
+                    self._give_back(call, buffer)
+            case Allocate() | ReleaseForeign() | ReleaseNothing() | Construct():
+                pass
+            case _:
+                raise Unusable(f"a pool on a wall clock has no {operation_name(operation)}")
+        self._rules.open[call.number] = call
+        self._open(call, frozenset({call.begun}))
+        return call
+
+    def _open(self, call: PoolCall, ways: Ways) -> None:
+        """A call is open, and may stand in these ways."""
+        with_ways = self._explainer.with_ways
+        self._moments = frozenset(with_ways(each, call.thread, ways) for each in self._moments)
+
+    def happened(
+        self, thread: str, call: PoolCall | None, event: Event, first_ms: int, last_ms: int
+    ) -> Finding | None:
+        """A pool calls nobody back."""
+        raise Unusable("a memory pool has no callbacks")
+
+    def returned(
+        self, call: PoolCall, result: Value, rejected: Reason | None, at_ms: int
+    ) -> Finding | None:
+        """A call returns. Rules: POOL-STRICT, POOL-NON-STRICT, POOL-BOUND, POOL-RELEASE."""
+        self._reject_second_buffer(call, result)
+        seen = Returned(call.thread, result, rejected)
+        left = self._explainer.after(self._moments, seen)
+        if left is None:
+            every = self._explainer.all_moments(self._moments)
+            ways = (way for moment in every for way in moment.calls[call.thread])
+            right = {way for way in ways if way.part is None}
+            configuration = self.instance.configuration
+            return blame.of_outcome(configuration, call, seen, right, self._outstanding_bytes)
+        if all(moment.state.credits_wrongly for moment in left):
+            if not self.deviates(_CREDITS):
+                return blame.of_credit(call)
+            left = frozenset(_credited_rightly(each) for each in left)
+        self._visit(call, seen)
+        del self._rules.open[call.number]
+        self._moments = left
+        if isinstance(call.operation, Allocate) and result is True:
+            self._hold(call.operation.buffer, call.operation.size_bytes)
+        return None
+
+    def _reject_second_buffer(self, call: PoolCall, result: Value) -> None:
+        """See that a name stands for one buffer."""
+        if not isinstance(call.operation, Allocate) or result is not True:
+            return
+        if call.operation.buffer in self._held:
+            name = call.operation.buffer
+            raise Unusable(f"{name!r} is the name of a buffer that is outstanding already")
+
+    def resume(self, snapshot: Snapshot, now_ms: int) -> list[tuple[str, Operation, PoolCall]]:
+        """Begin with what a snapshot says; calls that were open may have taken effect before."""
+        for buffer in snapshot.buffers:
+            self._hold(buffer.buffer, buffer.size_bytes)
+        size_bytes = self.instance.configuration.size_bytes
+        available = snapshot.available_bytes
+        if available is None:
+            available = size_bytes - self._outstanding_bytes
+        self._moments = frozenset({Explanation(PoolStanding(available))})
+        self._returned.has_forgotten = True
+        told = set(self._held)
+        for each in snapshot.calls:
+            if isinstance(each.operation, Allocate):
+                self._held_by_nobody(each.operation.buffer)
+        calls = [
+            (each.thread, each.operation, self.called(each.operation, now_ms))
+            for each in snapshot.calls
+        ]
+        for _, operation, call in calls:
+            is_told = getattr(operation, "buffer", "") in told
+            self._open(call, _ways_by_snapshot(call, is_told=is_told))
+        return calls
+
+    def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
+        """A snapshot must tell what is outstanding, and what may be available by now.
+
+        Of buffers that an open call asks for or gives back it may tell either.
+        """
+        told = {each.buffer: each.size_bytes for each in snapshot.buffers}
+        available = snapshot.available_bytes
+        if available is None:
+            available = self.instance.configuration.size_bytes - sum(told.values())
+        moments = self._explainer.all_moments(self._moments)
+        possible = {each.state.available_bytes for each in moments}
+        open_names = {getattr(each.operation, "buffer", "") for each in self._rules.open.values()}
+        certain = {name: size for name, size in told.items() if name not in open_names}
+        held = {name: size for name, size in self._held.items() if name not in open_names}
+        if certain == held and (self.instance.configuration.unbounded or available in possible):
+            return None
+        return Finding(
+            "POOL-CONSERVATION",
+            "snapshot",
+            f"{self._outstanding_bytes} bytes outstanding in {len(self._held)} buffers, "
+            f"{' or '.join(map(str, sorted(possible)))} available",
+            f"{sum(told.values())} bytes outstanding in {len(told)} buffers, {available} available",
+        )
+
+    def _size_of(self, buffer: str) -> int | None:
+        """The size of a buffer that is given back; None of one that nobody was granted.
+
+        A pool that identifies its buffers rejects a buffer returned long ago, whatever the size;
+        it may ignore an empty one, if it grants such.
+        """
+        size_bytes = self._held.get(buffer, self._returned.get(buffer))
+        profile = self.instance.profile
+        knows = profile.release_validation is ReleaseValidation.IDENTITY
+        if size_bytes is None and knows and self._returned.has_forgotten:
+            return 0 if profile.zero_request is ZeroRequest.GRANT else 1
+        return size_bytes
+
+    def _hold(self, buffer: str, size_bytes: int) -> None:
+        """A buffer is outstanding."""
+        self._outstanding_bytes += size_bytes
+        self._held[buffer] = size_bytes
+
+    def _held_by_nobody(self, buffer: str) -> None:
+        """A buffer is not outstanding, or its request has not returned yet."""
+        self._outstanding_bytes -= self._held.pop(buffer, 0)
+
+    def _give_back(self, call: PoolCall, buffer: str) -> None:
+        """A call begins that gives a buffer back; another open one may do so, too."""
+        if buffer in self._held:
+            call.is_held = True
+            size_bytes = self._held.pop(buffer)
+            self._outstanding_bytes -= size_bytes
+            self._returned.put(buffer, size_bytes)
+            return
+        for other in self._rules.open.values():
+            if other.is_held and other.gives_back(buffer):
+                other.contest()
+                call.contest()
+                self._moments = frozenset(
+                    self._explainer.with_ways(each, other.thread, each.calls[other.thread])
+                    for each in self._moments
+                )
+
+    def _visit(self, call: PoolCall, seen: Returned) -> None:
+        """Count the rules that a call has put to the test."""
+        if not isinstance(call.operation, Allocate):
+            self.visits[blame.rule_of_release(call)] += 1
+            return
+        configuration = self.instance.configuration
+        size_bytes = call.operation.size_bytes
+        if not configuration.unbounded and (seen.raised is not None or size_bytes == 0):
+            self.visits[rule_of_illegal(size_bytes)] += 1
+            return
+        if self._may_answer_otherwise(call, size_bytes, seen):
+            return  # whatever it answers keeps the rules
+        self.visits[rule_of_admission(configuration)] += 1
+        if not configuration.unbounded:
+            self.visits["POOL-BOUND"] += 1
+            if seen.result is False:
+                self.visits["POOL-REFUSAL"] += 1
+
+    def _may_answer_otherwise(self, call: PoolCall, size_bytes: int, seen: Returned) -> bool:
+        """Whether a request may as well get the other answer, by what other calls may do first.
+
+        It looks at the most and the least that may be available, not at each order of the calls;
+        so it says yes a little too often.
+        """
+        configuration = self.instance.configuration
+        if configuration.unbounded:
+            return False
+        for moment in self._moments:
+            ways = moment.calls[call.thread]
+            if any(way.part is None and not way.may_return(seen) for way in ways):
+                return True
+            if not has_yet_to_act(ways):
+                continue
+            others = [
+                each
+                for each in self._rules.open.values()
+                if each is not call and has_yet_to_act(moment.calls[each.thread])
+            ]
+            available = moment.state.available_bytes
+            if seen.result is False:
+                available += sum(each.size_bytes or 0 for each in others)
+            else:
+                wanted = (each.operation for each in others)
+                available -= sum(
+                    max(0, each.size_bytes) for each in wanted if isinstance(each, Allocate)
+                )
+            grants = is_granted(available, size_bytes, configuration.strict)
+            if grants == (seen.result is False):
+                return True
+        return False
+
+
+def _credited_rightly(moment: Explanation[PoolStanding]) -> Explanation[PoolStanding]:
+    """The moment where a wrong credit is a declared deviation, which was seen."""
+    return moment._replace(state=moment.state._replace(credits_wrongly=False))
+
+
+def _ways_by_snapshot(call: PoolCall, *, is_told: bool) -> Ways:
+    """The ways of a call that is open when the pool is first seen: it may have taken effect before.
+
+    Args:
+        call: The call; it has begun.
+        is_told: Whether the buffer that it asks for, or gives back, is told to be outstanding.
+            So it has been granted, or has not been given back.
+    """
+    begun = call.begun
+    over = Call(call.operation, part=None)
+    if isinstance(call.operation, Allocate):
+        return frozenset(
+            {replace(over, result=True)} if is_told else {begun, replace(over, result=False)}
+        )
+    if is_told and gives_back_itself(call.operation):
+        return frozenset({begun})
+    rejected = (replace(over, raised=reason) for reason in _REJECTIONS)
+    return frozenset({begun, over, *rejected})

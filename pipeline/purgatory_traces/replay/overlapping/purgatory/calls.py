@@ -1,0 +1,107 @@
+"""How a call of a purgatory on a real clock begins: the operations that it concerns are told.
+
+A check or a cancellation of a key concerns those watched under it that are not completed; the other
+calls concern the one that they name.
+"""
+
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
+    FollowedOperation,
+    PurgatoryCall,
+)
+from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Wait,
+    Watch,
+    operation_name,
+)
+
+
+def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> PurgatoryCall:
+    """A call begins; see ``Follower``."""
+    known.read(at_ms)
+    call = PurgatoryCall(operation, at_ms, known.closed)
+    match operation:
+        case Watch():
+            _watch_called(known, call, operation)
+        case Check(key):
+            call.passes_completed = known.operations.stale_keys.take(key) is not None
+            key_called(known, call, key, "check")
+        case CancelForKey(key):
+            key_called(known, call, key, "cancel")
+        case Force(name):
+            known.concern(call, known.named_by_force(name), ("force",))
+        case Satisfy(name):
+            followed = known.operations.by_name.get(name)
+            if followed is not None:
+                known.concern(call, followed, ("satisfy",))
+        case Shutdown():
+            shutdown_called(known, at_ms)
+        case Advance() | RunOne() | Wait():
+            pass
+        case _:
+            raise Unusable(f"a purgatory on a wall clock has no {operation_name(operation)}")
+    return call
+
+
+def key_called(known: PurgatoryKnowledge, call: PurgatoryCall, key: str, word: str) -> None:
+    """A call begins that concerns what is watched under a key and is not completed."""
+    known.operations.open(call)
+    for followed in known.operations.under(key):
+        if not followed.is_completed:
+            known.concern(call, followed, (word, followed.keys[key]))
+
+
+def _watch_called(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> None:
+    if not watch.keys or call.began_closed:
+        return
+    followed = known.named(watch.operation, is_new=True)
+    enter(known, followed, watch.keys)
+    if known.operations.satisfied.take(watch.operation) and followed.memory is not None:
+        slot = followed.take_slot()
+        known.tell(followed, ("satisfy", slot))
+        known.tell(followed, ("returned", slot, None))
+        followed.free_slot(slot)
+    may_time_out(known, followed, call.called_ms, watch.delay_ms)
+    numbers = tuple(followed.keys[key] for key in watch.keys)
+    known.concern(call, followed, ("watch", numbers))
+
+
+def may_time_out(
+    known: PurgatoryKnowledge, followed: FollowedOperation, called_ms: int, delay_ms: int
+) -> None:
+    """A watch that is under way arms the time-out of an operation, or moves it."""
+    if known.time_outs:
+        early_ms = known.interval.early(called_ms, delay_ms)
+        if followed.early_ms is None or early_ms < followed.early_ms:
+            followed.early_ms = early_ms
+    followed.late_ms = None
+
+
+def enter(known: PurgatoryKnowledge, followed: FollowedOperation, keys: tuple[str, ...]) -> None:
+    """An operation is watched under keys: the open calls of these concern it from now on."""
+    for key in keys:
+        known.operations.enter(followed, key)
+    for open_call in known.operations.open_calls_of(followed):
+        word = "check" if isinstance(open_call.operation, Check) else "cancel"
+        assert isinstance(open_call.operation, Check | CancelForKey)
+        known.concern(open_call, followed, (word, followed.keys[open_call.operation.key]))
+
+
+def shutdown_called(known: PurgatoryKnowledge, at_ms: int) -> None:
+    """From now on time-outs may be dropped. Rules: PURGATORY-SHUTDOWN-DROPS."""
+    if not known.begins_to_close():
+        return
+    for name, followed in known.operations.by_name.items():
+        is_due = followed.early_ms is not None and followed.early_ms <= at_ms
+        if is_due and not followed.is_completed:
+            known.cut_off.add(name)
+        known.tell(followed, ("shutting",))

@@ -1,0 +1,239 @@
+"""What a check found, summed up while its rows go by: counts, causes, coverage, what was set aside.
+
+Memory is bounded by the number of causes, of rules and of different reasons, not by that of runs.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
+from purgatory_traces.summary.reasons import Alike, Correction, Reasons
+from purgatory_traces.summary.rules import never_tested
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Requirement, requirements
+
+EXIT_DIVERGES = 1
+
+_MOST_SUBJECTS = 200
+
+
+_EXPIRIES = (
+    ("TIMER-NOT-EARLY", "TIMER-NOT-LATE"),
+    ("PURGATORY-CALLBACK-ORDER", "PURGATORY-TIME-OUT"),
+)
+"""Rules that an expiry puts to the test when it comes, and those that a missing one breaks."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Runs that fail in the same way.
+
+    Attributes:
+        rule: The rule that the runs break.
+        kind: The sort of mismatch.
+        examples: The first of them, by name.
+    """
+
+    rule: str
+    kind: str
+    examples: list[VerdictRow] = field(default_factory=list)
+
+
+@dataclass
+class Summary:
+    """Takes rows in the order of the tables, and knows at the end what is to be said.
+
+    Attributes:
+        most_examples: How many runs of a cause are kept as examples.
+        verdicts: How many runs have each verdict.
+        events: How many lines the runs have.
+        judged: How many of them were judged.
+        components: How many runs there are of each component.
+        subjects: How many runs there are of each subject.
+        deviated: In how many runs a declared deviation was seen, by its rule.
+        visits: How often each rule was put to the test, and held.
+        broken: In how many runs each rule is broken.
+        pending_expiries: How many expiries were awaited, and not overdue, when runs ended.
+        open_calls: How many calls had not returned when runs ended.
+        uncompared: In how many runs each observable was declared, and not compared.
+        lines_aside: How many lines were set aside.
+        files_aside: How many files could not be used as a whole; an empty one is among them.
+    """
+
+    most_examples: int = 1
+    verdicts: dict[str, int] = field(default_factory=lambda: {each.value: 0 for each in RunVerdict})
+    events: int = 0
+    judged: int = 0
+    components: Counter[str] = field(default_factory=Counter)
+    subjects: Counter[str] = field(default_factory=Counter)
+    deviated: Counter[str] = field(default_factory=Counter)
+    visits: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    pending_expiries: int = 0
+    open_calls: int = 0
+    uncompared: Counter[str] = field(default_factory=Counter)
+    lines_aside: int = 0
+    files_aside: int = 0
+    _causes: dict[tuple[str, str], Cause] = field(default_factory=dict)
+    _runs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _unfinished: Reasons[VerdictRow] = field(default_factory=Reasons)
+    _aside: Reasons[QuarantineRow] = field(default_factory=Reasons)
+
+    def take(self, row: Row) -> None:
+        """Take in a row."""
+        if isinstance(row, CoverageRow):
+            self.visits[row.rule] += row.visits
+        elif isinstance(row, VerdictRow):
+            self._take_verdict(row)
+        else:
+            self._take_aside(row)
+
+    def _take_verdict(self, row: VerdictRow) -> None:
+        self.verdicts[row.verdict] += 1
+        self.events += row.events
+        self.judged += row.judged
+        self.components[row.component] += 1
+        if row.subject in self.subjects or len(self.subjects) < _MOST_SUBJECTS:
+            self.subjects[row.subject] += 1
+        self.deviated.update(row.deviated)
+        self.pending_expiries += row.pending_expiries
+        self.open_calls += row.open_calls
+        self.uncompared.update(row.uncompared)
+        if row.verdict == RunVerdict.DIVERGES.value:
+            key = row.rule, row.kind
+            cause = self._causes.setdefault(key, Cause(*key))
+            self._runs[key] += 1
+            self.broken[row.rule] += 1
+            if len(cause.examples) < self.most_examples:
+                cause.examples.append(row)
+        elif row.verdict != RunVerdict.CONFORMS.value:
+            self._unfinished.take(row, row.verdict)
+
+    def _take_aside(self, row: QuarantineRow) -> None:
+        if row.line:
+            self.lines_aside += 1
+            self._aside.take(row, "line")
+        else:
+            self.files_aside += 1
+            self._aside.take(row, "file")
+
+    def merge(self, other: "Summary") -> None:
+        """Take in what another summary, of other runs, has taken in."""
+        for verdict, runs in other.verdicts.items():
+            self.verdicts[verdict] += runs
+        self.events += other.events
+        self.judged += other.judged
+        self.pending_expiries += other.pending_expiries
+        self.open_calls += other.open_calls
+        self.lines_aside += other.lines_aside
+        self.files_aside += other.files_aside
+        for mine, more in (
+            (self.components, other.components),
+            (self.deviated, other.deviated),
+            (self.visits, other.visits),
+            (self.broken, other.broken),
+            (self.uncompared, other.uncompared),
+        ):
+            mine.update(more)
+        for subject, runs in sorted(other.subjects.items()):
+            if subject in self.subjects or len(self.subjects) < _MOST_SUBJECTS:
+                self.subjects[subject] += runs
+        self._runs.update(other._runs)
+        for key, cause in other._causes.items():
+            examples = self._causes.setdefault(key, Cause(*key)).examples
+            examples += cause.examples
+            examples.sort(key=lambda row: row.run)
+            del examples[self.most_examples :]
+        self._unfinished.merge(other._unfinished)
+        self._aside.merge(other._aside)
+
+    def correct(self, row_of: Correction) -> None:
+        """Put others in the place of the rows that are kept as examples."""
+        for cause in self._causes.values():
+            cause.examples[:] = [row_of(row) for row in cause.examples]
+        self._unfinished.correct(row_of)
+        self._aside.correct(row_of)
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return sum(self.verdicts.values())
+
+    @property
+    def causes(self) -> list[tuple[Cause, int]]:
+        """The causes with how many runs each has, the commonest first."""
+        found = ((cause, self._runs[key]) for key, cause in self._causes.items())
+        return sorted(found, key=lambda each: (-each[1], each[0].rule, each[0].kind))
+
+    @property
+    def unfinished(self) -> list[Alike[VerdictRow]]:
+        """Why runs are incomplete or inconclusive, the commonest first."""
+        return self._unfinished.commonest()
+
+    @property
+    def aside(self) -> list[Alike[QuarantineRow]]:
+        """Why lines and files were set aside, the commonest first."""
+        return self._aside.commonest()
+
+    def rules_of(self, component: Component) -> tuple[list[Requirement], list[Requirement]]:
+        """The component's rules that were put to the test, and those that never were.
+
+        A rule that a run breaks was put to the test. Of those that never were the ones are left
+        out that runs like these cannot put to the test, as far as the rows show
+        (``rules``); ``others_of`` counts them.
+        """
+        rules = requirements(component)
+        held = {rule.id for rule in rules if self.visits[rule.id]}
+        broken = {rule.id for rule in rules if self.broken[rule.id] or self.deviated[rule.id]}
+        tested = [rule for rule in rules if rule.id in held | broken]
+        return tested, never_tested(component, rules, held, broken)
+
+    def others_of(self, component: Component) -> int:
+        """How many of the component's rules runs like these cannot put to the test."""
+        tested, never = self.rules_of(component)
+        return len(requirements(component)) - len(tested) - len(never)
+
+    @property
+    def seen_components(self) -> list[Component]:
+        """The components that runs are about."""
+        return [each for each in Component if self.components[each.value]]
+
+    @property
+    def untested(self) -> list[Component]:
+        """The components that runs are about, and of which no rule was put to the test."""
+        return [each for each in self.seen_components if not self.rules_of(each)[0]]
+
+    @property
+    def too_short(self) -> list[str]:
+        """The rules that a missing expiry breaks, where no run was long enough to show one.
+
+        Expiries came. A missing expiry is one only once it is later than the declared lateness.
+        """
+        return [
+            missing for seen, missing in _EXPIRIES if self.visits[seen] and not self.visits[missing]
+        ]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a run diverges, else 4 where not all is known, else 0.
+
+        Nothing is known of a component of which no rule was put to the test, and little of runs
+        that were too short to show that an expiry is missing.
+        """
+        if self.verdicts[RunVerdict.DIVERGES.value]:
+            return EXIT_DIVERGES
+        all_conform = self.verdicts[RunVerdict.CONFORMS.value] == self.runs > 0
+        is_left = self.lines_aside or self.files_aside or self.untested or self.too_short
+        return 0 if all_conform and not is_left else EXIT_INCONCLUSIVE
+
+    @property
+    def headline(self) -> str:
+        """The verdict on all of it, in a few words."""
+        if self.verdicts[RunVerdict.DIVERGES.value]:
+            return "not conformant"
+        if not self.runs:
+            return "nothing was judged"
+        if self.exit_code:
+            return "inconclusive"
+        return "conformant"

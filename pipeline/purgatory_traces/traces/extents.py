@@ -1,0 +1,33 @@
+"""How much of a run some files have: whether it seems to lie whole in them."""
+
+from purgatory_traces.traces.lines import Located
+
+_LAST = b'"end"'
+
+
+class Extent:
+    """The lines of one run in some files, counted.
+
+    It is an estimate, made without a look into the lines: what was taken for whole may have lines
+    elsewhere, and what was not may be all there is.
+    """
+
+    __slots__ = ("_ends", "_latest", "lines")
+
+    def __init__(self) -> None:
+        """No line was seen yet."""
+        self.lines = 0
+        self._latest = -1
+        self._ends = False
+
+    def take(self, line: Located) -> None:
+        """Count a line."""
+        self.lines += 1
+        if line.seq >= self._latest:
+            self._latest = line.seq
+            self._ends = _LAST in line.raw
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the largest number is the run's last, and there are as many lines as it says."""
+        return self._ends and self.lines > self._latest

@@ -1,0 +1,243 @@
+"""The old design behind the step vocabulary: virtual clock, time-outs in the step that is due."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
+from purgatory_judge.components import narrowed
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_impl import PurgatoryError, VirtualClock
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CallbackAction,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    Satisfy,
+    Script,
+    Shutdown,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import (
+    Event,
+    EventKind,
+    Outcome,
+    Value,
+    completed,
+    timed_out,
+    tried,
+)
+from purgatory_spec.profiles import (
+    Accounting,
+    CheckDrops,
+    Component,
+    Configuration,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    PurgatoryProfile,
+    ThrowingTry,
+)
+from purgatory_spec.reasons import Reason
+
+FEATURES = frozenset(
+    {
+        PurgatoryFeature.FORCE,
+        PurgatoryFeature.DUPLICATE_KEYS,
+        PurgatoryFeature.ELAPSE,
+        PurgatoryFeature.SHUTDOWN,
+        PurgatoryFeature.SCRIPT_THROW,
+        PurgatoryFeature.SCRIPT_WATCH,
+        PurgatoryFeature.SCRIPT_CHECK,
+        PurgatoryFeature.SCRIPT_FORCE,
+    }
+)
+"""All that the old design has; it has no ``cancel_for_key``, no watching twice, and time-outs."""
+
+LISTS = frozenset(
+    {
+        PurgatoryObservable.ENTRIES,
+        PurgatoryObservable.KEYS,
+        PurgatoryObservable.STALE_ENTRIES,
+        PurgatoryObservable.STALE_OPERATIONS,
+    }
+)
+"""The counts of lists; ``pending`` and ``estimate`` the old design never had."""
+
+NEVER_HAD: Mapping[str, str] = {
+    "PURGATORY-TIMER-LEFT": "a completed operation stays in the delay queue until it is due",
+    "PURGATORY-PURGE-START": "a purge goes by the size of lists and queue, not by what is stale",
+}
+"""The rules that the old design breaks, each with the reason; no other is excused."""
+
+
+class ScriptFailure(Exception):
+    """What a script throws."""
+
+
+class _ScriptedOperation(DelayedOperation):
+    def __init__(self, name: str, delay_ms: int, script: Script, owner: "_Instance") -> None:
+        super().__init__(delay_ms)
+        self.name = name
+        self.script = script
+        self.satisfied = False
+        self._tries = 0
+        self._owner = owner
+
+    def try_complete(self) -> bool:
+        self._owner.events.append(tried(self.name))
+        answer = Answer.WAIT
+        if self.script.tries:
+            self._tries = min(self._tries + 1, len(self.script.tries))
+            answer = self.script.tries[self._tries - 1]
+        if self.satisfied or answer is Answer.COMPLETE:
+            return self.force_complete()
+        if answer is Answer.THROW:
+            raise ScriptFailure
+        return False
+
+    def on_complete(self) -> None:
+        self._owner.events.append(completed(self.name))
+        self._act(self.script.on_complete)
+
+    def on_expiration(self) -> None:
+        self._owner.events.append(timed_out(self.name))
+        self._act(self.script.on_expiration)
+
+    def _act(self, actions: tuple[CallbackAction, ...]) -> None:
+        for action in actions:
+            if isinstance(action, Throw):
+                raise ScriptFailure
+            rejected = _reason_of(partial(self._owner.act, action))
+            if rejected is not None:
+                self._owner.events.append(Event(EventKind.REJECTED, self.name, reason=rejected))
+
+
+class _Instance:
+    """One purgatory; with ``by_stale`` its purges are made from here, when the exact rule says."""
+
+    def __init__(self, configuration: Configuration, *, by_stale: bool = False) -> None:
+        given = narrowed(configuration, PurgatoryConfiguration)
+        self.events: list[Event] = []
+        self._tick_ms = given.tick_ms
+        self._clock = VirtualClock(given.start_ms)
+        self._most_stale = given.purge_interval if by_stale else None
+        interval = 10**9 if by_stale else given.purge_interval
+        self._purgatory: Purgatory[str] = Purgatory(purge_interval=interval, clock=self._clock)
+        self._operations: dict[str, _ScriptedOperation] = {}
+
+    def do(self, operation: Operation) -> Outcome:
+        self.events.clear()
+        results: list[Value] = []
+        rejected = _reason_of(lambda: results.append(self._perform(operation)))
+        result = results[0] if results else None
+        return Outcome(result, rejected, tuple(self.events), self._observe())
+
+    def close(self) -> None:
+        self._purgatory.close()
+
+    def act(self, action: CallbackAction) -> None:
+        match action:
+            case WatchInside(name, keys, delay_ms):
+                operation = self._introduce(name, delay_ms)
+                self._purgatory.try_complete_else_watch(operation, keys)
+            case CheckInside(key):
+                self._purgatory.check_and_complete(key)
+            case ForceInside(name):
+                self._introduce(name).force_complete()
+            case _:
+                raise ValueError(f"the old design has no such action: {action}")
+
+    def _introduce(
+        self, name: str, delay_ms: int = 0, script: Script | None = None
+    ) -> _ScriptedOperation:
+        """The operation of this name; its time-out ends with the tick that the suite asks for."""
+        if name not in self._operations:
+            now_ms = self._clock.now_ms()
+            expiry_ms = (now_ms + delay_ms) // self._tick_ms * self._tick_ms
+            made = _ScriptedOperation(name, expiry_ms - now_ms, script or Script(), self)
+            self._operations[name] = made
+        return self._operations[name]
+
+    def _perform(self, operation: Operation) -> Value:
+        match operation:
+            case Watch(name, keys, delay_ms, script):
+                watched = self._introduce(name, delay_ms, script)
+                return self._purgatory.try_complete_else_watch(watched, keys)
+            case Check(key):
+                return self._purgatory.check_and_complete(key)
+            case Force(name):
+                return self._introduce(name).force_complete()
+            case Satisfy(name):
+                self._introduce(name).satisfied = True
+            case Elapse(to_ms):
+                self._clock.set_ms(to_ms)
+            case Advance(to_ms):
+                self._clock.set_ms(to_ms)
+                self._purgatory.advance()
+                self._purge_if_stale()
+            case Shutdown():
+                self._purgatory.close()
+            case _:
+                raise ValueError(f"the old design has no such operation: {operation}")
+        return None
+
+    def _purge_if_stale(self) -> None:
+        if self._most_stale is not None and len(self._stale()) > self._most_stale:
+            self._purgatory.purge()
+
+    def _stale(self) -> list[DelayedOperation]:
+        lists = self._purgatory.watched().values()
+        return [each for operations in lists for each in operations if each.is_completed]
+
+    def _observe(self) -> dict[str, Value]:
+        stale = self._stale()
+        return {
+            "entries": self._purgatory.entries,
+            "keys": self._purgatory.keys,
+            "stale_entries": len(stale),
+            "stale_operations": len(set(map(id, stale))),
+            "timer_size": self._purgatory.delayed,
+        }
+
+
+def old_design_subject(
+    observables: frozenset[PurgatoryObservable] = frozenset(), *, by_stale: bool = False
+) -> InProcessSubject:
+    """The old design as a subject.
+
+    Args:
+        observables: What it declares to show; judged by no count where that is nothing.
+        by_stale: Have the suite's own rule, the exact one, say when it purges.
+    """
+    profile = PurgatoryProfile(
+        check_drops=CheckDrops.AS_PASSED,
+        accounting=Accounting.EXACT,
+        throwing_try=ThrowingTry.STOP,
+        executor=Executor.INLINE,
+        features=FEATURES,
+        observables=observables,
+    )
+    return InProcessSubject(
+        Implementation(name="old design", version="0.8", language="Python"),
+        {Component.PURGATORY: profile},
+        partial(_Instance, by_stale=by_stale),
+    )
+
+
+def _reason_of(call: Callable[[], object]) -> Reason | None:
+    try:
+        call()
+    except PurgatoryError as error:
+        return error.reason
+    except ScriptFailure:
+        return Reason.THROWN
+    return None

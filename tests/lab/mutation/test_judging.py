@@ -1,0 +1,40 @@
+"""The suite as judge: each trial lets the original be, and blames a wrong module by its rule."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray")
+
+
+@pytest.mark.slow
+def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
+    """
+    Given: for each trial a module, as it is and with one wrong line
+    When:  each takes its own place and is judged
+    Then:  the first survives, the second is found by the rule that it breaks, in its trial;
+        where the line is reached with small chunks or batches alone, it survives as long as they
+        are large
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.lab.mutation.suite_run"],
+        cwd=Path(__file__).parents[3],
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=1800,
+    )
+
+    survives = ["survived", "", True]
+    assert json.loads(done.stdout) == [
+        [survives, ["a case failed", "TIMER-NOT-EARLY", True]],
+        [survives, ["a case failed", "PURGATORY-ESTIMATE-EXACT", True]],
+        [survives, ["a case failed", "PURGATORY-ESTIMATE-PROPOSAL", True]],
+        [survives, ["a case failed", "PURGATORY-CANCEL-RESULT", True]],
+        [survives, survives],
+        [survives, ["raised", "AssertionError", True]],
+        [survives, survives],
+        [survives, ["a case failed", "POOL-USED", True]],
+    ]

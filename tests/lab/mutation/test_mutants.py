@@ -1,0 +1,205 @@
+"""Which changes count as mutants, and which do not."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray")
+
+from purgatory_lab.mutation.mutants import mutants_of
+from purgatory_lab.mutation.scope import (
+    LEFT_OUT,
+    MODULES,
+    MODULES_LEFT_OUT,
+    LeftOut,
+    definitions,
+    left_out_of,
+)
+
+IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
+
+SOURCE = '''
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from somewhere import Something
+
+class Counter:
+    """More than 1."""
+
+    count: int | None = 1
+
+    def add(self, *, most: int | None) -> "Something | None":
+        return self.sleep(most)
+
+    def sleep(self, most):
+        return most > 1
+'''
+
+
+def test_types_are_no_mutants() -> None:
+    """
+    Given: a module with annotations and an import for the type checker
+    When:  mutants are made of it
+    Then:  the numbers outside of them are changed, and the statements taken out
+    """
+    found = mutants_of("counter", SOURCE)
+
+    assert [(m.definition, m.line, m.mutated) for m in found.judged][:4] == [
+        ("Counter", "count: int | None = 1", "pass"),
+        ("Counter", "count: int | None = 1", "count: int | None = 2"),
+        ("Counter", "count: int | None = 1", "count: int | None = 0"),
+        ("Counter.add", "return self.sleep(most)", "pass"),
+    ]
+    assert {m.definition for m in found.judged[4:]} == {"Counter.sleep"}
+    # Eleven other operators for the argument's bar and for the star before it, which Cosmic Ray
+    # takes for a product; and a ``not`` for the import.
+    assert found.in_types == 23
+    assert (found.no_program, found.repeated) == (0, 0)
+
+
+def test_decorators_for_the_compiler_are_no_mutants() -> None:
+    """
+    Given: a class with a decorator for the compiler, one for the type checker, and one that acts
+    When:  mutants are made of it
+    Then:  to take the last one off, or to change it, is a mutant, and nothing else
+    """
+    decorators = "@mypyc_attr(native_class=True)\n@final\n@dataclass(frozen=True)\n"
+
+    found = mutants_of("counter", f"{decorators}class Counter:\n    pass\n")
+
+    assert {(m.line, m.mutated) for m in found.judged} == {
+        ("@dataclass(frozen=True)", ""),
+        ("@dataclass(frozen=True)", "@dataclass(frozen=False)"),
+    }
+    assert found.in_types > 0
+
+
+def test_a_statement_is_taken_out() -> None:
+    """
+    Given: a function with a docstring, slots, an import, and a statement of two lines
+    When:  mutants are made of it
+    Then:  the statement is taken out, the lines behind it keep their numbers, the others stay
+    """
+    source = (
+        "class Sums:\n"
+        '    """Sums."""\n'
+        '    __slots__ = ("total",)\n'
+        "    def add(self, é):\n"
+        "        from sums import (\n            more)\n"
+        "        self.x(é); self.total = more(\n            é)\n"
+        "        return é\n"
+    )
+    taken_out = [m for m in mutants_of("sums", source).judged if m.operator == "DeleteStatement"]
+
+    assert [(m.line_number, m.mutated) for m in taken_out] == [
+        (7, "pass; self.total = more("),
+        (7, "self.x(é); pass"),
+        (9, "pass"),
+    ]
+    assert [m.source.splitlines().index("        return é") for m in taken_out[:2]] == [8, 8]
+
+
+def test_a_line_or_a_function_is_left_out() -> None:
+    """
+    Given: a line that is left out alone, and a function that is left out whole
+    When:  lines are looked up
+    Then:  these are left out, and no other line of the one, function or module of the other
+    """
+    line = LeftOut("sums", "add", "no matter", "b = a + 1")
+    function = LeftOut("sums", "add", "no matter")
+
+    assert line.holds("sums", "add", "b = a + 1")
+    assert not line.holds("sums", "add", "return b")
+    assert function.holds("sums", "add", "return b")
+    assert function.holds("sums", "add.inner", "return b")
+    assert not function.holds("sums", "add_all", "return b")
+    assert not function.holds("others", "add", "return b")
+    assert not function.of_threads
+
+
+def test_what_takes_a_second_thread_is_told_apart() -> None:
+    """
+    Given: the thread of the reaper, and the share in percent of which no rule speaks
+    When:  they are looked up
+    Then:  both are left out, and the first because of its thread
+    """
+    reaper = left_out_of("timer", "Timer._reap", "pass")
+    percent = left_out_of("depletion", "DrySpells.percent", "pass")
+
+    assert reaper is not None
+    assert reaper.of_threads
+    assert percent is not None
+    assert not percent.of_threads
+    assert left_out_of("timer", "Timer.add", "pass") is None
+
+
+def test_a_mutant_says_where_it_is() -> None:
+    """
+    Given: a module
+    When:  mutants are made of it
+    Then:  each names line, definition and change, and its source has just that change
+    """
+    found = mutants_of("counter", SOURCE)
+    greater = next(m for m in found.judged if m.mutated == "return most >= 1")
+
+    assert (greater.line_number, greater.line) == (16, "return most > 1")
+    assert greater.definition == "Counter.sleep"
+    assert greater.source == SOURCE.replace("most > 1", "most >= 1")
+
+
+def test_every_module_is_mutated_or_left_out_with_a_reason() -> None:
+    """
+    Given: the implementation's modules
+    When:  they are compared with the lists
+    Then:  each is on exactly one of them
+    """
+    modules = [path.stem for path in IMPLEMENTATION.glob("*.py")]
+
+    assert sorted(modules) == sorted([*MODULES, *MODULES_LEFT_OUT])
+
+
+@pytest.mark.parametrize("left_out", LEFT_OUT, ids=lambda each: each.definition)
+def test_what_is_left_out_exists(left_out: LeftOut) -> None:
+    """
+    Given: a function that is left out
+    When:  it is looked for
+    Then:  its module is mutated and has it
+    """
+    source = (IMPLEMENTATION / f"{left_out.module}.py").read_text(encoding="utf-8")
+
+    assert left_out.module in MODULES
+    assert left_out.definition in {"", *(name for _, name in definitions(ast.parse(source)))}
+    assert left_out.line in {"", *(line.strip() for line in source.splitlines())}
+
+
+@pytest.mark.large
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@pytest.mark.parametrize("module", MODULES)
+def test_whatever_is_left_out_would_have_mutants(module: str) -> None:
+    """
+    Given: what is left out of a module
+    When:  mutants are made of the module
+    Then:  each entry leaves out at least one change; one without any is no reason for anything
+    """
+    source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
+
+    found = mutants_of(module, source)
+
+    left_out = {left_out_of(each.module, each.definition, each.line) for each in found.judged}
+    assert [each for each in LEFT_OUT if each.module == module and each not in left_out] == []
+
+
+def test_a_constant_that_is_smaller_exists_and_is_smaller() -> None:
+    """
+    Given: the constants that are smaller in some trials
+    When:  they are compared with the implementation's own
+    Then:  each is there, and greater
+    """
+    sizes = {size for trials in MODULES.values() for trial in trials for size in trial.sizes}
+
+    assert {size.name for size in sizes} == {"CHUNK", "BATCH", "_STEPS_PER_HOLD"}
+    for size in sizes:
+        assert getattr(importlib.import_module(size.module), size.name) > size.value

@@ -1,0 +1,141 @@
+"""The table of verdicts: it follows from the stored results, and they from what the suite finds."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from purgatory_lab.verdicts.__main__ import judged, main
+from purgatory_lab.verdicts.systems import SYSTEMS
+from purgatory_lab.verdicts.table import (
+    REGION,
+    SystemVerdict,
+    in_order,
+    read_verdicts,
+    table_text,
+    write_verdicts,
+)
+from purgatory_conformance.registered import PROJECTS
+from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_conformance.resources import adapters_folder
+from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_spec.requirements import component_of_rule
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+STORED = read_verdicts(DOCS / "reference" / "results" / "verdicts.json")
+
+
+def test_the_page_follows_from_the_stored_results() -> None:
+    """
+    Given the stored verdicts
+    When  the table is made of them
+    Then  it is what the page says; with another verdict on one system it is not
+    """
+    page = (DOCS / "findings.md").read_text(encoding="utf-8")
+    verdicts = in_order(STORED)
+    assert between_marks(page, REGION, table_text(verdicts)) == page
+
+    other = msgspec.structs.replace(verdicts[0].components[0], verdict="something else")
+    verdicts[0] = msgspec.structs.replace(verdicts[0], components=(other,))
+    assert between_marks(page, REGION, table_text(verdicts)) != page
+
+
+def test_every_system_has_been_judged() -> None:
+    """
+    Given the systems of the table
+    When  their stored verdicts are read
+    Then  each has one, with the version of the suite, or a sentence why not
+    """
+    assert set(STORED) == set(SYSTEMS)
+    assert set(PROJECTS) <= set(SYSTEMS)
+    for verdict in STORED.values():
+        assert bool(verdict.problem) != bool(verdict.suite_version)
+        assert bool(verdict.problem) != bool(verdict.components)
+
+
+@pytest.mark.parametrize("word", PROJECTS)
+def test_the_stored_deviations_are_the_declared_ones(word: str) -> None:
+    """
+    Given a project's declaration
+    When  its stored verdict is read
+    Then  it names the deviations that are declared, and a rule beside them is not conformant
+    """
+    text = (adapters_folder() / PROJECTS[word][0]).read_text(encoding="utf-8")
+    declared = sorted(each["rule"] for each in tomllib.loads(text).get("deviation", []))
+    stored = [rule for each in STORED[word].components for rule in each.deviations]
+    assert sorted(stored) == declared or STORED[word].problem
+    for each in STORED[word].components:
+        assert (each.verdict == "not conformant") == bool(each.broken)
+
+
+@pytest.mark.parametrize("word", [word for word in SYSTEMS if re.match(r"kafka(@|$)", word)])
+def test_kafkas_stored_deviations_are_those_declared_for_its_release(word: str) -> None:
+    """
+    Given Kafka's declaration, as it is for a release
+    When  the stored verdict on that release is read
+    Then  each component shows the deviations that are declared for it, and no rule beside them
+    """
+    stored = STORED[word]
+    declaration = read_declaration(adapters_folder() / "kafka" / "purgatory.toml", stored.release)
+    for each in stored.components:
+        declared = [rule.rule for rule in declaration.deviations]
+        ours = [rule for rule in declared if component_of_rule(rule) is each.component]
+        assert (sorted(ours), each.broken) == (list(each.deviations), ())
+
+
+@pytest.mark.slow
+def test_a_system_is_judged_as_it_is_stored(tmp_path: Path) -> None:
+    """
+    Given a system that is always at hand
+    When  it is judged
+    Then  that is its stored verdict
+    """
+    assert judged("sched", tmp_path).components == STORED["sched"].components
+
+
+@pytest.mark.slow
+def test_one_row_is_made_anew_and_the_others_stay(tmp_path: Path) -> None:
+    """
+    Given a page with its marks, and a stored verdict on another system
+    When  one system is judged and written
+    Then  both have their rows, in the order of the systems
+    """
+    (tmp_path / "findings.md").write_text(
+        f"<!-- {REGION}: begin --><!-- {REGION}: end -->\n", encoding="utf-8"
+    )
+    write_verdicts(tmp_path / "reference" / "results" / "verdicts.json", [STORED["asyncio"]])
+    words = ["--system", "sched", "--work", str(tmp_path), "--write", str(tmp_path)]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    page = (tmp_path / "findings.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if "`purgatory check" in line]
+    assert [row.split("`")[-2].split()[2] for row in rows] == ["sched", "asyncio"]
+
+
+@pytest.mark.slow
+def test_a_system_whose_tool_is_missing_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Given a machine without the tool that builds an adapter
+    When  the system is judged
+    Then  there is no verdict, and a sentence says what is missing
+    """
+    monkeypatch.setenv("PATH", str(tmp_path))
+    sentence = "'go' is not installed: the adapter of go-time is built with it"
+    assert judged("go-time", tmp_path) == SystemVerdict("go-time", problem=sentence)
+
+
+def test_a_system_that_cannot_be_had_has_a_row_that_says_so(tmp_path: Path) -> None:
+    """
+    Given a verdict that says why there is none
+    When  it is stored, read and shown
+    Then  its row has the sentence and the command
+    """
+    verdict = SystemVerdict("sched", problem="the build of sched ended with exit code 1")
+    write_verdicts(tmp_path / "verdicts.json", [verdict])
+    (row,) = table_text(in_order(read_verdicts(tmp_path / "verdicts.json"))).splitlines()[2:]
+    assert "not judged: the build of sched ended with exit code 1" in row
+    assert "`purgatory check sched --suite quick --seed 1`" in row
