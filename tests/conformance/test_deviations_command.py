@@ -14,8 +14,8 @@ REPLAY = f"{CLOSED}-rejection.jsonl"
 
 TIMERS = """
 from purgatory_conformance.specimens.small.timer import Refusal, SmallTimer, small_subject
-from purgatory_conformance.specimens.wrong.executor import TakenAfterShutdown
-from purgatory_conformance.specimens.wrong.expiry import ZeroDropped
+from purgatory_conformance.specimens.wrong.executor import taken_after_shutdown
+from purgatory_conformance.specimens.wrong.expiry import zero_dropped
 from purgatory_spec.profiles import Executor, Feature, Observable, TimerProfile
 from purgatory_spec.reasons import Reason
 
@@ -32,7 +32,7 @@ class OtherReason(SmallTimer):
         super().add(task, delay_ms, script)
 
 def taken():
-    return small_subject(TakenAfterShutdown, PROFILE, "taken")
+    return small_subject(taken_after_shutdown, PROFILE, "taken")
 
 def right():
     return small_subject(SmallTimer, PROFILE, "right")
@@ -41,7 +41,7 @@ def other_reason():
     return small_subject(OtherReason, PROFILE, "other reason")
 
 def dropped():
-    return small_subject(ZeroDropped, PROFILE, "dropped")
+    return small_subject(zero_dropped, PROFILE, "dropped")
 """
 
 

@@ -29,7 +29,7 @@ CLOSED = "TIMER-SHUTDOWN-CLOSED"
 
 SUBJECTS = """
 from purgatory_conformance.specimens.small.timer import SmallTimer, small_subject
-from purgatory_conformance.specimens.wrong.executor import TakenAfterShutdown
+from purgatory_conformance.specimens.wrong.executor import taken_after_shutdown
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from tests.conformance.test_pytest_plugin import PROFILE
 
@@ -37,7 +37,7 @@ def right():
     return small_subject(SmallTimer, PROFILE, "right")
 
 def wrong():
-    return small_subject(TakenAfterShutdown, PROFILE, "wrong")
+    return small_subject(taken_after_shutdown, PROFILE, "wrong")
 
 def gone():
     subject = right()

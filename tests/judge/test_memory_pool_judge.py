@@ -5,17 +5,14 @@ import pytest
 
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.specimens.memory_pool_profiles import NAIVE_PROFILE
 from purgatory_conformance.specimens.small.memory_pool import (
+    NAIVE_PROFILE,
     PROFILE,
     SmallMemoryPool,
     small_pool_subject,
 )
-from purgatory_conformance.specimens.wrong.granting import ZeroGranted
-from purgatory_conformance.specimens.wrong.releasing import FirstByteStays
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.judgement import TooManyStates
-from purgatory_judge.memory_pool.judge import STATES_CAP, MemoryPoolJudge
+from purgatory_conformance.specimens.wrong.granting import zero_granted
+from purgatory_conformance.specimens.wrong.releasing import first_byte_stays
 from purgatory_spec.operations import (
     Allocate,
     Elapse,
@@ -106,8 +103,8 @@ def test_a_declared_deviation_is_followed() -> None:
 @pytest.mark.parametrize(
     ("pool", "operations", "rule"),
     [
-        (ZeroGranted, (ReleaseForeign(5), Allocate("a", 0)), "POOL-ZERO-REQUEST"),
-        (FirstByteStays, (ReleaseForeign(1), *FULL, Release("a")), "POOL-RELEASE"),
+        (zero_granted, (ReleaseForeign(5), Allocate("a", 0)), "POOL-ZERO-REQUEST"),
+        (first_byte_stays, (ReleaseForeign(1), *FULL, Release("a")), "POOL-RELEASE"),
     ],
 )
 def test_another_fault_beyond_the_deviation_is_found(

@@ -5,19 +5,19 @@ import pytest
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.specimens.purgatory_mutants import SILENT_PROFILE
 from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
+    SILENT_PROFILE,
     DelayedOperation,
     MakePurgatory,
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.wrong.checking import SweepsBehind
+from purgatory_conformance.specimens.wrong.checking import sweeps_behind
 from purgatory_conformance.specimens.wrong.watching import (
-    CompletedIsArmed,
-    CompletedIsWatched,
-    FirstTryThrowsArmed,
+    completed_is_armed,
+    completed_is_watched,
+    first_try_throws_armed,
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
@@ -93,7 +93,7 @@ def test_an_entry_that_a_check_has_passed_stays(operations: tuple[Operation, ...
     outcome = right.steps[-1].outcome
     assert outcome is not None
     assert (outcome.result, outcome.observed["stale_entries"]) == (1, 1)
-    assert blame_of(operations, SweepsBehind)[0] == "PURGATORY-CHECK-DROPS"
+    assert blame_of(operations, sweeps_behind)[0] == "PURGATORY-CHECK-DROPS"
 
 
 class ForcedIsLost(SmallPurgatory):
@@ -122,7 +122,7 @@ WATCHES_ITSELF: tuple[Operation, ...] = (
 )
 
 
-@pytest.mark.parametrize("make", [CompletedIsWatched, CompletedIsArmed])
+@pytest.mark.parametrize("make", [completed_is_watched, completed_is_armed])
 def test_an_operation_that_watches_itself_is_completed(make: type[SmallPurgatory]) -> None:
     """
     Given an operation whose own on_complete watches it
@@ -142,7 +142,7 @@ def test_a_completed_operation_watched_by_a_step_has_one_explanation() -> None:
     Then the order of callbacks does not explain it
     """
     operations = (Watch("o1", ("a",), 9), Force("o1"), Watch("o1", ("b",), 9))
-    assert blame_of(operations, CompletedIsWatched) == ("PURGATORY-WATCH-COMPLETED", ())
+    assert blame_of(operations, completed_is_watched) == ("PURGATORY-WATCH-COMPLETED", ())
 
 
 class TriedAndWatched(SmallPurgatory):
@@ -218,5 +218,5 @@ def test_time_out_that_a_throwing_watch_has_moved_is_blamed_on_that_watch() -> N
     for tries in ((Answer.WAIT, Answer.WAIT, Answer.THROW), (Answer.WAIT, Answer.THROW)):
         watch = Watch("o1", ("a",), 4, Script(tries))
         operations = (watch, Elapse(1), watch, Advance(4))
-        blamed = blame_of(operations, FirstTryThrowsArmed, SILENT_PROFILE)
+        blamed = blame_of(operations, first_try_throws_armed, SILENT_PROFILE)
         assert blamed[0] == "PURGATORY-FIRST-TRY-THROWS"

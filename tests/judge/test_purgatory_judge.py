@@ -6,11 +6,13 @@ import msgspec
 import pytest
 
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.specimens.purgatory_mutants import PROPOSAL_PROFILE, SILENT_PROFILE
-from purgatory_conformance.specimens.small.purgatory import PROFILE, small_purgatory
-from purgatory_judge.judgement import Divergence, TooManyStates
-from purgatory_judge.purgatory.judge import STATES_CAP, PurgatoryJudge
-from purgatory_judge.registry import judged
+from purgatory_conformance.specimens.small.purgatory import (
+    PROFILE,
+    PROPOSAL_PROFILE,
+    SILENT_PROFILE,
+    small_purgatory,
+)
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.operations import (
     Advance,
     Answer,

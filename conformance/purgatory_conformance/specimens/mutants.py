@@ -4,20 +4,22 @@ They measure the suite. A mutant that is not caught shows a situation that is no
 judged; a mutant that is caught by another rule than its own shows that the suite blames wrongly.
 """
 
-from purgatory_conformance.specimens.channel_muting_mutants import channel_muting_mutants
-from purgatory_conformance.specimens.memory_pool_mutants import memory_pool_mutants
+from functools import cache
+
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.specimens.purgatory_mutants import purgatory_mutants
-from purgatory_conformance.specimens.timer_mutants import timer_mutants
+from purgatory_conformance.specimens.wrong import REGISTERED
+from purgatory_spec.requirements import all_requirements
 
 
+@cache
 def mutants() -> tuple[Mutant, ...]:
-    """All mutants, component after component, in the order of the rules that they break."""
-    return timer_mutants() + purgatory_mutants() + memory_pool_mutants() + channel_muting_mutants()
+    """Return all mutants, component after component, in the order of the rules that they break."""
+    place = {rule.id: number for number, rule in enumerate(all_requirements())}
+    return tuple(sorted(REGISTERED, key=lambda each: place[each.rule]))
 
 
 def mutant(name: str) -> Mutant:
-    """The mutant of this name.
+    """Return the mutant of this name.
 
     Raises:
         KeyError: there is none.

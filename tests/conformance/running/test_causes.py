@@ -16,9 +16,9 @@ from purgatory_conformance.running.causes import CauseSearch
 from purgatory_conformance.running.shrinking import is_part_of
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.small.timer import PROFILE, SmallTimer, Task, small_subject
-from purgatory_conformance.specimens.wrong.executor import LastInFirstOut
-from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDropped
-from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
+from purgatory_conformance.specimens.wrong.executor import last_in_first_out
+from purgatory_conformance.specimens.wrong.expiry import ticks_backwards, zero_dropped
+from purgatory_conformance.specimens.wrong.wheel import wakes_every_tick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.components import PROFILES, narrowed
@@ -202,12 +202,18 @@ def test_lateness_that_is_seen_again_is_a_failure() -> None:
     assert campaign_of(simulated(lambda: 0)).verdict is Verdict.CONFORMANT
 
 
-class DropsZeroAndStacks(ZeroDropped, LastInFirstOut):
-    """Two faults: what is due at once is dropped, and the executor takes the last task first."""
+class DropsZeroAndStacks(SmallTimer):
+    """Drop what is due at once, and run the last task first: two faults."""
+
+    add = zero_dropped.add
+    next_to_run = last_in_first_out.next_to_run
 
 
-class TicksBackwardsAndWakes(TicksBackwards, WakesEveryTick):
-    """Two faults, of which one shows in nearly every case."""
+class TicksBackwardsAndWakes(SmallTimer):
+    """Have two faults, of which one shows in nearly every case."""
+
+    in_order = ticks_backwards.in_order
+    next_expiry = wakes_every_tick.next_expiry
 
 
 def test_two_faults_are_two_causes_with_their_own_rules() -> None:
@@ -323,12 +329,16 @@ class SizeOnceRun(SmallTimer):
         return super().size() + self.has_run
 
 
-class StacksAndCounts(LastInFirstOut, SizeOnceRun):
-    """Two faults in one step of the executor."""
+class StacksAndCounts(SizeOnceRun):
+    """Have two faults in one step of the executor."""
+
+    next_to_run = last_in_first_out.next_to_run
 
 
-class TicksBackwardsAndCounts(TicksBackwards, SizeOnceRun):
-    """Two faults in one advance."""
+class TicksBackwardsAndCounts(SizeOnceRun):
+    """Have two faults in one advance."""
+
+    in_order = ticks_backwards.in_order
 
 
 @pytest.mark.parametrize(

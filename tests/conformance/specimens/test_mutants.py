@@ -1,10 +1,12 @@
 """The suite catches each of its own wrong subjects, and blames it on the right rule."""
 
 from contextlib import closing
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from purgatory_conformance.specimens import wrong
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.small import memory_pool
@@ -14,8 +16,7 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.small.timer import SmallTimer, small_subject
-from purgatory_conformance.specimens.timer_mutants import SILENT_PROFILE
+from purgatory_conformance.specimens.small.timer import SILENT_PROFILE, SmallTimer, small_subject
 from purgatory_conformance.specimens.wrong import (
     arming,
     checking,
@@ -45,14 +46,19 @@ def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
 
 
 def test_mutants_have_names_and_summaries_of_their_own() -> None:
-    """
-    Given the mutants of all components
-    When their names are compared, which are words of the command line
-    Then no two are equal, and each says in a sentence what is wrong with it
-    """
+    """Names are words of the command line; each mutant says in a sentence what is wrong with it."""
     names = [mutant.name for mutant in mutants()]
     assert len(names) == len(set(names))
-    assert all(mutant.summary for mutant in mutants())
+    for mutant in mutants():
+        first = mutant.summary.splitlines()[0]
+        assert first.endswith("."), mutant.name
+        assert first.split()[0] not in {"What", "Who", "Whoever", "Where", "When", "Nobody", "No"}
+
+
+def test_every_module_of_wrong_subjects_is_imported_by_their_package() -> None:
+    """A module that is not imported would register nothing, and nobody would miss it."""
+    modules = {path.stem for path in Path(wrong.__file__).parent.glob("*.py")}
+    assert modules - {"__init__"} <= set(vars(wrong))
 
 
 @pytest.mark.parametrize("component", Component)
@@ -69,26 +75,26 @@ def test_each_rule_is_broken_by_a_mutant(component: Component) -> None:
 
 
 VISIBLE_BY_EVENTS = (
-    (expiry.RoundsUp, "TIMER-ROUNDING"),
-    (expiry.EarlyAtTickTen, "TIMER-NOT-EARLY"),
-    (expiry.OneTickLate, "TIMER-NOT-LATE"),
-    (expiry.TicksBackwards, "TIMER-TICK-ORDER"),
-    (expiry.BucketKeepsTasks, "TIMER-EXACTLY-ONCE"),
-    (expiry.ZeroDropped, "TIMER-ZERO-DELAY"),
-    (expiry.HugeWraps, "TIMER-LARGEST-DELAY"),
-    (arming.ReaddLeavesOldArming, "TIMER-READD-PENDING"),
-    (arming.CancelSticks, "TIMER-READD-CANCELLED"),
-    (arming.OnlyOnce, "TIMER-READD-FIRED"),
-    (arming.ReaddTakesQueuedRun, "TIMER-READD-FIRED"),
-    (arming.CancelledStillFires, "TIMER-CANCEL"),
-    (arming.CancelTakesQueuedRun, "TIMER-CANCEL-TOO-LATE"),
-    (executor.LastInFirstOut, "TIMER-EXECUTOR-ORDER"),
-    (executor.ThrowLosesBatch, "TIMER-THROWING-TASK"),
-    (executor.CancelInsideIgnored, "TIMER-CANCEL-INSIDE"),
-    (executor.AdvanceInsideIgnored, "TIMER-ADVANCE-INSIDE"),
-    (executor.ShutdownEmptiesQueue, "TIMER-SHUTDOWN-QUEUE"),
-    (wheel.LostOnCascade, "TIMER-NOT-LATE"),
-    (wheel.ExpiresWithItsBucket, "TIMER-NOT-EARLY"),
+    (expiry.rounds_up, "TIMER-ROUNDING"),
+    (expiry.early_at_tick_ten, "TIMER-NOT-EARLY"),
+    (expiry.one_tick_late, "TIMER-NOT-LATE"),
+    (expiry.ticks_backwards, "TIMER-TICK-ORDER"),
+    (expiry.bucket_keeps_tasks, "TIMER-EXACTLY-ONCE"),
+    (expiry.zero_dropped, "TIMER-ZERO-DELAY"),
+    (expiry.huge_wraps, "TIMER-LARGEST-DELAY"),
+    (arming.readd_leaves_old_arming, "TIMER-READD-PENDING"),
+    (arming.cancel_sticks, "TIMER-READD-CANCELLED"),
+    (arming.only_once, "TIMER-READD-FIRED"),
+    (arming.readd_takes_queued_run, "TIMER-READD-FIRED"),
+    (arming.cancelled_still_fires, "TIMER-CANCEL"),
+    (arming.cancel_takes_queued_run, "TIMER-CANCEL-TOO-LATE"),
+    (executor.last_in_first_out, "TIMER-EXECUTOR-ORDER"),
+    (executor.throw_loses_batch, "TIMER-THROWING-TASK"),
+    (executor.cancel_inside_ignored, "TIMER-CANCEL-INSIDE"),
+    (executor.advance_inside_ignored, "TIMER-ADVANCE-INSIDE"),
+    (executor.shutdown_empties_queue, "TIMER-SHUTDOWN-QUEUE"),
+    (wheel.lost_on_cascade, "TIMER-NOT-LATE"),
+    (wheel.expires_with_its_bucket, "TIMER-NOT-EARLY"),
 )
 """Wrong timers that declare no structure and show nothing, with the rule that is left to blame."""
 
@@ -107,20 +113,20 @@ def test_events_alone_name_the_rule(timer: type[SmallTimer], rule: str) -> None:
 
 
 VISIBLE_BY_ANSWERS = (
-    (granting.StrictIgnoresSize, "POOL-STRICT"),
-    (granting.NonStrictWantsAll, "POOL-NON-STRICT"),
-    (granting.AdmitsAtZero, "POOL-BOUND"),
-    (granting.RefusalDebits, "POOL-REFUSAL"),
-    (granting.NegativeChanges, "POOL-NEGATIVE-REQUEST"),
-    (granting.ZeroRefused, "POOL-ZERO-REQUEST"),
-    (granting.OversizeGranted, "POOL-OVERSIZE-REQUEST"),
-    (releasing.ReleaseForgets, "POOL-RELEASE"),
-    (releasing.FirstByteStays, "POOL-RELEASE"),
-    (releasing.ReleaseTwice, "POOL-RELEASE-AGAIN"),
-    (releasing.SliceFreesBuffer, "POOL-RELEASE-SLICE"),
-    (releasing.EqualIsTaken, "POOL-RELEASE-COPY"),
+    (granting.strict_ignores_size, "POOL-STRICT"),
+    (granting.non_strict_wants_all, "POOL-NON-STRICT"),
+    (granting.admits_at_zero, "POOL-BOUND"),
+    (granting.refusal_debits, "POOL-REFUSAL"),
+    (granting.negative_changes, "POOL-NEGATIVE-REQUEST"),
+    (granting.zero_refused, "POOL-ZERO-REQUEST"),
+    (granting.oversize_granted, "POOL-OVERSIZE-REQUEST"),
+    (releasing.release_forgets, "POOL-RELEASE"),
+    (releasing.first_byte_stays, "POOL-RELEASE"),
+    (releasing.release_twice, "POOL-RELEASE-AGAIN"),
+    (releasing.slice_frees_buffer, "POOL-RELEASE-SLICE"),
+    (releasing.equal_is_taken, "POOL-RELEASE-COPY"),
     (releasing.ForeignIsCredited, "POOL-RELEASE-FOREIGN"),
-    (releasing.LeakIsLost, "POOL-LEAK"),
+    (releasing.leak_is_lost, "POOL-LEAK"),
 )
 
 
@@ -139,13 +145,13 @@ def test_answers_alone_name_the_rule(pool: type[SmallMemoryPool], rule: str) -> 
 
 
 INLINE = (
-    (completing.ExpirationFirst, "PURGATORY-CALLBACK-ORDER"),
-    (completing.TimeOutLate, "PURGATORY-TIME-OUT"),
-    (completing.LostExpiryExpires, "PURGATORY-LOST-EXPIRY"),
-    (completing.ExpiryThrowLosesQueue, "PURGATORY-EXPIRY-THROWS"),
-    (completing.ExpirationDespiteThrow, "PURGATORY-CALLBACK-THROWS"),
-    (checking.CancelForKeyInsideLost, "PURGATORY-CANCEL-INSIDE"),
-    (counting.NeverPurges, "PURGATORY-PURGE-START"),
+    (completing.expiration_first, "PURGATORY-CALLBACK-ORDER"),
+    (completing.time_out_late, "PURGATORY-TIME-OUT"),
+    (completing.lost_expiry_expires, "PURGATORY-LOST-EXPIRY"),
+    (completing.expiry_throw_loses_queue, "PURGATORY-EXPIRY-THROWS"),
+    (completing.expiration_despite_throw, "PURGATORY-CALLBACK-THROWS"),
+    (checking.cancel_for_key_inside_lost, "PURGATORY-CANCEL-INSIDE"),
+    (counting.never_purges, "PURGATORY-PURGE-START"),
 )
 """Wrong purgatories whose executor runs inline, with the rule that is to blame."""
 
@@ -174,7 +180,7 @@ def test_time_out_taken_after_on_complete_is_seen_by_the_size_in_the_callback(
     """
     shown = {PurgatoryObservable.CALLBACK_TIMER_SIZE} if is_shown else set()
     profile = msgspec.structs.replace(PROFILE, features=frozenset(), observables=frozenset(shown))
-    subject = small_purgatory(completing.TimeOutTakenLast, profile)
+    subject = small_purgatory(completing.time_out_taken_last, profile)
     if is_shown:
         found = shrunk_divergence(subject, Component.PURGATORY)
         assert (found.rule, found.kind) == ("PURGATORY-CALLBACK-ORDER", "callback_timer_size")

@@ -5,8 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from purgatory_conformance.specimens.profile_subject import ProfileSubject
-from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.specimens.profile_subjects import ProfileSubject, profile_subjects
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_spec.profiles import (
     Accounting,

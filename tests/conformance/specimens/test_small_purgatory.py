@@ -6,21 +6,18 @@ import pytest
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.specimens.purgatory_mutants import (
+from purgatory_conformance.specimens.small.other_purgatories import WheelPurgatory
+from purgatory_conformance.specimens.small.purgatory import (
     ESTIMATE_PROFILE,
+    PROFILE,
     PROPOSAL_PROFILE,
     SILENT_PROFILE,
-)
-from purgatory_conformance.specimens.purgatory_profiles import WheelPurgatory
-from purgatory_conformance.specimens.small.purgatory import (
-    PROFILE,
     DelayedOperation,
     MakePurgatory,
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.wrong.checking import CancelTakesTimeOut, CountsStale
-from purgatory_judge.case_judge import Deviation
+from purgatory_conformance.specimens.wrong.checking import CountsStale, cancel_takes_time_out
 from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.profiles import (
     Component,
@@ -101,8 +98,10 @@ def test_small_purgatory_conforms_under_other_profiles(name: str) -> None:
 WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
 
 
-class LikeKafka(CancelTakesTimeOut, WheelPurgatory):
+class LikeKafka(WheelPurgatory):
     """A purgatory with the choices of Kafka's, and with its deviations."""
+
+    cancel_for_key = cancel_takes_time_out.cancel_for_key
 
     def arm(self, operation: DelayedOperation) -> None:
         """Not before the second try."""

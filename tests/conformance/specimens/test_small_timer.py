@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.specimens.small.other_timers import HeapTimer
 from purgatory_conformance.specimens.small.timer import PROFILE, small_subject
-from purgatory_conformance.specimens.timer_profiles import HeapTimer
 from purgatory_conformance.specimens.wrong import arming
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind
@@ -75,7 +75,7 @@ def test_unplanned_failure_is_internal() -> None:
     When an unknown task is cancelled
     Then the operation is rejected as internal, with the exception in the detail
     """
-    subject = small_subject(arming.CancelUnknownFails)
+    subject = small_subject(arming.cancel_unknown_fails)
     subject.new("unknown", TimerConfiguration())
     (outcome,) = subject.do_all([Cancel("a")])
     assert (outcome.rejected, outcome.detail) == (Reason.INTERNAL, "KeyError('a')")

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.specimens.small.channel_muting import small_server_subject
-from purgatory_conformance.specimens.wrong.recovering import NewcomerPasses
+from purgatory_conformance.specimens.wrong.recovering import newcomer_passes
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.messages import Do, NewChannelMuting, Reply
@@ -251,7 +251,7 @@ def test_both_servers_do_the_same(case: Case, *, tls: bool) -> None:
 def test_the_comparison_sees_a_server_that_differs() -> None:
     """A control: a server that lets newcomers pass is not equal in the case that says so."""
     case = next(each for each in CASES if each.title.startswith("a newcomer stands"))
-    wrong = carried_out(small_server_subject(NewcomerPasses), case.configuration, case.operations)
+    wrong = carried_out(small_server_subject(newcomer_passes), case.configuration, case.operations)
     assert wrong != carried_out(small_server_subject(), case.configuration, case.operations)
 
 

@@ -11,29 +11,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 
+import msgspec
+
+from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Construct,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    PollBeside,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-)
-from purgatory_spec.outcomes import Event, Outcome, Value, received
+from purgatory_spec.outcomes import Event, Value, received
 from purgatory_spec.profiles import (
     AskAgain,
     ChannelMutingConfiguration,
@@ -55,6 +42,9 @@ PROFILE = ChannelMutingProfile(
 )
 """What the small server declares unless told otherwise: all that the suite can ask for."""
 
+EVERYONE_PROFILE = msgspec.structs.replace(PROFILE, recovery=Recovery.EVERYONE)
+"""The profile of a server where all that wait ask again, and newcomers with them."""
+
 
 _TURN = 64
 """How many records or writes are taken from a channel in a poll."""
@@ -65,15 +55,6 @@ _SUPPLY = 10_000
 
 class GivenUp(Exception):
     """The server has taken all records of a client that sends without end, and asks for more."""
-
-
-class Refusal(Exception):
-    """The server, or what stands before it, rejects an operation."""
-
-    def __init__(self, reason: Reason = Reason.INVALID_ARGUMENT) -> None:
-        """Keep the reason, which the outcome names."""
-        super().__init__(reason.value)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +74,7 @@ class Channel:
     name: str
     wire: deque[bytes] = field(default_factory=deque)
     """The writes that the server has not taken."""
-    ending: Ending | None = None
+    ending: op.Ending | None = None
     """How the client has ended."""
     taken: bytes = b""
     """What TLS has taken from the socket, and nobody has read."""
@@ -507,8 +488,7 @@ class SmallServer:
         """How long somebody has waited."""
         return self.waited_ms + (self.now_ms - self.waits_since_ms if self.line else 0)
 
-    @classmethod
-    def check_limits(cls, limit: int, most: int) -> None:
+    def check_limits(self, limit: int, most: int) -> None:
         """Raise ``Refusal`` for limits that no server can have."""
         if most < 1 or 0 < limit < most:
             raise Refusal
@@ -517,60 +497,50 @@ class SmallServer:
 MakeServer = Callable[[ChannelMutingConfiguration, ChannelMutingProfile, Habits], SmallServer]
 
 
-class SmallServerInstance:
-    """A small server behind the step vocabulary, with its clients and its handlers."""
+class SmallServerInstance(Specimen):
+    """Put a small server behind the step vocabulary, with its clients and its handlers."""
 
     def __init__(self, server: SmallServer, profile: ChannelMutingProfile) -> None:
-        """Nobody is connected."""
+        """Begin without connections."""
+        super().__init__(profile)
         self._server = server
-        self._profile = profile
         self._channels: dict[str, Channel] = {}
         self._sent: dict[str, SentRequests] = {}
         self._handled: dict[str, Request] = {}
 
-    def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            self._perform(operation)
-        except Refusal as refusal:
-            rejected = refusal.reason
-        except Exception as error:
-            rejected, detail = Reason.INTERNAL, repr(error)
-        events = tuple(self._event_of(request) for request in self._server.received)
+    def settle(self) -> None:
+        """Hand the requests that were received to their handlers."""
+        self.events += [self._event_of(request) for request in self._server.received]
         self._server.received.clear()
-        return Outcome(None, rejected, events, self._show(), detail)
 
-    def close(self) -> None:
-        """Nothing is held."""
-
-    def _perform(self, operation: Operation) -> None:
+    def perform(self, operation: op.Operation) -> Value:
+        """Carry out one operation, which has no result."""
         server = self._server
         match operation:
-            case Connect(name):
+            case op.Connect(name):
                 self._channels[name] = Channel(name)
                 self._sent[name] = SentRequests(name)
                 server.connect(self._channels[name])
-            case Announce(name, size_bytes, sent_bytes):
-                self._write(name, self._sent_of(name).announce(size_bytes, sent_bytes))
-            case Send(name, sent_bytes):
-                self._write(name, self._sent_of(name).send(sent_bytes))
-            case HangUp(name, ending):
-                self._channel(name).ending = ending
-            case Poll():
+            case op.Announce(name, size_bytes, sent_bytes):
+                self._write(name, known(self._sent, name).announce(size_bytes, sent_bytes))
+            case op.Send(name, sent_bytes):
+                self._write(name, known(self._sent, name).send(sent_bytes))
+            case op.HangUp(name, ending):
+                known(self._channels, name).ending = ending
+            case op.Poll():
                 server.poll()
-            case PollWhile(name):
+            case op.PollWhile(name):
                 request = self._no_longer_handled(name)
                 server.poll(lambda: server.release(request))
-            case PollBeside(name):
-                self._poll_beside(self._channel(name))
-            case Construct(limit_bytes, max_request_bytes):
+            case op.PollBeside(name):
+                self._poll_beside(known(self._channels, name))
+            case op.Construct(limit_bytes, max_request_bytes):
                 server.check_limits(limit_bytes, max_request_bytes)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 server.now_ms = to_ms
             case _:
                 self._handle(operation)
+        return None
 
     def _poll_beside(self, channel: Channel) -> None:
         """Poll while a client sends records without data."""
@@ -579,54 +549,45 @@ class SmallServerInstance:
             self._server.poll()
         channel.supply = None
 
-    def _handle(self, operation: Operation) -> None:
+    def _handle(self, operation: op.Operation) -> None:
         """What a handler does, or the server by itself."""
         server = self._server
         match operation:
-            case Release(name):
+            case op.Release(name):
                 server.release(self._no_longer_handled(name))
-            case Respond(name):
-                server.respond(self._channel(name))
-            case Throttle(name):
-                server.throttle(self._channel(name))
-            case Unthrottle(name):
-                server.unthrottle(self._channel(name))
-            case Close(name):
-                if self._channel(name).is_open:
-                    server.close(self._channel(name))
+            case op.Respond(name):
+                server.respond(known(self._channels, name))
+            case op.Throttle(name):
+                server.throttle(known(self._channels, name))
+            case op.Unthrottle(name):
+                server.unthrottle(known(self._channels, name))
+            case op.Close(name):
+                if known(self._channels, name).is_open:
+                    server.close(known(self._channels, name))
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
 
     def _write(self, name: str, data: bytes) -> None:
         """A client's write, which a connection that is closed does not take."""
-        channel = self._channel(name)
+        channel = known(self._channels, name)
         if channel.is_open and data:
             channel.wire.append(data)
 
-    def _channel(self, name: str) -> Channel:
-        if name not in self._channels:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._channels[name]
-
-    def _sent_of(self, name: str) -> SentRequests:
-        if name not in self._sent:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._sent[name]
-
     def _no_longer_handled(self, name: str) -> Request:
-        if name not in self._handled:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._handled.pop(name)
+        request = known(self._handled, name)
+        del self._handled[name]
+        return request
 
     def _event_of(self, request: Request) -> Event:
         name = self._sent[request.channel.name].receive(request.body)
         self._handled[name] = request
         return received(name)
 
-    def _show(self) -> Mapping[str, Value]:
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables; what lies unread in a socket is not known under TLS."""
         server = self._server
         alive = [each for _, each in sorted(self._channels.items()) if each.is_open]
-        values: dict[ChannelMutingObservable, Value] = {
+        return {
             ChannelMutingObservable.AVAILABLE: server.available,
             ChannelMutingObservable.OPEN: _names(alive),
             ChannelMutingObservable.WAITING: _names(filter(server.shown_waiting, alive)),
@@ -635,7 +596,6 @@ class SmallServerInstance:
             ChannelMutingObservable.UNREAD: None if server.tls else self._unread(alive),
             ChannelMutingObservable.DEPLETED_TIME: server.depleted_ms(),
         }
-        return {o.value: v for o, v in values.items() if o in self._profile.observables}
 
     def _unread(self, alive: Iterable[Channel]) -> int:
         return sum(self._sent[each.name].of_bodies(each.unread) for each in alive)

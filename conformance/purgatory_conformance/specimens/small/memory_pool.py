@@ -7,21 +7,15 @@ subclass with a single override.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
+import msgspec
+
+from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
-from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import (
     LARGEST_SAFE_INTEGER,
     Component,
@@ -42,14 +36,11 @@ PROFILE = MemoryPoolProfile(
 )
 """What the small pool declares unless told otherwise: all that the suite can ask for."""
 
+NAIVE_PROFILE = msgspec.structs.replace(PROFILE, release_validation=ReleaseValidation.NONE)
+"""The profile of a pool that credits every buffer given back, and may be given any buffer.
 
-class Refusal(Exception):
-    """The pool, or what stands before it, rejects an operation."""
-
-    def __init__(self, reason: Reason = Reason.INVALID_ARGUMENT) -> None:
-        """Keep the reason, which the outcome names."""
-        super().__init__(reason.value)
-        self.reason = reason
+It breaks POOL-CONSERVATION, as Kafka's does.
+"""
 
 
 @dataclass(eq=False, slots=True)
@@ -190,8 +181,7 @@ class SmallMemoryPool:
         """How long the spells were that have ended."""
         return self.dry_ms
 
-    @classmethod
-    def check_sizes(cls, size: int, most: int) -> None:
+    def check_sizes(self, size: int, most: int) -> None:
         """Raise ``Refusal`` for sizes that no pool can be made of."""
         if size < 1 or most < 1 or most > size:
             raise Refusal
@@ -226,81 +216,62 @@ class SmallUnboundedPool(SmallMemoryPool):
 MakePool = Callable[[MemoryPoolConfiguration, MemoryPoolProfile], SmallMemoryPool]
 
 
-class SmallPoolInstance:
-    """A small pool behind the step vocabulary, with the holders of its buffers."""
+class SmallPoolInstance(Specimen):
+    """Put a small pool behind the step vocabulary, with the holders of its buffers."""
 
     def __init__(self, pool: SmallMemoryPool, profile: MemoryPoolProfile) -> None:
-        """Nobody holds anything."""
+        """Begin without holders."""
+        super().__init__(profile)
         self._pool = pool
-        self._profile = profile
         self._holders: dict[str, Buffer] = {}
+        self._granted: Buffer | None = None
 
-    def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
-        granted: Buffer | None = None
-        result: Value = None
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            if isinstance(operation, Allocate):
-                granted = self._pool.try_allocate(operation.size_bytes)
-                result = granted is not None
-                if granted is not None:
-                    self._holders[operation.buffer] = granted
-            else:
-                self._perform(operation)
-        except Refusal as refusal:
-            rejected = refusal.reason
-        except Exception as error:
-            rejected, detail = Reason.INTERNAL, repr(error)
-        return Outcome(result, rejected, (), self._show(granted), detail)
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-    def _perform(self, operation: Operation) -> None:
+    def perform(self, operation: op.Operation) -> Value:
+        """Return whether a request was granted, and nothing for other operations."""
         pool = self._pool
+        self._granted = None
         match operation:
-            case Release(name, form):
-                pool.release(_in_form(self._holder(name), form))
-            case ReleaseForeign(size_bytes):
+            case op.Allocate(name, size_bytes):
+                self._granted = pool.try_allocate(size_bytes)
+                if self._granted is not None:
+                    self._holders[name] = self._granted
+                return self._granted is not None
+            case op.Release(name, form):
+                pool.release(_in_form(known(self._holders, name), form))
+            case op.ReleaseForeign(size_bytes):
                 pool.release(Buffer(bytearray(size_bytes)))
-            case ReleaseNothing():
+            case op.ReleaseNothing():
                 pool.release(None)
-            case Lose(name):
-                buffer = self._holder(name)
+            case op.Lose(name):
+                buffer = known(self._holders, name)
                 del self._holders[name]
                 pool.collected(buffer)
-            case Construct(size_bytes, max_single_bytes):
+            case op.Construct(size_bytes, max_single_bytes):
                 pool.check_sizes(size_bytes, max_single_bytes)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 pool.elapse(to_ms)
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
+        return None
 
-    def _holder(self, name: str) -> Buffer:
-        if name not in self._holders:
-            raise Refusal(Reason.UNKNOWN_NAME)
-        return self._holders[name]
-
-    def _show(self, granted: Buffer | None) -> Mapping[str, Value]:
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables."""
         pool = self._pool
-        values: dict[MemoryPoolObservable, Value] = {
+        return {
             MemoryPoolObservable.AVAILABLE: pool.available,
             MemoryPoolObservable.USED: pool.used(),
             MemoryPoolObservable.SIZE: pool.shown_size(),
             MemoryPoolObservable.OUT_OF_MEMORY: pool.is_out_of_memory(),
-            MemoryPoolObservable.BUFFER: None if granted is None else granted.capacity,
+            MemoryPoolObservable.BUFFER: None if self._granted is None else self._granted.capacity,
             MemoryPoolObservable.DEPLETED_SPELLS: pool.spells,
             MemoryPoolObservable.DEPLETED_TIME: pool.depleted_ms(),
         }
-        return {o.value: v for o, v in values.items() if o in self._profile.observables}
 
 
-def _in_form(buffer: Buffer, form: ReleaseForm) -> Buffer:
-    if form is ReleaseForm.SLICE:
+def _in_form(buffer: Buffer, form: op.ReleaseForm) -> Buffer:
+    if form is op.ReleaseForm.SLICE:
         return Buffer(buffer.memory)
-    if form is ReleaseForm.COPY:
+    if form is op.ReleaseForm.COPY:
         return Buffer(bytearray(buffer.memory))
     return buffer
 

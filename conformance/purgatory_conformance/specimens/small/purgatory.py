@@ -8,33 +8,20 @@ method, so that a purgatory with a single fault is a subclass with a single over
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 
-from purgatory_conformance.subjects.in_process import InProcessSubject
+import msgspec
+
 from purgatory_judge.components import narrowed
-from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CallInside,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Meanwhile,
-    Operation,
-    RunOne,
-    Satisfy,
-    SatisfyInside,
-    Script,
-    Shutdown,
-    Throw,
-    Watch,
-    WatchInside,
+from purgatory_conformance.specimens.small.specimen import (
+    Refusal,
+    ScriptFailure,
+    Specimen,
+    reason_of,
 )
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
+from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import (
     Event,
     EventKind,
@@ -49,6 +36,7 @@ from purgatory_spec.profiles import (
     Accounting,
     CheckDrops,
     Component,
+    Configuration,
     Executor,
     NegativeDelay,
     PurgatoryConfiguration,
@@ -71,22 +59,31 @@ PROFILE = PurgatoryProfile(
 )
 """What the small purgatory declares unless told otherwise: all that the suite can ask for."""
 
+AMORTISED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=PurgeDue.AMORTISED)
+"""The choices of a purgatory whose purges cost what they remove."""
 
-NO_SCRIPT = Script()
+SILENT_PROFILE = msgspec.structs.replace(PROFILE, observables=frozenset())
+"""The profile of a first adapter that has everything and shows nothing but events and results."""
+
+PROPOSAL_PROFILE = msgspec.structs.replace(
+    PROFILE,
+    accounting=Accounting.PROPOSAL,
+    throwing_try=ThrowingTry.STOP,
+    observables=PROFILE.observables - {PurgatoryObservable.PENDING},
+)
+"""The choices of Kafka's purgatory, but for its timer's structure."""
+
+ESTIMATE_PROFILE = msgspec.structs.replace(
+    PROPOSAL_PROFILE,
+    observables=PROPOSAL_PROFILE.observables - {PurgatoryObservable.STALE_OPERATIONS},
+)
+"""The same without the count that shows that the published accounting does not bound it."""
+
+
+Keys = tuple[str, ...]
+
+NO_SCRIPT = op.Script()
 """An operation that waits until somebody else completes it."""
-
-
-class Refusal(Exception):
-    """The purgatory refuses an operation."""
-
-    def __init__(self, reason: Reason) -> None:
-        """Keep the reason, which the outcome names."""
-        super().__init__(reason.value)
-        self.reason = reason
-
-
-class ScriptFailure(Exception):
-    """The exception that leaves a try or a callback because its script says so."""
 
 
 @dataclass(eq=False, slots=True)
@@ -95,7 +92,7 @@ class DelayedOperation:
 
     name: str
     delay_ms: int = 0
-    script: Script = NO_SCRIPT
+    script: op.Script = NO_SCRIPT
     satisfied: bool = False
     completed: bool = False
     tries: int = 0
@@ -110,11 +107,12 @@ class Entry:
     operation: DelayedOperation
 
 
-class SmallPurgatory:
+class SmallPurgatory(Specimen):
     """A purgatory with timer, clock and executor queue."""
 
     def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
         """Make a purgatory in which nothing waits."""
+        super().__init__(profile)
         self.profile = profile
         self.purge_interval = configuration.purge_interval
         self.time_outs = configuration.time_outs
@@ -127,54 +125,44 @@ class SmallPurgatory:
         self.armings = 0
         self.estimated = 0
         self.closed = False
-        self.events: list[Event] = []
         self.callback_timer_size: int | None = None
 
     # What a step asks for
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         """Carry out one operation."""
-        self.events = []
         self.callback_timer_size = None
-        result: Value = None
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            result = self.perform(operation)
-        except Exception as error:
-            rejected, detail = reason_of(error), repr(error)
-        self.settle()
-        return Outcome(result, rejected, tuple(self.events), self.show(), detail)
+        return super().do(operation)
 
-    def perform(self, operation: Operation) -> Value:
+    def perform(self, operation: op.Operation) -> Value:
         """The result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
         result: Value = None
         match operation:
-            case Watch(name, keys, delay_ms, script):
+            case op.Watch(name, keys, delay_ms, script):
                 result = self.watch(self.introduced(name, delay_ms, script), keys)
-            case Check(key):
+            case op.Check(key):
                 result = self.check(key)
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 result = tuple(each.name for each in self.cancel_for_key(key))
-            case Force(name):
+            case op.Force(name):
                 result = self.force(self.introduced(name))
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self.introduced(name).satisfied = True
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.now_ms = to_ms
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.now_ms = to_ms
                 self.advance()
-            case RunOne():
+            case op.RunOne():
                 self.run_one()
-            case Shutdown():
+            case op.Shutdown():
                 self.shutdown()
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
         return result
 
     def introduced(
-        self, name: str, delay_ms: int = 0, script: Script | None = None
+        self, name: str, delay_ms: int = 0, script: op.Script | None = None
     ) -> DelayedOperation:
         """The operation of a name, with delay and script where this is its first mention."""
         if name not in self.operations:
@@ -183,7 +171,7 @@ class SmallPurgatory:
 
     # Watching
 
-    def watch(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def watch(self, operation: DelayedOperation, keys: Keys) -> bool:
         """Try an operation, else watch it; whether this call completed the operation."""
         self.refuse(keys)
         if self.is_completed(operation):
@@ -198,7 +186,7 @@ class SmallPurgatory:
         self.count_watch(keys)
         return self.second_try(operation)
 
-    def refuse(self, keys: tuple[str, ...]) -> None:
+    def refuse(self, keys: Keys) -> None:
         """Raise ``Refusal`` where nothing can be watched."""
         if self.closed:
             raise Refusal(Reason.CLOSED)
@@ -214,12 +202,12 @@ class SmallPurgatory:
         """Whether an operation is completed by now."""
         return operation.completed
 
-    def watch_completed(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def watch_completed(self, operation: DelayedOperation, keys: Keys) -> bool:
         """Watch an operation that was completed before."""
         self.count_watch(keys)
         return False
 
-    def first_try(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
         """The try before an operation is watched."""
         return self.attempt(operation)
 
@@ -227,12 +215,12 @@ class SmallPurgatory:
         """The try after an operation was added to all lists."""
         return self.attempt(operation)
 
-    def enlist(self, operation: DelayedOperation, keys: tuple[str, ...]) -> None:
+    def enlist(self, operation: DelayedOperation, keys: Keys) -> None:
         """Add an operation to the list of each key."""
         for key in keys:
             self.lists.setdefault(key, []).append(Entry(operation))
 
-    def count_watch(self, keys: tuple[str, ...]) -> None:
+    def count_watch(self, keys: Keys) -> None:
         """What the proposal's estimate grows by."""
         self.estimated += 1
 
@@ -241,15 +229,15 @@ class SmallPurgatory:
     def attempt(self, operation: DelayedOperation) -> bool:
         """Call ``try_complete``; the answer of the script."""
         self.events.append(tried(operation.name))
-        answers = operation.script.tries or (Answer.WAIT,)
+        answers = operation.script.tries or (op.Answer.WAIT,)
         answer = answers[min(operation.tries, len(answers) - 1)]
-        completes = operation.satisfied or answer is Answer.COMPLETE
+        completes = operation.satisfied or answer is op.Answer.COMPLETE
         operation.tries += 1
         for acts in operation.script.on_try[operation.tries - 1 : operation.tries]:
             self.act_all(operation, acts)
         if completes:
             return self.force(operation)
-        if answer is Answer.THROW:
+        if answer is op.Answer.THROW:
             raise ScriptFailure
         return False
 
@@ -277,10 +265,10 @@ class SmallPurgatory:
         self.events.append(timed_out(operation.name))
         self.act_all(operation, operation.script.on_expiration)
 
-    def act_all(self, operation: DelayedOperation, actions: Iterable[CallbackAction]) -> None:
+    def act_all(self, operation: DelayedOperation, actions: Iterable[op.CallbackAction]) -> None:
         """The actions of a callback; raises ``ScriptFailure`` where it throws."""
         for action in actions:
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 raise ScriptFailure
             try:
                 self.act(action)
@@ -288,25 +276,25 @@ class SmallPurgatory:
                 event = Event(EventKind.REJECTED, operation.name, reason=reason_of(error))
                 self.events.append(event)
 
-    def act(self, action: CallbackAction) -> None:
+    def act(self, action: op.CallbackAction) -> None:
         """One action of a callback."""
         match action:
-            case WatchInside(name, keys, delay_ms):
+            case op.WatchInside(name, keys, delay_ms):
                 self.watch(self.introduced(name, delay_ms), keys)
-            case CheckInside(key):
+            case op.CheckInside(key):
                 self.check(key)
-            case CancelForKeyInside(key):
+            case op.CancelForKeyInside(key):
                 self.cancel_for_key(key)
-            case ForceInside(name):
+            case op.ForceInside(name):
                 self.force(self.introduced(name))
-            case SatisfyInside(name):
+            case op.SatisfyInside(name):
                 self.introduced(name).satisfied = True
-            case Meanwhile(call):
+            case op.Meanwhile(call):
                 self.act_meanwhile(call)
-            case Throw():
+            case op.Throw():
                 raise ScriptFailure
 
-    def act_meanwhile(self, call: CallInside) -> None:
+    def act_meanwhile(self, call: op.CallInside) -> None:
         """The call of another thread goes through at once: no lock is held."""
         self.act(call)
 
@@ -357,6 +345,12 @@ class SmallPurgatory:
         """Take an entry out of the list of a key, if present."""
         if entry in self.lists.get(key, ()):
             self.lists[key].remove(entry)
+            self.forget_empty(key)
+
+    def unlist(self, operation: DelayedOperation) -> None:
+        """Take an operation out of all lists."""
+        for key in tuple(self.lists):
+            self.lists[key] = [each for each in self.lists[key] if each.operation is not operation]
             self.forget_empty(key)
 
     def forget_empty(self, key: str) -> None:
@@ -450,9 +444,6 @@ class SmallPurgatory:
         self.closed = True
         self.armed = []
 
-    def close(self) -> None:
-        """Nothing is held."""
-
     # Counting and purging
 
     def is_purge_due(self) -> bool:
@@ -515,9 +506,9 @@ class SmallPurgatory:
             return self.estimated
         return len(self.armed) + len(self.queue) + self.stale_entries()
 
-    def show(self) -> Mapping[str, Value]:
-        """The declared observables."""
-        values: dict[PurgatoryObservable, Value] = {
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables."""
+        return {
             PurgatoryObservable.ENTRIES: self.entries(),
             PurgatoryObservable.KEYS: len(self.lists),
             PurgatoryObservable.STALE_ENTRIES: self.stale_entries(),
@@ -528,14 +519,6 @@ class SmallPurgatory:
             PurgatoryObservable.ESTIMATE: self.estimate(),
             PurgatoryObservable.CALLBACK_TIMER_SIZE: self.callback_timer_size,
         }
-        return {o.value: v for o, v in values.items() if o in self.profile.observables}
-
-
-def reason_of(error: Exception) -> Reason:
-    """Why an operation was rejected that ended in this exception."""
-    if isinstance(error, Refusal):
-        return error.reason
-    return Reason.THROWN if isinstance(error, ScriptFailure) else Reason.INTERNAL
 
 
 MakePurgatory = Callable[[PurgatoryConfiguration, PurgatoryProfile], SmallPurgatory]
@@ -545,12 +528,20 @@ def small_purgatory(
     make_purgatory: MakePurgatory = SmallPurgatory,
     profile: PurgatoryProfile = PROFILE,
     name: str = "small purgatory",
+    *,
+    behaves: PurgatoryProfile | None = None,
 ) -> InProcessSubject:
-    """A small purgatory, right or wrong, as a subject in process."""
-    return InProcessSubject(
-        Implementation(name=name, language="Python"),
-        {Component.PURGATORY: profile},
-        lambda configuration: make_purgatory(
-            narrowed(configuration, PurgatoryConfiguration), profile
-        ),
-    )
+    """Return a small purgatory, right or wrong, as a subject in process.
+
+    Args:
+        make_purgatory: Makes a purgatory.
+        profile: What the subject declares.
+        name: The subject's name in reports.
+        behaves: The profile that the purgatory follows; ``profile`` if None.
+    """
+
+    def make(configuration: Configuration) -> SmallPurgatory:
+        return make_purgatory(narrowed(configuration, PurgatoryConfiguration), behaves or profile)
+
+    implementation = Implementation(name=name, language="Python")
+    return InProcessSubject(implementation, {Component.PURGATORY: profile}, make)

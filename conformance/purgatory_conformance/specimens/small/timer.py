@@ -8,26 +8,16 @@ subclass with a single override. It is a control, not an example of speed.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 
-from purgatory_conformance.subjects.in_process import InProcessSubject
+import msgspec
+
 from purgatory_judge.components import narrowed
+from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure, Specimen
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-)
-from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
+from purgatory_spec.outcomes import Event, EventKind, Value, expired, ran
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     Component,
@@ -53,18 +43,14 @@ PROFILE = TimerProfile(
 )
 """What the small timer declares unless told otherwise: all that the suite can ask for."""
 
+SILENT_PROFILE = msgspec.structs.replace(PROFILE, structure=Structure.ANY, observables=frozenset())
+"""The profile of a first adapter: any structure, and nothing is shown but events."""
 
-class Refusal(Exception):
-    """The timer refuses an operation."""
+FIFO_PROFILE = msgspec.structs.replace(PROFILE, same_tick_order=SameTickOrder.FIFO)
+"""The profile of a timer that keeps the order of arming inside a tick."""
 
-    def __init__(self, reason: Reason) -> None:
-        """Keep the reason, which the outcome names."""
-        super().__init__(reason.value)
-        self.reason = reason
-
-
-class ScriptFailure(Exception):
-    """The exception that leaves a task because its script says so."""
+Script = tuple[op.Action, ...] | None
+"""What an added task does when it runs; None for what it did before."""
 
 
 @dataclass(eq=False, slots=True)
@@ -90,18 +76,19 @@ class Task:
     """A task object; its bucket matters while it is pending."""
 
     name: str
-    script: tuple[Action, ...] = ()
+    script: tuple[op.Action, ...] = ()
     fate: Fate = Fate.NEVER_ARMED
     due_tick: int = 0
     arming: int = 0
     bucket: Bucket | None = None
 
 
-class SmallTimer:
+class SmallTimer(Specimen):
     """A timer with clock and executor queue."""
 
     def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
         """Make a timer with one level and nothing to do."""
+        super().__init__(profile)
         self.profile = profile
         self.tick_ms = configuration.tick_ms
         self.wheel_size = configuration.wheel_size
@@ -114,42 +101,26 @@ class SmallTimer:
         self.pending = 0
         self.armings = 0
         self.closed = False
-        self.events: list[Event] = []
         self.add_level()
 
     # What a step asks for
 
-    def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
-        self.events = []
-        result: Value = None
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            result = self.perform(operation)
-            self.settle()
-        except Refusal as refusal:
-            rejected = refusal.reason
-        except Exception as error:
-            rejected, detail = Reason.INTERNAL, repr(error)
-        return Outcome(result, rejected, tuple(self.events), self.show(), detail)
-
-    def perform(self, operation: Operation) -> Value:
+    def perform(self, operation: op.Operation) -> Value:
         """The result of an operation; raises ``Refusal``."""
         match operation:
-            case Add(name, delay_ms, script):
+            case op.Add(name, delay_ms, script):
                 self.add(self.task(name), delay_ms, script)
-            case Cancel(name):
+            case op.Cancel(name):
                 self.cancel(self.task(name))
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.now_ms = to_ms
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.now_ms = to_ms
                 result = self.advance()
                 return result if Observable.ADVANCE_RESULT in self.profile.observables else None
-            case RunOne():
+            case op.RunOne():
                 self.run_one()
-            case Shutdown():
+            case op.Shutdown():
                 self.shutdown()
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
@@ -159,8 +130,8 @@ class SmallTimer:
         """The task object of a name."""
         return self.tasks.setdefault(name, Task(name))
 
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
-        """Arm a task, pending or not; ``script`` None leaves the script that it has."""
+    def add(self, task: Task, delay_ms: int, script: Script = None) -> None:
+        """Arm a task, pending or not."""
         self.refuse(delay_ms)
         if script is not None:
             task.script = script
@@ -373,20 +344,17 @@ class SmallTimer:
                 event = Event(EventKind.REJECTED, task.name, reason=refusal.reason)
                 self.events.append(event)
 
-    def act(self, action: Action) -> None:
+    def act(self, action: op.Action) -> None:
         """One action of a running task."""
         match action:
-            case Throw():
+            case op.Throw():
                 raise ScriptFailure
-            case AddInside(name, delay_ms):
+            case op.AddInside(name, delay_ms):
                 self.add(self.task(name), delay_ms)
-            case CancelInside(name):
+            case op.CancelInside(name):
                 self.cancel(self.task(name))
-            case AdvanceInside():
+            case op.AdvanceInside():
                 self.advance()
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     # What is shown
 
@@ -398,9 +366,9 @@ class SmallTimer:
         """When there is something to do, ms."""
         return self.first_bucket().expiry_ms if self.delay_queue else None
 
-    def show(self) -> Mapping[str, Value]:
-        """The declared observables."""
-        values: dict[Observable, Value] = {
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables but the result of an advance."""
+        return {
             Observable.SIZE: self.size(),
             Observable.QUEUED: len(self.queue),
             Observable.WHEEL_CLOCK: self.own_clock_ms,
@@ -408,18 +376,29 @@ class SmallTimer:
             Observable.NEXT_EXPIRY: self.next_expiry(),
             Observable.LEVELS: len(self.levels),
         }
-        return {o.value: v for o, v in values.items() if o in self.profile.observables}
 
 
 MakeTimer = Callable[[TimerConfiguration, TimerProfile], SmallTimer]
 
 
 def small_subject(
-    make_timer: MakeTimer = SmallTimer, profile: TimerProfile = PROFILE, name: str = "small timer"
+    make_timer: MakeTimer = SmallTimer,
+    profile: TimerProfile = PROFILE,
+    name: str = "small timer",
+    *,
+    behaves: TimerProfile | None = None,
 ) -> InProcessSubject:
-    """A small timer, right or wrong, as a subject in process."""
+    """Return a small timer, right or wrong, as a subject in process.
+
+    Args:
+        make_timer: Makes a timer.
+        profile: What the subject declares.
+        name: The subject's name in reports.
+        behaves: The profile that the timer follows; ``profile`` if None.
+    """
+    followed = behaves or profile
     return InProcessSubject(
         Implementation(name=name, language="Python"),
         {Component.TIMER: profile},
-        lambda configuration: make_timer(narrowed(configuration, TimerConfiguration), profile),
+        lambda configuration: make_timer(narrowed(configuration, TimerConfiguration), followed),
     )

@@ -2,140 +2,120 @@
 
 from dataclasses import replace
 
-from purgatory_conformance.specimens.small.timer import Fate, SmallTimer, Task
-from purgatory_spec.operations import Action
+from purgatory_conformance.specimens.mutant import breaks
+from purgatory_conformance.specimens.small.timer import (
+    SILENT_PROFILE,
+    Fate,
+    Script,
+    SmallTimer,
+    Task,
+)
 
 
-class ReaddLeavesOldArming(SmallTimer):
+@breaks("TIMER-READD-PENDING").by(SmallTimer.move_away)
+def readd_leaves_old_arming(self: SmallTimer, task: Task) -> None:
     """Adding a pending task again leaves the old arming, so that it fires twice."""
-
-    def move_away(self, task: Task) -> None:
-        """Another entry of the same task stays in the bucket, though not in the count."""
-        assert task.bucket is not None
-        entries = task.bucket.tasks
-        entries[entries.index(task)] = replace(task)
-        self.pending -= 1
+    assert task.bucket is not None
+    entries = task.bucket.tasks
+    entries[entries.index(task)] = replace(task)
+    self.pending -= 1
 
 
-class ReaddCountsTwice(SmallTimer):
+@breaks("TIMER-READD-PENDING").by(SmallTimer.move_away)
+def readd_counts_twice(self: SmallTimer, task: Task) -> None:
     """Adding a pending task again moves it, but counts it once more."""
+    self.leave(task)
 
-    def move_away(self, task: Task) -> None:
-        """Leaves the bucket, not the count."""
+
+@breaks("TIMER-READD-PENDING").by(SmallTimer.add)
+def readd_ignored(self: SmallTimer, task: Task, delay_ms: int, script: Script = None) -> None:
+    """Adding a pending task again changes nothing."""
+    self.refuse(delay_ms)
+    if task.fate is not Fate.PENDING:
+        SmallTimer.add(self, task, delay_ms, script)
+
+
+@breaks("TIMER-READD-CANCELLED").by(SmallTimer.add)
+def cancel_sticks(self: SmallTimer, task: Task, delay_ms: int, script: Script = None) -> None:
+    """A task that was cancelled once cannot be armed again."""
+    self.refuse(delay_ms)
+    if task.fate is not Fate.CANCELLED:
+        SmallTimer.add(self, task, delay_ms, script)
+
+
+@breaks("TIMER-READD-FIRED").by(SmallTimer.add)
+def only_once(self: SmallTimer, task: Task, delay_ms: int, script: Script = None) -> None:
+    """A task that has expired once cannot be armed again."""
+    self.refuse(delay_ms)
+    if task.fate is not Fate.EXPIRED:
+        SmallTimer.add(self, task, delay_ms, script)
+
+
+@breaks("TIMER-READD-FIRED").by(SmallTimer.add)
+def readd_takes_queued_run(
+    self: SmallTimer, task: Task, delay_ms: int, script: Script = None
+) -> None:
+    """Adding a task that waits for the executor takes it out of the executor's queue."""
+    self.refuse(delay_ms)
+    if task in self.queue:
+        self.queue.remove(task)
+    SmallTimer.add(self, task, delay_ms, script)
+
+
+@breaks("TIMER-SIZE").by(SmallTimer.cancel)
+def cancel_forgets_count(self: SmallTimer, task: Task) -> None:
+    """Cancelling a pending task does not change the size."""
+    if task.fate is Fate.PENDING:
+        task.fate = Fate.CANCELLED
         self.leave(task)
 
 
-class ReaddIgnored(SmallTimer):
-    """Adding a pending task again changes nothing."""
-
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
-        """The first arming stays."""
-        self.refuse(delay_ms)
-        if task.fate is not Fate.PENDING:
-            super().add(task, delay_ms, script)
-
-
-class CancelSticks(SmallTimer):
-    """A task that was cancelled once cannot be armed again."""
-
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
-        """A flag that nobody takes back."""
-        self.refuse(delay_ms)
-        if task.fate is not Fate.CANCELLED:
-            super().add(task, delay_ms, script)
-
-
-class OnlyOnce(SmallTimer):
-    """A task that has expired once cannot be armed again."""
-
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
-        """One expiry for the life of a task."""
-        self.refuse(delay_ms)
-        if task.fate is not Fate.EXPIRED:
-            super().add(task, delay_ms, script)
-
-
-class ReaddTakesQueuedRun(SmallTimer):
-    """Adding a task that waits for the executor takes it out of the executor's queue."""
-
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
-        """That run and the new arming are made one."""
-        self.refuse(delay_ms)
-        if task in self.queue:
-            self.queue.remove(task)
-        super().add(task, delay_ms, script)
-
-
-class CancelForgetsCount(SmallTimer):
-    """Cancelling a pending task does not change the size."""
-
-    def cancel(self, task: Task) -> None:
-        """Out of the bucket, still in the count."""
-        if task.fate is Fate.PENDING:
-            task.fate = Fate.CANCELLED
-            self.leave(task)
-
-
-class CancelledStillFires(SmallTimer):
+@breaks("TIMER-CANCEL").by(SmallTimer.cancel)
+def cancelled_still_fires(self: SmallTimer, task: Task) -> None:
     """A cancelled task is not counted any more, but expires."""
-
-    def cancel(self, task: Task) -> None:
-        """Still in its bucket, out of the count."""
-        if task.fate is Fate.PENDING:
-            task.fate = Fate.CANCELLED
-            self.pending -= 1
+    if task.fate is Fate.PENDING:
+        task.fate = Fate.CANCELLED
+        self.pending -= 1
 
 
-class CancelIgnored(SmallTimer):
+@breaks("TIMER-CANCEL", profile=SILENT_PROFILE).by(SmallTimer.cancel)
+def cancel_ignored(self: SmallTimer, task: Task) -> None:
     """Cancelling has no effect (reactor#371); the timer shows nothing but events."""
 
-    def cancel(self, task: Task) -> None:
-        """Does nothing."""
 
-
-class CancelCountsTwice(SmallTimer):
+@breaks("TIMER-CANCEL-AGAIN").by(SmallTimer.cancel)
+def cancel_counts_twice(self: SmallTimer, task: Task) -> None:
     """Cancelling a cancelled task makes the size smaller once more (apache/hertzbeat#3173)."""
-
-    def cancel(self, task: Task) -> None:
-        """Counts the call."""
-        if task.fate is Fate.CANCELLED:
-            self.pending -= 1
-        super().cancel(task)
+    if task.fate is Fate.CANCELLED:
+        self.pending -= 1
+    SmallTimer.cancel(self, task)
 
 
-class CancelFiredCounts(SmallTimer):
+@breaks("TIMER-CANCEL-FIRED", "TIMER-CANCEL-INSIDE").by(SmallTimer.cancel)
+def cancel_fired_counts(self: SmallTimer, task: Task) -> None:
     """Cancelling a task that has run makes the size smaller."""
-
-    def cancel(self, task: Task) -> None:
-        """Counts the call."""
-        if task.fate is Fate.EXPIRED and task not in self.queue:
-            self.pending -= 1
-        super().cancel(task)
+    if task.fate is Fate.EXPIRED and task not in self.queue:
+        self.pending -= 1
+    SmallTimer.cancel(self, task)
 
 
-class CancelUnknownFails(SmallTimer):
+@breaks("TIMER-CANCEL-UNKNOWN").by(SmallTimer.cancel)
+def cancel_unknown_fails(self: SmallTimer, task: Task) -> None:
     """Cancelling a task that was never added is an error."""
-
-    def cancel(self, task: Task) -> None:
-        """Looks for the bucket of a task that was never armed."""
-        if task.fate is Fate.NEVER_ARMED:
-            raise KeyError(task.name)
-        super().cancel(task)
+    if task.fate is Fate.NEVER_ARMED:
+        raise KeyError(task.name)
+    SmallTimer.cancel(self, task)
 
 
-class CancelTakesQueuedRun(SmallTimer):
+@breaks("TIMER-CANCEL-TOO-LATE").by(SmallTimer.cancel)
+def cancel_takes_queued_run(self: SmallTimer, task: Task) -> None:
     """Cancelling a task that waits for the executor takes it out of the executor's queue."""
-
-    def cancel(self, task: Task) -> None:
-        """Reaches into what the timer no longer owns."""
-        if task in self.queue:
-            self.queue.remove(task)
-        super().cancel(task)
+    if task in self.queue:
+        self.queue.remove(task)
+    SmallTimer.cancel(self, task)
 
 
-class SizeCountsQueued(SmallTimer):
+@breaks("TIMER-SIZE").by(SmallTimer.size)
+def size_counts_queued(self: SmallTimer) -> int:
     """The size counts tasks that wait for the executor."""
-
-    def size(self) -> int:
-        """All that has not run."""
-        return super().size() + len(self.queue)
+    return SmallTimer.size(self) + len(self.queue)

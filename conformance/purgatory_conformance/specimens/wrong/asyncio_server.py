@@ -9,28 +9,20 @@ transport reads.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import cast
 
+from purgatory_judge.components import narrowed
+from purgatory_conformance.specimens.mutant import REGISTERED, Mutant
+from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.loopback import PlainClient, await_end, await_unread, unread_in
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
-from purgatory_judge.components import narrowed
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    Release,
-    Respond,
-    Send,
-)
-from purgatory_spec.outcomes import Event, Outcome, Value, received
+from purgatory_spec.outcomes import Event, Value, received
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
     ChannelMutingFeature,
@@ -182,11 +174,12 @@ class _Connection:
         return unread_in(transport.get_extra_info("socket"))
 
 
-class AsyncioServerInstance:
-    """The server behind the step vocabulary, with its clients."""
+class AsyncioServerInstance(Specimen):
+    """Put the server behind the step vocabulary, with its clients."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, profile: ChannelMutingProfile) -> None:
         """Make a fresh server with a loop of its own, and listen."""
+        super().__init__(profile)
         self._server = _Server(narrowed(configuration, ChannelMutingConfiguration))
         self._accepted: list[_Channel] = []
         self._loop = asyncio.new_event_loop()
@@ -196,19 +189,10 @@ class AsyncioServerInstance:
         self._connections: dict[str, _Connection] = {}
         self._handled: dict[str, int] = {}
 
-    def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
-        rejected: Reason | None = None
-        detail = ""
-        try:
-            self._perform(operation)
-        except KeyError:
-            rejected = Reason.UNKNOWN_NAME
-        except OSError as error:
-            rejected, detail = Reason.INTERNAL, repr(error)
-        events = tuple(self._event_of(*each) for each in self._server.received)
+    def settle(self) -> None:
+        """Hand the requests that were received to their handlers."""
+        self.events += [self._event_of(*each) for each in self._server.received]
         self._server.received.clear()
-        return Outcome(None, rejected, events, self._observe(), detail)
 
     def close(self) -> None:
         """Break all connections, and end the loop."""
@@ -228,29 +212,32 @@ class AsyncioServerInstance:
         """Let the loop do once what is ready."""
         self._loop.run_until_complete(asyncio.sleep(0))
 
-    def _perform(self, operation: Operation) -> None:
+    def perform(self, operation: op.Operation) -> Value:
+        """Carry out one operation, which has no result."""
         match operation:
-            case Connect(name):
+            case op.Connect(name):
                 self._connect(name)
-            case Announce(name, size_bytes, sent_bytes):
-                connection = self._connections[name]
+            case op.Announce(name, size_bytes, sent_bytes):
+                connection = known(self._connections, name)
                 self._send(connection, connection.sent.announce(size_bytes, sent_bytes))
-            case Send(name, sent_bytes):
-                connection = self._connections[name]
+            case op.Send(name, sent_bytes):
+                connection = known(self._connections, name)
                 self._send(connection, connection.sent.send(sent_bytes))
-            case HangUp(name, ending):
-                self._hang_up(self._connections[name], ending)
-            case Poll():
+            case op.HangUp(name, ending):
+                self._hang_up(known(self._connections, name), ending)
+            case op.Poll():
                 self._poll()
-            case Release(name):
-                self._server.credit(self._handled.pop(name))
-            case Respond(name):
-                self._respond(self._connections[name].channel)
-            case Close(name):
-                self._connections[name].channel.end()
+            case op.Release(name):
+                self._server.credit(known(self._handled, name))
+                del self._handled[name]
+            case op.Respond(name):
+                self._respond(known(self._connections, name).channel)
+            case op.Close(name):
+                known(self._connections, name).channel.end()
                 self._turn()
             case _:
-                raise ValueError(f"this server has no such operation: {operation}")
+                raise Refusal(Reason.UNSUPPORTED)
+        return None
 
     def _connect(self, name: str) -> None:
         host, port = self._listener.sockets[0].getsockname()[:2]
@@ -264,7 +251,7 @@ class AsyncioServerInstance:
             expected = connection.unread_bytes + connection.client.send(data)
             await_unread(lambda: connection.unread_bytes, expected)
 
-    def _hang_up(self, connection: _Connection, ending: Ending) -> None:
+    def _hang_up(self, connection: _Connection, ending: op.Ending) -> None:
         connection.client.hang_up(ending)
         transport = connection.channel.transport
         if connection.channel.is_open and transport is not None:
@@ -309,33 +296,41 @@ class AsyncioServerInstance:
         self._handled[name] = len(body)
         return received(name)
 
-    def _observe(self) -> dict[str, Value]:
+    def show(self) -> Mapping[StrEnum, Value]:
+        """Return all observables but the depleted time."""
         alive = {n: each for n, each in sorted(self._connections.items()) if each.channel.is_open}
         channels = {name: each.channel for name, each in alive.items()}
         return {
-            ChannelMutingObservable.AVAILABLE.value: self._server.available,
-            ChannelMutingObservable.OPEN.value: tuple(alive),
-            ChannelMutingObservable.WAITING.value: _names(
-                name for name, each in channels.items() if each.waits
-            ),
-            ChannelMutingObservable.ORDERED.value: _names(
+            ChannelMutingObservable.AVAILABLE: self._server.available,
+            ChannelMutingObservable.OPEN: tuple(alive),
+            ChannelMutingObservable.WAITING: tuple(n for n, each in channels.items() if each.waits),
+            ChannelMutingObservable.ORDERED: tuple(
                 name for name, each in channels.items() if each.is_ordered
             ),
-            ChannelMutingObservable.HOLDING.value: _names(
+            ChannelMutingObservable.HOLDING: tuple(
                 name for name, each in channels.items() if each.has_memory
             ),
-            ChannelMutingObservable.UNREAD.value: sum(
+            ChannelMutingObservable.UNREAD: sum(
                 each.sent.of_bodies(each.unread_bytes) for each in alive.values()
             ),
         }
 
 
-def _names(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(names)
-
-
 def asyncio_server_subject(profile: ChannelMutingProfile = PROFILE) -> InProcessSubject:
-    """The server on asyncio as a subject, which declares ``profile``."""
-    implementation = Implementation(name="a server on asyncio", language="Python")
-    profiles = {Component.CHANNEL_MUTING: profile}
-    return InProcessSubject(implementation, profiles, AsyncioServerInstance)
+    """Return the server on asyncio as a subject, which declares ``profile``."""
+    return InProcessSubject(
+        Implementation(name="a server on asyncio", language="Python"),
+        {Component.CHANNEL_MUTING: profile},
+        lambda configuration: AsyncioServerInstance(configuration, profile),
+    )
+
+
+REGISTERED.append(
+    Mutant(
+        "channels-asyncio-server",
+        "A server on asyncio, which reads up to 256 KiB before the pool can refuse.",
+        "MUTING-READ-AFTER-GRANT",
+        ("MUTING-ONE-AT-A-TIME",),
+        asyncio_server_subject,
+    )
+)

@@ -2,38 +2,35 @@
 
 from contextlib import suppress
 
+from purgatory_conformance.specimens.mutant import breaks, unseen
 from purgatory_conformance.specimens.small.purgatory import (
     DelayedOperation,
     Entry,
-    Refusal,
-    ScriptFailure,
     SmallPurgatory,
 )
+from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure
 from purgatory_spec.operations import Force, Operation
 from purgatory_spec.outcomes import Value, tried
 from purgatory_spec.reasons import Reason
 
 
-class CompletesTwice(SmallPurgatory):
-    """Whoever completes an operation calls on_complete twice."""
-
-    def call_on_complete(self, operation: DelayedOperation) -> None:
-        """Once by the operation, once by the purgatory."""
-        super().call_on_complete(operation)
-        super().call_on_complete(operation)
+@breaks("PURGATORY-EXACTLY-ONCE").by(SmallPurgatory.call_on_complete)
+def completes_twice(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """A completion calls on_complete twice."""
+    SmallPurgatory.call_on_complete(self, operation)
+    SmallPurgatory.call_on_complete(self, operation)
 
 
+@breaks("PURGATORY-EXACTLY-ONCE")
 class OtherKeyCompletesAgain(SmallPurgatory):
     """A check of another key completes an operation again."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
-        """Whether the operation was completed is only known to the key that did it."""
         if entry.operation.completed and entry in self.met_by_check(key):
             self.call_on_complete(entry.operation)
         return super().drop_completed(key, entry)
 
     def attempt_in_check(self, operation: DelayedOperation) -> bool:
-        """Whoever completes an operation here takes it out of this list first."""
         done = super().attempt_in_check(operation)
         if done:
             for entries in self.lists.values():
@@ -45,37 +42,34 @@ class OtherKeyCompletesAgain(SmallPurgatory):
         return done
 
 
-class ExpirationFirst(SmallPurgatory):
+@breaks("PURGATORY-CALLBACK-ORDER").by(SmallPurgatory.expire)
+def expiration_first(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """A time-out calls on_expiration before on_complete."""
-
-    def expire(self, operation: DelayedOperation) -> None:
-        """The wrong way round."""
-        if not operation.completed:
-            self.call_on_expiration(operation)
-            self.force(operation)
+    if not operation.completed:
+        self.call_on_expiration(operation)
+        self.force(operation)
 
 
+@breaks("PURGATORY-CALLBACK-ORDER")
 class ExpirationWithoutTimeOut(SmallPurgatory):
     """An operation that is forced gets on_expiration as well."""
 
     def complete(self, operation: DelayedOperation) -> None:
-        """Whoever completes it."""
         super().complete(operation)
         if operation not in self.queue:
             self.call_on_expiration(operation)
 
     def expire(self, operation: DelayedOperation) -> None:
-        """The time-out leaves it to the completion."""
         self.force(operation)
 
 
+@breaks("PURGATORY-CALLBACK-ORDER")
 class CompletedAfterCallback(SmallPurgatory):
     """An operation is completed only when on_complete has returned."""
 
     completing: DelayedOperation | None = None
 
     def complete(self, operation: DelayedOperation) -> None:
-        """The flag comes last; nobody else completes it meanwhile."""
         if operation is not self.completing:
             self.completing = operation
             self.disarm(operation)
@@ -86,197 +80,164 @@ class CompletedAfterCallback(SmallPurgatory):
                 operation.completed = True
 
 
-class TimeOutTakenLast(SmallPurgatory):
+@breaks("PURGATORY-CALLBACK-ORDER", "PURGATORY-CALLBACK-THROWS").by(SmallPurgatory.complete)
+def time_out_taken_last(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """The time-out is taken out of the timer when on_complete has returned."""
-
-    def complete(self, operation: DelayedOperation) -> None:
-        """The time-out stays if ``on_complete`` throws."""
-        operation.completed = True
-        self.call_on_complete(operation)
-        self.disarm(operation)
+    operation.completed = True
+    self.call_on_complete(operation)
+    self.disarm(operation)
 
 
-class TimeOutLate(SmallPurgatory):
+@breaks("PURGATORY-TIME-OUT").by(SmallPurgatory.due_tick)
+def time_out_late(self: SmallPurgatory, expiry_ms: int) -> int:
     """An operation expires one millisecond late."""
-
-    def due_tick(self, expiry_ms: int) -> int:
-        """Strictly after its delay."""
-        return super().due_tick(expiry_ms) + 1
+    return SmallPurgatory.due_tick(self, expiry_ms) + 1
 
 
-class TimeOutEarly(SmallPurgatory):
+@breaks("PURGATORY-TIME-OUT").by(SmallPurgatory.due_tick)
+def time_out_early(self: SmallPurgatory, expiry_ms: int) -> int:
     """An operation expires one tick early."""
-
-    def due_tick(self, expiry_ms: int) -> int:
-        """A tick too soon."""
-        return super().due_tick(expiry_ms) - self.tick_ms
+    return SmallPurgatory.due_tick(self, expiry_ms) - self.tick_ms
 
 
+@breaks("PURGATORY-TIME-OUT")
 class DelayFromLastAdvance(SmallPurgatory):
     """The delay is counted from the last advance and not from the present reading."""
 
     advanced_ms = 0
 
     def advance(self) -> None:
-        """Remember the reading."""
         self.advanced_ms = self.now_ms
         super().advance()
 
     def arm(self, operation: DelayedOperation) -> None:
-        """The clock is read by advances alone."""
         present_ms, self.now_ms = self.now_ms, min(self.advanced_ms, self.now_ms)
         super().arm(operation)
         self.now_ms = present_ms
 
 
-class NeverArmed(SmallPurgatory):
-    """Nothing ever times out."""
-
-    def arm(self, operation: DelayedOperation) -> None:
-        """It is forgotten."""
+@unseen("PURGATORY-TIME-OUT").by(SmallPurgatory.arm)
+def never_armed(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """A watched operation never times out."""
 
 
-class LostExpiryExpires(SmallPurgatory):
+@breaks("PURGATORY-LOST-EXPIRY").by(SmallPurgatory.expire)
+def lost_expiry_expires(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """The expiry of an operation that was completed meanwhile calls on_expiration."""
-
-    def expire(self, operation: DelayedOperation) -> None:
-        """Whoever completed it."""
-        self.force(operation)
-        self.call_on_expiration(operation)
+    self.force(operation)
+    self.call_on_expiration(operation)
 
 
-class LostExpiryCompletes(SmallPurgatory):
+@breaks("PURGATORY-LOST-EXPIRY").by(SmallPurgatory.expire)
+def lost_expiry_completes(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """The expiry of an operation that was completed meanwhile calls both callbacks."""
+    self.complete(operation)
+    self.call_on_expiration(operation)
 
-    def expire(self, operation: DelayedOperation) -> None:
-        """Nobody asks whether it is completed."""
-        self.complete(operation)
+
+@unseen("PURGATORY-TIMER-LEFT", "PURGATORY-WATCH-SECOND-TRY")
+@breaks("PURGATORY-TIMER-LEFT", "PURGATORY-WATCH-SECOND-TRY").by(SmallPurgatory.complete)
+def stays_in_timer(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """A completed operation stays in the timer until it is due (the purgatory before the wheel)."""
+    operation.completed = True
+    self.call_on_complete(operation)
+
+
+@breaks("PURGATORY-FORCE").by(SmallPurgatory.perform)
+def force_says_no(self: SmallPurgatory, operation: Operation) -> Value:
+    """Force completes an operation and answers false."""
+    result = SmallPurgatory.perform(self, operation)
+    return False if isinstance(operation, Force) else result
+
+
+@breaks("PURGATORY-FORCE").by(SmallPurgatory.perform)
+def force_tries_first(self: SmallPurgatory, operation: Operation) -> Value:
+    """Force tries the operation first."""
+    if isinstance(operation, Force):
+        known = self.introduced(operation.operation)
+        if not known.completed:
+            self.events.append(tried(known.name))
+    return SmallPurgatory.perform(self, operation)
+
+
+@breaks("PURGATORY-FORCE").by(SmallPurgatory.perform)
+def force_only_watched(self: SmallPurgatory, operation: Operation) -> Value:
+    """An operation that was never watched cannot be forced."""
+    if isinstance(operation, Force) and operation.operation not in self.operations:
+        return False
+    return SmallPurgatory.perform(self, operation)
+
+
+@breaks("PURGATORY-FORCE-AGAIN").by(SmallPurgatory.perform)
+def force_again_says_yes(self: SmallPurgatory, operation: Operation) -> Value:
+    """Forcing a completed operation answers true."""
+    result = SmallPurgatory.perform(self, operation)
+    return True if isinstance(operation, Force) else result
+
+
+@breaks("PURGATORY-FORCE-AGAIN").by(SmallPurgatory.perform)
+def force_again_calls(self: SmallPurgatory, operation: Operation) -> Value:
+    """Forcing a completed operation calls on_complete again."""
+    if isinstance(operation, Force):
+        known = self.introduced(operation.operation)
+        if known.completed:
+            self.call_on_complete(known)
+    return SmallPurgatory.perform(self, operation)
+
+
+@breaks("PURGATORY-CALLBACK-THROWS").by(SmallPurgatory.call_on_complete)
+def callback_throw_undoes(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """An operation whose on_complete throws is not completed."""
+    try:
+        SmallPurgatory.call_on_complete(self, operation)
+    except ScriptFailure:
+        operation.completed = False
+        raise
+
+
+@breaks("PURGATORY-CALLBACK-THROWS").by(SmallPurgatory.call_on_complete)
+def callback_throw_swallowed(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """The exception of an on_complete is swallowed."""
+    with suppress(ScriptFailure):
+        SmallPurgatory.call_on_complete(self, operation)
+
+
+@breaks("PURGATORY-CALLBACK-THROWS").by(SmallPurgatory.expire)
+def expiration_despite_throw(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """An operation whose on_complete throws gets its on_expiration all the same."""
+    if not operation.completed:
+        with suppress(ScriptFailure):
+            self.force(operation)
         self.call_on_expiration(operation)
 
 
-class StaysInTimer(SmallPurgatory):
-    """A completed operation stays in the timer until it is due (the purgatory before the wheel)."""
-
-    def complete(self, operation: DelayedOperation) -> None:
-        """Nobody takes it out."""
-        operation.completed = True
-        self.call_on_complete(operation)
-
-
-class ForceSaysNo(SmallPurgatory):
-    """Force completes an operation and answers false."""
-
-    def perform(self, operation: Operation) -> Value:
-        """The answer is lost."""
-        result = super().perform(operation)
-        return False if isinstance(operation, Force) else result
-
-
-class ForceTriesFirst(SmallPurgatory):
-    """Force tries the operation first."""
-
-    def perform(self, operation: Operation) -> Value:
-        """To see whether it is needed."""
-        if isinstance(operation, Force):
-            known = self.introduced(operation.operation)
-            if not known.completed:
-                self.events.append(tried(known.name))
-        return super().perform(operation)
-
-
-class ForceOnlyWatched(SmallPurgatory):
-    """An operation that was never watched cannot be forced."""
-
-    def perform(self, operation: Operation) -> Value:
-        """It is not known here."""
-        if isinstance(operation, Force) and operation.operation not in self.operations:
-            return False
-        return super().perform(operation)
-
-
-class ForceAgainSaysYes(SmallPurgatory):
-    """Forcing a completed operation answers true."""
-
-    def perform(self, operation: Operation) -> Value:
-        """It is completed, after all."""
-        result = super().perform(operation)
-        return True if isinstance(operation, Force) else result
-
-
-class ForceAgainCalls(SmallPurgatory):
-    """Forcing a completed operation calls on_complete again."""
-
-    def perform(self, operation: Operation) -> Value:
-        """Once for each force."""
-        if isinstance(operation, Force):
-            known = self.introduced(operation.operation)
-            if known.completed:
-                self.call_on_complete(known)
-        return super().perform(operation)
-
-
-class CallbackThrowUndoes(SmallPurgatory):
-    """An operation whose on_complete throws is not completed."""
-
-    def call_on_complete(self, operation: DelayedOperation) -> None:
-        """Everything is as before."""
-        try:
-            super().call_on_complete(operation)
-        except ScriptFailure:
-            operation.completed = False
-            raise
-
-
-class CallbackThrowSwallowed(SmallPurgatory):
-    """The exception of an on_complete reaches nobody."""
-
-    def call_on_complete(self, operation: DelayedOperation) -> None:
-        """It is logged somewhere."""
-        with suppress(ScriptFailure):
-            super().call_on_complete(operation)
-
-
-class ExpirationDespiteThrow(SmallPurgatory):
-    """An operation whose on_complete throws gets its on_expiration all the same."""
-
-    def expire(self, operation: DelayedOperation) -> None:
-        """Whatever on_complete did."""
-        if not operation.completed:
-            with suppress(ScriptFailure):
-                self.force(operation)
-            self.call_on_expiration(operation)
-
-
-class ExpiryThrowLosesQueue(SmallPurgatory):
+@unseen("PURGATORY-EXPIRY-THROWS")
+@breaks("PURGATORY-EXPIRY-THROWS").by(SmallPurgatory.expire)
+def expiry_throw_loses_queue(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """A throwing callback discards the expiries queued behind it."""
-
-    def expire(self, operation: DelayedOperation) -> None:
-        """The loop over the batch is left."""
-        try:
-            super().expire(operation)
-        except ScriptFailure:
-            self.queue.clear()
-            raise
+    try:
+        SmallPurgatory.expire(self, operation)
+    except ScriptFailure:
+        self.queue.clear()
+        raise
 
 
-class ExpiryThrowEscapes(SmallPurgatory):
+@breaks("PURGATORY-EXPIRY-THROWS").by(SmallPurgatory.expire)
+def expiry_throw_escapes(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """The exception of a callback leaves the executor."""
-
-    def expire(self, operation: DelayedOperation) -> None:
-        """Nobody catches it."""
-        try:
-            super().expire(operation)
-        except ScriptFailure as failure:
-            raise RuntimeError("an expiry failed") from failure
+    try:
+        SmallPurgatory.expire(self, operation)
+    except ScriptFailure as failure:
+        raise RuntimeError("an expiry failed") from failure
 
 
+@breaks("PURGATORY-EXPIRY-THROWS")
 class ExpiryThrowStopsTimer(SmallPurgatory):
-    """After a callback has thrown nothing expires any more."""
+    """A throwing callback ends the timer's thread, so that nothing expires any more."""
 
     dead = False
 
     def expire(self, operation: DelayedOperation) -> None:
-        """The thread that advances is gone."""
         try:
             super().expire(operation)
         except ScriptFailure:
@@ -284,57 +245,47 @@ class ExpiryThrowStopsTimer(SmallPurgatory):
             raise
 
     def pop_due(self) -> list[DelayedOperation]:
-        """The timer's thread is dead."""
         return [] if self.dead else super().pop_due()
 
 
+@breaks("PURGATORY-SHUTDOWN-DROPS")
 class ShutdownKeepsTimeOuts(SmallPurgatory):
     """Time-outs that were in the timer at shutdown still expire."""
 
     def shutdown(self) -> None:
-        """Only watching is closed."""
         self.closed = True
 
     def advance(self) -> None:
-        """Goes on as ever."""
         closed, self.closed = self.closed, False
         super().advance()
         self.closed = closed
 
 
-class ShutdownDropsQueue(SmallPurgatory):
-    """Shutting down drops what was handed to the executor."""
-
-    def shutdown(self) -> None:
-        """Everything goes."""
-        super().shutdown()
-        self.queue.clear()
+@breaks("PURGATORY-SHUTDOWN-DROPS").by(SmallPurgatory.shutdown)
+def shutdown_drops_queue(self: SmallPurgatory) -> None:
+    """Shutting down drops the operations that wait for the executor."""
+    SmallPurgatory.shutdown(self)
+    self.queue.clear()
 
 
-class ClosedForChecks(SmallPurgatory):
+@breaks("PURGATORY-SHUTDOWN-COMPLETES").by(SmallPurgatory.check)
+def closed_for_checks(self: SmallPurgatory, key: str) -> int:
     """After shutdown a check is rejected."""
-
-    def check(self, key: str) -> int:
-        """Closed is closed."""
-        if self.closed:
-            raise Refusal(Reason.CLOSED)
-        return super().check(key)
+    if self.closed:
+        raise Refusal(Reason.CLOSED)
+    return SmallPurgatory.check(self, key)
 
 
-class ShutdownEmptiesLists(SmallPurgatory):
-    """Shutting down forgets what waits."""
-
-    def shutdown(self) -> None:
-        """The lists go, too."""
-        super().shutdown()
-        self.lists = {}
+@breaks("PURGATORY-SHUTDOWN-COMPLETES").by(SmallPurgatory.shutdown)
+def shutdown_empties_lists(self: SmallPurgatory) -> None:
+    """Shutting down empties the watcher lists."""
+    SmallPurgatory.shutdown(self)
+    self.lists = {}
 
 
-class ShutdownAgainFails(SmallPurgatory):
+@breaks("PURGATORY-SHUTDOWN-AGAIN").by(SmallPurgatory.shutdown)
+def shutdown_again_fails(self: SmallPurgatory) -> None:
     """Shutting down a second time is an error."""
-
-    def shutdown(self) -> None:
-        """There is nothing left to shut down."""
-        if self.closed:
-            raise Refusal(Reason.CLOSED)
-        super().shutdown()
+    if self.closed:
+        raise Refusal(Reason.CLOSED)
+    SmallPurgatory.shutdown(self)

@@ -1,118 +1,101 @@
 """Timers that go wrong when tasks run, or when the timer is shut down."""
 
-from purgatory_conformance.specimens.small.timer import Refusal, ScriptFailure, SmallTimer, Task
+from purgatory_conformance.specimens.mutant import breaks
+from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure
+from purgatory_conformance.specimens.small.timer import Script, SmallTimer, Task
 from purgatory_spec.operations import Action, AddInside, AdvanceInside, CancelInside
 from purgatory_spec.reasons import Reason
 
 
-class LastInFirstOut(SmallTimer):
+@breaks("TIMER-EXECUTOR-ORDER").by(SmallTimer.next_to_run)
+def last_in_first_out(self: SmallTimer) -> Task:
     """The executor runs the task that came last."""
-
-    def next_to_run(self) -> Task:
-        """A stack for a queue."""
-        return self.queue.pop()
+    return self.queue.pop()
 
 
-class ThrowLosesBatch(SmallTimer):
+@breaks("TIMER-THROWING-TASK").by(SmallTimer.run)
+def throw_loses_batch(self: SmallTimer, task: Task) -> None:
     """A throwing task discards the tasks queued behind it."""
-
-    def run(self, task: Task) -> None:
-        """The loop over the batch is left."""
-        try:
-            super().run(task)
-        except ScriptFailure:
-            self.queue.clear()
-            raise
+    try:
+        SmallTimer.run(self, task)
+    except ScriptFailure:
+        self.queue.clear()
+        raise
 
 
-class ThrowEscapes(SmallTimer):
+@breaks("TIMER-THROWING-TASK").by(SmallTimer.run)
+def throw_escapes(self: SmallTimer, task: Task) -> None:
     """The exception of a task that throws reaches the caller."""
-
-    def run(self, task: Task) -> None:
-        """Nobody catches it."""
-        try:
-            super().run(task)
-        except ScriptFailure as failure:
-            raise RuntimeError("a task failed") from failure
+    try:
+        SmallTimer.run(self, task)
+    except ScriptFailure as failure:
+        raise RuntimeError("a task failed") from failure
 
 
-class ThrowClosesTimer(SmallTimer):
-    """After a task has thrown no task expires any more: the timer's thread has died."""
-
-    def run(self, task: Task) -> None:
-        """Whoever advances is gone."""
-        try:
-            super().run(task)
-        except ScriptFailure:
-            self.delay_queue.clear()
-            raise
+@breaks("TIMER-THROWING-TASK").by(SmallTimer.run)
+def throw_closes_timer(self: SmallTimer, task: Task) -> None:
+    """A throwing task ends the timer's thread, so that no task expires any more."""
+    try:
+        SmallTimer.run(self, task)
+    except ScriptFailure:
+        self.delay_queue.clear()
+        raise
 
 
-class AddInsideLost(SmallTimer):
+@breaks("TIMER-ADD-INSIDE").by(SmallTimer.act)
+def add_inside_lost(self: SmallTimer, action: Action) -> None:
     """A task that a running task adds is lost."""
-
-    def act(self, action: Action) -> None:
-        """The add is overwritten when the run ends."""
-        if not isinstance(action, AddInside):
-            super().act(action)
+    if not isinstance(action, AddInside):
+        SmallTimer.act(self, action)
 
 
-class CancelInsideIgnored(SmallTimer):
+@breaks("TIMER-CANCEL-INSIDE").by(SmallTimer.act)
+def cancel_inside_ignored(self: SmallTimer, action: Action) -> None:
     """A cancel by a running task has no effect."""
-
-    def act(self, action: Action) -> None:
-        """A lock that cannot be taken twice is not waited for."""
-        if not isinstance(action, CancelInside):
-            super().act(action)
+    if not isinstance(action, CancelInside):
+        SmallTimer.act(self, action)
 
 
-class AdvanceInsideIgnored(SmallTimer):
+@breaks("TIMER-ADVANCE-INSIDE").by(SmallTimer.act)
+def advance_inside_ignored(self: SmallTimer, action: Action) -> None:
     """An advance by a running task has no effect."""
-
-    def act(self, action: Action) -> None:
-        """A lock that cannot be taken twice is not waited for."""
-        if not isinstance(action, AdvanceInside):
-            super().act(action)
+    if not isinstance(action, AdvanceInside):
+        SmallTimer.act(self, action)
 
 
+@breaks("TIMER-SHUTDOWN-DROPS")
 class ShutdownKeepsPending(SmallTimer):
     """Tasks that were pending at shutdown still expire."""
 
     def shutdown(self) -> None:
-        """Only adding is closed."""
         self.closed = True
 
     def advance(self) -> bool:
-        """Goes on as ever."""
         closed, self.closed = self.closed, False
         popped = super().advance()
         self.closed = closed
         return popped
 
 
-class ShutdownEmptiesQueue(SmallTimer):
+@breaks("TIMER-SHUTDOWN-QUEUE").by(SmallTimer.shutdown)
+def shutdown_empties_queue(self: SmallTimer) -> None:
     """Shutting down drops the tasks that wait for the executor."""
-
-    def shutdown(self) -> None:
-        """Everything goes."""
-        self.queue.clear()
-        super().shutdown()
+    self.queue.clear()
+    SmallTimer.shutdown(self)
 
 
-class TakenAfterShutdown(SmallTimer):
+@breaks("TIMER-SHUTDOWN-CLOSED").by(SmallTimer.add)
+def taken_after_shutdown(
+    self: SmallTimer, task: Task, delay_ms: int, script: Script = None
+) -> None:
     """After shutdown a task is taken silently, and never runs (Kafka)."""
-
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
-        """Into a bucket that nobody will pop."""
-        if not self.closed:
-            super().add(task, delay_ms, script)
+    if not self.closed:
+        SmallTimer.add(self, task, delay_ms, script)
 
 
-class ShutdownTwiceFails(SmallTimer):
+@breaks("TIMER-SHUTDOWN-AGAIN").by(SmallTimer.shutdown)
+def shutdown_twice_fails(self: SmallTimer) -> None:
     """Shutting down a second time is an error."""
-
-    def shutdown(self) -> None:
-        """There is nothing left to shut down."""
-        if self.closed:
-            raise Refusal(Reason.CLOSED)
-        super().shutdown()
+    if self.closed:
+        raise Refusal(Reason.CLOSED)
+    SmallTimer.shutdown(self)

@@ -1,11 +1,12 @@
 """Memory pools that go wrong when they are made, asked, or looked at."""
 
+from purgatory_conformance.specimens.mutant import breaks
 from purgatory_conformance.specimens.small.memory_pool import (
     Buffer,
-    Refusal,
     SmallMemoryPool,
     SmallUnboundedPool,
 )
+from purgatory_conformance.specimens.small.specimen import Refusal
 
 
 def _power_of_two(count: int) -> int:
@@ -13,291 +14,227 @@ def _power_of_two(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-class LargestAboveSize(SmallMemoryPool):
+@breaks("POOL-CONSTRUCT").by(SmallMemoryPool.check_sizes)
+def largest_above_size(self: SmallMemoryPool, size: int, most: int) -> None:
     """A pool can be made whose largest buffer is larger than the pool."""
-
-    @classmethod
-    def check_sizes(cls, size: int, most: int) -> None:
-        """Each size makes sense by itself."""
-        if size < 1 or most < 1:
-            raise Refusal
-
-
-class EmptyPool(SmallMemoryPool):
-    """A pool of no bytes can be made, and one of less than none."""
-
-    @classmethod
-    def check_sizes(cls, size: int, most: int) -> None:
-        """The size is only looked at where it is positive."""
-        super().check_sizes(max(size, 1, most), most)
-        if 0 < size < most:
-            raise Refusal
-
-
-class StrictIgnoresSize(SmallMemoryPool):
-    """A strict pool grants while anything is left."""
-
-    def is_enough(self, asked: int) -> bool:
-        """Admits like a non-strict one."""
-        return self.available > 0
-
-
-class StrictWantsMore(SmallMemoryPool):
-    """A strict pool keeps a byte for itself."""
-
-    def is_enough(self, asked: int) -> bool:
-        """More than is asked for must be there."""
-        return self.available > asked if self.strict else super().is_enough(asked)
-
-
-class NonStrictWantsAll(SmallMemoryPool):
-    """A non-strict pool grants only what it has."""
-
-    def is_enough(self, asked: int) -> bool:
-        """Admits like a strict one."""
-        return self.available >= asked
-
-
-class RefusalDebits(SmallMemoryPool):
-    """A refused request is debited all the same."""
-
-    def refuse(self, asked: int) -> None:
-        """Counts first, and forgets to count back."""
-        super().refuse(asked)
-        self.available -= asked
-
-
-class RefusalThrows(SmallMemoryPool):
-    """A request that cannot be granted is an error."""
-
-    def refuse(self, asked: int) -> None:
-        """As allocators do that have no other way to say no."""
-        super().refuse(asked)
+    if size < 1 or most < 1:
         raise Refusal
 
 
-class BufferRoundedUp(SmallMemoryPool):
+@breaks("POOL-CONSTRUCT").by(SmallMemoryPool.check_sizes)
+def empty_pool(self: SmallMemoryPool, size: int, most: int) -> None:
+    """A pool of no bytes can be made, and one of a negative size."""
+    SmallMemoryPool.check_sizes(self, max(size, 1, most), most)
+    if 0 < size < most:
+        raise Refusal
+
+
+@breaks("POOL-STRICT").by(SmallMemoryPool.is_enough)
+def strict_ignores_size(self: SmallMemoryPool, asked: int) -> bool:
+    """A strict pool grants while anything is left."""
+    return self.available > 0
+
+
+@breaks("POOL-STRICT").by(SmallMemoryPool.is_enough)
+def strict_wants_more(self: SmallMemoryPool, asked: int) -> bool:
+    """A strict pool keeps a byte for itself."""
+    return self.available > asked if self.strict else SmallMemoryPool.is_enough(self, asked)
+
+
+@breaks("POOL-NON-STRICT").by(SmallMemoryPool.is_enough)
+def non_strict_wants_all(self: SmallMemoryPool, asked: int) -> bool:
+    """A non-strict pool grants only what it has."""
+    return self.available >= asked
+
+
+@breaks("POOL-REFUSAL").by(SmallMemoryPool.refuse)
+def refusal_debits(self: SmallMemoryPool, asked: int) -> None:
+    """A refused request is debited all the same."""
+    SmallMemoryPool.refuse(self, asked)
+    self.available -= asked
+
+
+@breaks("POOL-REFUSAL").by(SmallMemoryPool.refuse)
+def refusal_throws(self: SmallMemoryPool, asked: int) -> None:
+    """A request that cannot be granted is an error."""
+    SmallMemoryPool.refuse(self, asked)
+    raise Refusal
+
+
+@breaks("POOL-EXACT-BUFFER").by(SmallMemoryPool.make_buffer)
+def buffer_rounded_up(self: SmallMemoryPool, asked: int) -> Buffer:
     """A buffer is as large as the next power of two, and counted as asked for."""
-
-    def make_buffer(self, asked: int) -> Buffer:
-        """Rounds up to a class of sizes."""
-        return Buffer(bytearray(_power_of_two(asked)))
+    return Buffer(bytearray(_power_of_two(asked)))
 
 
-class ZeroGranted(SmallMemoryPool):
-    """A request for nothing is granted."""
-
-    def check_request(self, asked: int) -> None:
-        """Nothing can be had at any time."""
-        if asked != 0:
-            super().check_request(asked)
+@breaks("POOL-ZERO-REQUEST").by(SmallMemoryPool.check_request)
+def zero_granted(self: SmallMemoryPool, asked: int) -> None:
+    """A request for no bytes is granted."""
+    if asked != 0:
+        SmallMemoryPool.check_request(self, asked)
 
 
-class ZeroRefused(SmallMemoryPool):
-    """A request for nothing gets nothing, and is no error."""
-
-    def try_allocate(self, asked: int) -> Buffer | None:
-        """There is no buffer without a byte."""
-        return None if asked == 0 else super().try_allocate(asked)
+@breaks("POOL-ZERO-REQUEST").by(SmallMemoryPool.try_allocate)
+def zero_refused(self: SmallMemoryPool, asked: int) -> Buffer | None:
+    """A request for no bytes gets no buffer, and is no error."""
+    return None if asked == 0 else SmallMemoryPool.try_allocate(self, asked)
 
 
-class NegativeCredits(SmallMemoryPool):
-    """A request for less than nothing makes the pool larger."""
-
-    def try_allocate(self, asked: int) -> Buffer | None:
-        """Only looks whether it is too much."""
-        if asked < 0:
-            self.debit(asked)
-            return None
-        return super().try_allocate(asked)
+@breaks("POOL-NEGATIVE-REQUEST").by(SmallMemoryPool.try_allocate)
+def negative_credits(self: SmallMemoryPool, asked: int) -> Buffer | None:
+    """A request for a negative size makes the pool larger."""
+    if asked < 0:
+        self.debit(asked)
+        return None
+    return SmallMemoryPool.try_allocate(self, asked)
 
 
-class NegativeChanges(SmallMemoryPool):
-    """A request for less than nothing is rejected, after it was debited."""
-
-    def check_request(self, asked: int) -> None:
-        """The error comes from making the buffer."""
-        if asked < 0:
-            self.debit(asked)
-        super().check_request(asked)
+@breaks("POOL-NEGATIVE-REQUEST").by(SmallMemoryPool.check_request)
+def negative_changes(self: SmallMemoryPool, asked: int) -> None:
+    """A request for a negative size is rejected, after it was debited."""
+    if asked < 0:
+        self.debit(asked)
+    SmallMemoryPool.check_request(self, asked)
 
 
-class OversizeRefused(SmallMemoryPool):
+@breaks("POOL-OVERSIZE-REQUEST").by(SmallMemoryPool.try_allocate)
+def oversize_refused(self: SmallMemoryPool, asked: int) -> Buffer | None:
     """A request for more than the largest buffer gets no buffer, and is no error."""
-
-    def try_allocate(self, asked: int) -> Buffer | None:
-        """It will never be granted, which the caller is not told."""
-        return None if asked > self.most else super().try_allocate(asked)
+    return None if asked > self.most else SmallMemoryPool.try_allocate(self, asked)
 
 
-class OversizeGranted(SmallMemoryPool):
+@breaks("POOL-OVERSIZE-REQUEST").by(SmallMemoryPool.check_request)
+def oversize_granted(self: SmallMemoryPool, asked: int) -> None:
     """A request for more than the largest buffer is granted where the pool has it."""
-
-    def check_request(self, asked: int) -> None:
-        """The pool's own size is the limit."""
-        if asked <= 0 or asked > self.size:
-            raise Refusal
+    if asked <= 0 or asked > self.size:
+        raise Refusal
 
 
-class LargestRejected(SmallMemoryPool):
+@breaks("POOL-OVERSIZE-REQUEST").by(SmallMemoryPool.check_request)
+def largest_rejected(self: SmallMemoryPool, asked: int) -> None:
     """The largest buffer itself may not be asked for."""
-
-    def check_request(self, asked: int) -> None:
-        """Counts from zero."""
-        if self.most > 1 and asked == self.most:
-            raise Refusal
-        super().check_request(asked)
+    if self.most > 1 and asked == self.most:
+        raise Refusal
+    SmallMemoryPool.check_request(self, asked)
 
 
-class DebitRoundedUp(SmallMemoryPool):
+@breaks("POOL-CONSERVATION").by(SmallMemoryPool.debit)
+def debit_rounded_up(self: SmallMemoryPool, count: int) -> None:
     """A grant is debited by the next power of two, and credited as asked for."""
-
-    def debit(self, count: int) -> None:
-        """Counts what the allocator below takes."""
-        super().debit(_power_of_two(count))
+    SmallMemoryPool.debit(self, _power_of_two(count))
 
 
-class TimeRestores(SmallMemoryPool):
-    """With time the pool believes that everything has come back."""
-
-    def elapse(self, to_ms: int) -> None:
-        """Like a lease that runs out."""
-        super().elapse(to_ms)
-        if self.now_ms > 0:
-            self.available = self.size
+@breaks("POOL-CONSERVATION").by(SmallMemoryPool.elapse)
+def time_restores(self: SmallMemoryPool, to_ms: int) -> None:
+    """All memory is available again as soon as time has passed."""
+    SmallMemoryPool.elapse(self, to_ms)
+    if self.now_ms > 0:
+        self.available = self.size
 
 
-class AdmitsAtZero(SmallMemoryPool):
+@breaks("POOL-BOUND").by(SmallMemoryPool.is_enough)
+def admits_at_zero(self: SmallMemoryPool, asked: int) -> bool:
     """A non-strict pool grants once more when nothing is left."""
-
-    def is_enough(self, asked: int) -> bool:
-        """By the letter of the proposal: up to the size and a largest buffer."""
-        return super().is_enough(asked) or (not self.strict and self.available == 0)
+    return SmallMemoryPool.is_enough(self, asked) or (not self.strict and self.available == 0)
 
 
-class OutOfMemoryBelowZero(SmallMemoryPool):
+@breaks("POOL-OUT-OF-MEMORY").by(SmallMemoryPool.is_out_of_memory)
+def out_of_memory_below_zero(self: SmallMemoryPool) -> bool:
     """The pool is out of memory only when more was granted than there is."""
-
-    def is_out_of_memory(self) -> bool:
-        """Strictly less."""
-        return self.available < 0
+    return self.available < 0
 
 
-class OutOfMemoryWhenRefusing(SmallMemoryPool):
+@breaks("POOL-OUT-OF-MEMORY").by(SmallMemoryPool.is_out_of_memory)
+def out_of_memory_when_refusing(self: SmallMemoryPool) -> bool:
     """The pool is out of memory while a dry spell lasts."""
-
-    def is_out_of_memory(self) -> bool:
-        """Whoever was refused calls it so."""
-        return self.available <= 0 or self.dry_since_ms is not None
+    return self.available <= 0 or self.dry_since_ms is not None
 
 
-class UsedNeverAboveSize(SmallMemoryPool):
-    """What is used is shown as the size at most."""
-
-    def used(self) -> int:
-        """A share of more than the whole looked wrong."""
-        return min(super().used(), self.size)
+@breaks("POOL-USED").by(SmallMemoryPool.used)
+def used_never_above_size(self: SmallMemoryPool) -> int:
+    """The bytes in use are never shown as more than the size."""
+    return min(SmallMemoryPool.used(self), self.size)
 
 
-class SizeIsWhatIsLeft(SmallMemoryPool):
+@breaks("POOL-SIZE").by(SmallMemoryPool.shown_size)
+def size_is_what_is_left(self: SmallMemoryPool) -> int:
     """The size that is shown shrinks with what is granted."""
-
-    def shown_size(self) -> int:
-        """Shows the wrong field."""
-        return self.available
+    return self.available
 
 
-class BeginsWithDepletion(SmallMemoryPool):
+@breaks("POOL-SPELL-BEGINS").by(SmallMemoryPool.debit)
+def begins_with_depletion(self: SmallMemoryPool, count: int) -> None:
     """A dry spell begins when nothing is left, asked or not."""
-
-    def debit(self, count: int) -> None:
-        """Looks at once."""
-        super().debit(count)
-        if self.available <= 0:
-            self.dry_since_ms = self.now_ms
+    SmallMemoryPool.debit(self, count)
+    if self.available <= 0:
+        self.dry_since_ms = self.now_ms
 
 
-class ErrorBeginsSpell(SmallMemoryPool):
+@breaks("POOL-SPELL-BEGINS").by(SmallMemoryPool.check_request)
+def error_begins_spell(self: SmallMemoryPool, asked: int) -> None:
     """A request that is an error begins a dry spell."""
-
-    def check_request(self, asked: int) -> None:
-        """Whoever gets no buffer was refused."""
-        if asked <= 0 or asked > self.most:
-            self.refuse(asked)
-        super().check_request(asked)
+    if asked <= 0 or asked > self.most:
+        self.refuse(asked)
+    SmallMemoryPool.check_request(self, asked)
 
 
-class EachRefusalASpell(SmallMemoryPool):
+@breaks("POOL-SPELL-BEGINS").by(SmallMemoryPool.refuse)
+def each_refusal_a_spell(self: SmallMemoryPool, asked: int) -> None:
     """Each refused request is a dry spell of its own."""
-
-    def refuse(self, asked: int) -> None:
-        """Ends the one before."""
-        self.end_spell()
-        super().refuse(asked)
+    self.end_spell()
+    SmallMemoryPool.refuse(self, asked)
 
 
-class SpellUnderWayCounts(SmallMemoryPool):
+@breaks("POOL-DEPLETED-TIME").by(SmallMemoryPool.depleted_ms)
+def spell_under_way_counts(self: SmallMemoryPool) -> int:
     """The dry spell that is under way counts already."""
-
-    def depleted_ms(self) -> int:
-        """Up to now."""
-        since = self.now_ms if self.dry_since_ms is None else self.dry_since_ms
-        return super().depleted_ms() + self.now_ms - since
+    since = self.now_ms if self.dry_since_ms is None else self.dry_since_ms
+    return SmallMemoryPool.depleted_ms(self) + self.now_ms - since
 
 
-class LastSpellOnly(SmallMemoryPool):
+@breaks("POOL-DEPLETED-TIME").by(SmallMemoryPool.end_spell)
+def last_spell_only(self: SmallMemoryPool) -> None:
     """The depleted time is that of the last dry spell."""
-
-    def end_spell(self) -> None:
-        """Forgets the time of earlier spells."""
-        if self.dry_since_ms is not None:
-            self.dry_ms = 0
-        super().end_spell()
+    if self.dry_since_ms is not None:
+        self.dry_ms = 0
+    SmallMemoryPool.end_spell(self)
 
 
-class UnboundedRejectsNothing(SmallUnboundedPool):
-    """A request for nothing is an error without a bound, too."""
-
-    def check_request(self, asked: int) -> None:
-        """Checks like a bounded pool."""
-        if asked <= 0:
-            raise Refusal
+@breaks("POOL-UNBOUNDED-GRANTS").by(SmallUnboundedPool.check_request)
+def unbounded_rejects_nothing(self: SmallUnboundedPool, asked: int) -> None:
+    """A request for no bytes is an error without a bound, too."""
+    if asked <= 0:
+        raise Refusal
 
 
-class UnboundedKeepsLargest(SmallUnboundedPool):
+@breaks("POOL-UNBOUNDED-GRANTS").by(SmallUnboundedPool.check_request)
+def unbounded_keeps_largest(self: SmallUnboundedPool, asked: int) -> None:
     """A pool without a bound still has a largest buffer."""
-
-    def check_request(self, asked: int) -> None:
-        """The limit is left over."""
-        super().check_request(asked)
-        if asked > self.most:
-            raise Refusal
+    SmallUnboundedPool.check_request(self, asked)
+    if asked > self.most:
+        raise Refusal
 
 
-class UnboundedCounts(SmallUnboundedPool):
+@breaks("POOL-UNBOUNDED-GRANTS").by(SmallUnboundedPool.debit)
+def unbounded_counts(self: SmallUnboundedPool, count: int) -> None:
     """A pool without a bound counts what is used."""
-
-    def debit(self, count: int) -> None:
-        """Counts."""
-        self.available -= count
+    self.available -= count
 
 
+@breaks("POOL-UNBOUNDED-NEGATIVE")
 class UnboundedTakesNegative(SmallUnboundedPool):
-    """A pool without a bound answers a request for less than nothing with an empty buffer."""
+    """A pool without a bound answers a request for a negative size with an empty buffer."""
 
     def check_request(self, asked: int) -> None:
         """Checks nothing."""
 
     def make_buffer(self, asked: int) -> Buffer:
-        """Empty, rather than an error."""
         return Buffer(bytearray(max(asked, 0)))
 
 
-class UnboundedKnowsItsOwn(SmallUnboundedPool):
-    """A pool without a bound rejects what it has not granted, or has got back."""
-
-    def release(self, buffer: Buffer | None) -> None:
-        """Looks, although it has no account."""
-        if buffer is None or not self.is_mine(buffer):
-            raise Refusal
-        self.forget(buffer)
+@breaks("POOL-UNBOUNDED-RELEASE").by(SmallUnboundedPool.release)
+def unbounded_knows_its_own(self: SmallUnboundedPool, buffer: Buffer | None) -> None:
+    """A pool without a bound rejects buffers that it has not granted, or has got back."""
+    if buffer is None or not self.is_mine(buffer):
+        raise Refusal
+    self.forget(buffer)

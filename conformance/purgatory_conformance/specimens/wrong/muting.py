@@ -3,32 +3,26 @@
 from collections.abc import Iterable
 from itertools import count
 
-from purgatory_conformance.specimens.small.channel_muting import (
-    Channel,
-    Request,
-    SmallServer,
-)
+from purgatory_conformance.specimens.mutant import breaks
+from purgatory_conformance.specimens.small.channel_muting import Channel, Request, SmallServer
 
 
+@breaks("MUTING-ONE-AT-A-TIME")
 class ReadsNextWhileHandled(SmallServer):
     """The next request of a channel is asked for and read while the last one is handled."""
 
     def is_muted(self, channel: Channel) -> bool:
-        """Order is kept when it is handed on."""
         return channel.waits or channel.is_throttled
 
     def receive(self, channel: Channel, size: int) -> None:
-        """Wait for the response with the request in hand."""
         if not channel.is_ordered:
             super().receive(channel, size)
 
 
-class ReceivesWhileHandled(SmallServer):
+@breaks("MUTING-ONE-AT-A-TIME").by(SmallServer.is_muted)
+def receives_while_handled(self: SmallServer, channel: Channel) -> bool:
     """The requests of a channel are received one after another, answered or not."""
-
-    def is_muted(self, channel: Channel) -> bool:
-        """Order is the client's business."""
-        return channel.waits or channel.is_throttled
+    return channel.waits or channel.is_throttled
 
 
 class _RemembersWaits(SmallServer):
@@ -37,12 +31,10 @@ class _RemembersWaits(SmallServer):
     has_waited: frozenset[Channel] = frozenset()
 
     def refuse(self, channel: Channel) -> None:
-        """Remember who waits."""
         super().refuse(channel)
         self.has_waited |= {channel}
 
     def hand_on(self, channel: Channel, body: bytes) -> None:
-        """A request is handed on by ``hand_on_waited`` if it has waited."""
         if channel in self.has_waited:
             self.has_waited -= {channel}
             self.hand_on_waited(channel, body)
@@ -53,181 +45,147 @@ class _RemembersWaits(SmallServer):
         """What goes wrong."""
 
 
-class SpoiltByWaiting(_RemembersWaits):
+@breaks("MUTING-ORDER").by(_RemembersWaits.hand_on_waited)
+def spoilt_by_waiting(self: _RemembersWaits, channel: Channel, body: bytes) -> None:
     """A request that has waited is received with another first byte."""
-
-    def hand_on_waited(self, channel: Channel, body: bytes) -> None:
-        """Its place was used in between."""
-        super().hand_on(channel, b"\xff" + body[1:])
+    _RemembersWaits.hand_on(self, channel, b"\xff" + body[1:])
 
 
-class ReceivedTwiceAfterWaiting(_RemembersWaits):
+@breaks("MUTING-ORDER").by(_RemembersWaits.hand_on_waited)
+def received_twice_after_waiting(self: _RemembersWaits, channel: Channel, body: bytes) -> None:
     """A request that has waited is received twice."""
-
-    def hand_on_waited(self, channel: Channel, body: bytes) -> None:
-        """Once by the recovery, once by the poll."""
-        super().hand_on(channel, body)
-        self.received.append(Request(channel, body, 0))
+    _RemembersWaits.hand_on(self, channel, body)
+    self.received.append(Request(channel, body, 0))
 
 
-class RecoveryEndsOrder(SmallServer):
-    """Memory that comes back lets all channels on, also those whose request is handled."""
-
-    def memory_is_back(self) -> None:
-        """One list of muted channels."""
-        for channel in self.channels:
-            channel.is_ordered = False
-        super().memory_is_back()
+@breaks("MUTING-TWO-REASONS").by(SmallServer.memory_is_back)
+def recovery_ends_order(self: SmallServer) -> None:
+    """Memory that comes back lets channels go on whose request is still handled."""
+    for channel in self.channels:
+        channel.is_ordered = False
+    SmallServer.memory_is_back(self)
 
 
-class ReleaseEndsOrder(SmallServer):
+@breaks("MUTING-TWO-REASONS").by(SmallServer.release)
+def release_ends_order(self: SmallServer, request: Request) -> None:
     """A channel is read again when its request's memory is released."""
-
-    def release(self, request: Request) -> None:
-        """Who gives the memory back is done."""
-        super().release(request)
-        request.channel.is_ordered = False
+    SmallServer.release(self, request)
+    request.channel.is_ordered = False
 
 
-class ResponseEndsWaits(SmallServer):
-    """A response lets those on that wait, without memory."""
-
-    def respond(self, channel: Channel) -> None:
-        """Un-mutes by one word."""
-        super().respond(channel)
-        for each in self.line:
-            each.waits = False
+@breaks("MUTING-TWO-REASONS").by(SmallServer.respond)
+def response_ends_waits(self: SmallServer, channel: Channel) -> None:
+    """A response lets waiting channels go on without memory."""
+    SmallServer.respond(self, channel)
+    for each in self.line:
+        each.waits = False
 
 
-class ReleaseTwice(SmallServer):
+@breaks("MUTING-RELEASE").by(SmallServer.respond)
+def release_twice(self: SmallServer, channel: Channel) -> None:
     """A request's memory comes back with its release, and once more with a later response."""
-
-    def respond(self, channel: Channel) -> None:
-        """Whoever is through gives back."""
-        super().respond(channel)
-        if channel.handled is not None and channel.handled.is_released:
-            self.credit(channel.handled.memory)
+    SmallServer.respond(self, channel)
+    if channel.handled is not None and channel.handled.is_released:
+        self.credit(channel.handled.memory)
 
 
-class ReleaseForgets(SmallServer):
+@breaks("MUTING-RELEASE").by(SmallServer.release)
+def release_forgets(self: SmallServer, request: Request) -> None:
     """The memory of a request does not come back."""
-
-    def release(self, request: Request) -> None:
-        """Is told, and does nothing."""
-        request.is_released = True
+    request.is_released = True
 
 
-class ReleaseKeepsByte(SmallServer):
-    """Of the memory of a request a byte stays out."""
-
-    def release(self, request: Request) -> None:
-        """The last one."""
-        request.memory = max(request.memory - 1, 0)
-        super().release(request)
+@breaks("MUTING-RELEASE").by(SmallServer.release)
+def release_keeps_byte(self: SmallServer, request: Request) -> None:
+    """A byte of a request's memory is not given back."""
+    request.memory = max(request.memory - 1, 0)
+    SmallServer.release(self, request)
 
 
+@breaks("MUTING-RELEASE")
 class ReleaseAtResponse(SmallServer):
     """A request's memory comes back with the response, and not when its handler releases it."""
 
     def release(self, request: Request) -> None:
-        """The response does it."""
         if not request.channel.is_open:
             super().release(request)
 
     def respond(self, channel: Channel) -> None:
-        """The handler is through."""
         super().respond(channel)
         if channel.handled is not None:
             super().release(channel.handled)
 
 
-class ThrottleEndsWithResponse(SmallServer):
+@breaks("MUTING-THROTTLE").by(SmallServer.respond)
+def throttle_ends_with_response(self: SmallServer, channel: Channel) -> None:
     """A response ends the throttling of its channel."""
-
-    def respond(self, channel: Channel) -> None:
-        """One state for both."""
-        super().respond(channel)
-        channel.is_throttled = False
+    SmallServer.respond(self, channel)
+    channel.is_throttled = False
 
 
-class ThrottleEndsOrder(SmallServer):
-    """The end of throttling lets a channel on whose request is not answered."""
-
-    def unthrottle(self, channel: Channel) -> None:
-        """One state for both."""
-        super().unthrottle(channel)
-        channel.is_ordered = False
+@breaks("MUTING-THROTTLE").by(SmallServer.unthrottle)
+def throttle_ends_order(self: SmallServer, channel: Channel) -> None:
+    """The end of throttling lets a channel go on before its request is answered."""
+    SmallServer.unthrottle(self, channel)
+    channel.is_ordered = False
 
 
-class ThrottleStays(SmallServer):
+@breaks("MUTING-THROTTLE", "MUTING-ASK", "MUTING-EMPTY").by(SmallServer.unthrottle)
+def throttle_stays(self: SmallServer, channel: Channel) -> None:
     """A channel that was throttled is not read again where the response came last."""
-
-    def unthrottle(self, channel: Channel) -> None:
-        """An event that fits only after the response."""
-        if not channel.is_ordered:
-            super().unthrottle(channel)
+    if not channel.is_ordered:
+        SmallServer.unthrottle(self, channel)
 
 
-class ThrottleKeepsMemory(SmallServer):
+@breaks("MUTING-THROTTLE", "MUTING-RELEASE").by(SmallServer.release)
+def throttle_keeps_memory(self: SmallServer, request: Request) -> None:
     """The memory of a request stays out while its channel is throttled."""
-
-    def release(self, request: Request) -> None:
-        """Throttled channels are left alone."""
-        if not request.channel.is_throttled:
-            super().release(request)
+    if not request.channel.is_throttled:
+        SmallServer.release(self, request)
 
 
+@breaks("MUTING-THROTTLE")
 class ThrottleHoldsResponse(SmallServer):
     """The response of a throttled channel is written when the throttling ends."""
 
     held: frozenset[Channel] = frozenset()
 
     def respond(self, channel: Channel) -> None:
-        """Throttled channels are left alone."""
         if channel.is_throttled:
             self.held |= {channel}
         else:
             super().respond(channel)
 
     def unthrottle(self, channel: Channel) -> None:
-        """Now."""
         super().unthrottle(channel)
         if channel in self.held:
             self.held -= {channel}
             super().respond(channel)
 
 
-class ConnectionsStopWhileWaiting(SmallServer):
-    """A connection is closed that comes while somebody waits."""
-
-    def connect(self, channel: Channel) -> None:
-        """The pool has no memory for a connection."""
-        super().connect(channel)
-        if self.line:
-            self.close(channel)
+@breaks("MUTING-OTHERS-GO-ON").by(SmallServer.connect)
+def connections_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
+    """A new connection is closed while a channel waits."""
+    SmallServer.connect(self, channel)
+    if self.line:
+        self.close(channel)
 
 
-class ResponsesStopWhileWaiting(SmallServer):
-    """A response is not written while somebody waits."""
-
-    def respond(self, channel: Channel) -> None:
-        """The thread stands still."""
-        if not self.line:
-            super().respond(channel)
+@breaks("MUTING-OTHERS-GO-ON").by(SmallServer.respond)
+def responses_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
+    """A response is not written while a channel waits."""
+    if not self.line:
+        SmallServer.respond(self, channel)
 
 
-class HoldersStopWhileWaiting(SmallServer):
+@breaks("MUTING-OTHERS-GO-ON", "MUTING-GRANTED-FINISHES").by(SmallServer.attend)
+def holders_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
     """A request that has its memory is not read while another one waits."""
-
-    def attend(self, channel: Channel) -> None:
-        """The thread stands still."""
-        if not (channel.memory and self.line):
-            super().attend(channel)
+    if not (channel.memory and self.line):
+        SmallServer.attend(self, channel)
 
 
-class ReadsUntilNothingComes(SmallServer):
+@breaks("MUTING-TURNS", "MUTING-WAIT").by(SmallServer.records_of_a_turn)
+def reads_until_nothing_comes(self: SmallServer) -> Iterable[int]:
     """A channel is read until nothing comes, whether what comes brings data or not."""
-
-    def records_of_a_turn(self) -> Iterable[int]:
-        """Count without end."""
-        return count()
+    return count()

@@ -1,46 +1,38 @@
 """Memory pools that go wrong where sizes are large."""
 
+from purgatory_conformance.specimens.mutant import breaks
 from purgatory_conformance.specimens.small.memory_pool import (
     Buffer,
-    Refusal,
     SmallMemoryPool,
     SmallUnboundedPool,
 )
+from purgatory_conformance.specimens.small.specimen import Refusal
 from purgatory_spec.profiles import LARGEST_INT
 
 _MOST_IN_ALL = 5000
 
 
-class SizeInAnInt(SmallMemoryPool):
+@breaks("POOL-SIZE").by(SmallMemoryPool.shown_size)
+def size_in_an_int(self: SmallMemoryPool) -> int:
     """The size is kept in 32 bits, and what does not fit is lost."""
-
-    def shown_size(self) -> int:
-        """The lower bits."""
-        return self.size & (2**32 - 1)
+    return self.size & (2**32 - 1)
 
 
-class LargePoolsRejected(SmallMemoryPool):
+@breaks("POOL-CONSTRUCT").by(SmallMemoryPool.check_sizes)
+def large_pools_rejected(self: SmallMemoryPool, size: int, most: int) -> None:
     """A pool of more bytes than an int can say cannot be made."""
-
-    @classmethod
-    def check_sizes(cls, size: int, most: int) -> None:
-        """As though its counts were ints."""
-        super().check_sizes(size, most)
-        if size > LARGEST_INT:
-            raise Refusal
+    SmallMemoryPool.check_sizes(self, size, most)
+    if size > LARGEST_INT:
+        raise Refusal
 
 
-class RequestInAnInt(SmallMemoryPool):
-    """Of a request only the lower 32 bits are looked at."""
-
-    def try_allocate(self, asked: int) -> Buffer | None:
-        """With their sign, and the buffer is as small as they say."""
-        return super().try_allocate((asked + 2**31) % 2**32 - 2**31)
+@breaks("POOL-OVERSIZE-REQUEST", "POOL-NEGATIVE-REQUEST").by(SmallMemoryPool.try_allocate)
+def request_in_an_int(self: SmallMemoryPool, asked: int) -> Buffer | None:
+    """A request counts by its lower 32 bits alone."""
+    return SmallMemoryPool.try_allocate(self, (asked + 2**31) % 2**32 - 2**31)
 
 
-class UnboundedHasItsFill(SmallUnboundedPool):
-    """A pool without a bound grants no buffer of some kilobytes."""
-
-    def is_enough(self, asked: int) -> bool:
-        """It has a bound after all."""
-        return asked <= _MOST_IN_ALL
+@breaks("POOL-UNBOUNDED-GRANTS").by(SmallUnboundedPool.is_enough)
+def unbounded_has_its_fill(self: SmallUnboundedPool, asked: int) -> bool:
+    """A pool without a bound refuses buffers of more than 5,000 bytes."""
+    return asked <= _MOST_IN_ALL

@@ -1,0 +1,120 @@
+"""Purgatories that are right as well, and make other choices than the small one."""
+
+from purgatory_conformance.specimens.small.purgatory import (
+    DelayedOperation,
+    Entry,
+    Keys,
+    SmallPurgatory,
+)
+from purgatory_conformance.specimens.small.timer import SmallTimer
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    Structure,
+    TimerProfile,
+)
+
+
+class WheelPurgatory(SmallPurgatory):
+    """A purgatory whose timer is the small timing wheel."""
+
+    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+        """Begin with an empty wheel."""
+        super().__init__(configuration, profile)
+        self.wheel = SmallTimer(
+            configuration.timer,
+            TimerProfile(
+                rounding=profile.rounding,
+                executor=Executor.STEPPED,
+                structure=Structure.DELAY_QUEUE_WHEEL,
+                largest_delay_ms=LARGEST_LONG,
+            ),
+        )
+
+    def arm(self, operation: DelayedOperation) -> None:
+        """The wheel says whether the operation is due at once."""
+        if self.time_outs:
+            super().arm(operation)
+            self.wheel.now_ms = self.now_ms
+            self.wheel.add(self.wheel.task(operation.name), operation.delay_ms)
+            self.hand_over(self.popped())
+
+    def disarm(self, operation: DelayedOperation) -> None:
+        """The wheel's bucket stays."""
+        super().disarm(operation)
+        self.wheel.cancel(self.wheel.task(operation.name))
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """What the wheel expires."""
+        self.wheel.now_ms = self.now_ms
+        self.wheel.advance()
+        return self.popped()
+
+    def popped(self) -> list[DelayedOperation]:
+        """What the wheel has handed over leaves the timer."""
+        due = [self.operations[task.name] for task in self.wheel.queue]
+        self.wheel.queue.clear()
+        self.armed = [operation for operation in self.armed if operation not in due]
+        return due
+
+
+class BackwardsPurgatory(SmallPurgatory):
+    """A purgatory in which what expires in one tick is handed over from last to first."""
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """Only the order of ticks is kept."""
+        due = super().pop_due()
+        return sorted(due, key=lambda operation: (operation.due_tick, -operation.arming))
+
+
+class AtEndPurgatory(SmallPurgatory):
+    """A purgatory whose check drops what is completed when it is through."""
+
+    def drop_completed(self, key: str, entry: Entry) -> bool:
+        """Nothing is dropped yet."""
+        return entry.operation.completed
+
+    def check(self, key: str) -> int:
+        """Check, then drop, also where a try threw."""
+        try:
+            return super().check(key)
+        finally:
+            self.lists[key] = self.purged(self.lists.get(key, []))
+            self.forget_empty(key)
+
+
+class OneTryPurgatory(SmallPurgatory):
+    """A purgatory whose watch enters the lists and then tries once."""
+
+    def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
+        """There is none."""
+        return False
+
+
+class EagerPurgatory(SmallPurgatory):
+    """A purgatory in which an operation leaves all lists as it completes."""
+
+    def complete(self, operation: DelayedOperation) -> None:
+        """Leave the lists before anybody is told."""
+        self.unlist(operation)
+        super().complete(operation)
+
+
+class TickerPurgatory(SmallPurgatory):
+    """A purgatory whose timer does each tick once."""
+
+    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+        """The tick in which it is made is done."""
+        super().__init__(configuration, profile)
+        self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms
+
+    def due_tick(self, expiry_ms: int) -> int:
+        """No sooner than the next tick."""
+        return max(super().due_tick(expiry_ms), self.ticked_ms + self.tick_ms)
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """Do the ticks that have come."""
+        self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms
+        return super().pop_due()
