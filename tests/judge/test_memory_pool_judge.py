@@ -13,6 +13,9 @@ from purgatory_conformance.specimens.small.memory_pool import (
 )
 from purgatory_conformance.specimens.wrong.granting import zero_granted
 from purgatory_conformance.specimens.wrong.releasing import first_byte_stays
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.memory_pool.judge import STATES_CAP, MemoryPoolJudge
 from purgatory_spec.operations import (
     Allocate,
     Elapse,

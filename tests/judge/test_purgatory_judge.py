@@ -12,7 +12,9 @@ from purgatory_conformance.specimens.small.purgatory import (
     SILENT_PROFILE,
     small_purgatory,
 )
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.judgement import Divergence, TooManyStates
+from purgatory_judge.purgatory.judge import STATES_CAP, PurgatoryJudge
+from purgatory_judge.registry import judged
 from purgatory_spec.operations import (
     Advance,
     Answer,

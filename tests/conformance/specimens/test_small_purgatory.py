@@ -18,6 +18,7 @@ from purgatory_conformance.specimens.small.purgatory import (
     small_purgatory,
 )
 from purgatory_conformance.specimens.wrong.checking import CountsStale, cancel_takes_time_out
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.profiles import (
     Component,

@@ -12,7 +12,6 @@ from enum import StrEnum
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.specimens.small.specimen import (
     Refusal,
     ScriptFailure,
@@ -20,6 +19,7 @@ from purgatory_conformance.specimens.small.specimen import (
     reason_of,
 )
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import (

@@ -12,9 +12,9 @@ from enum import Enum, StrEnum
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure, Specimen
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Event, EventKind, Value, expired, ran

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.specimens.mutant import REGISTERED, Mutant
 from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.loopback import PlainClient, await_end, await_unread, unread_in
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
+from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Event, Value, received
