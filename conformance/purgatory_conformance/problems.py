@@ -2,8 +2,6 @@
 
 from typing import ClassVar
 
-from purgatory_spec.jsonlines import InvalidDocument
-
 EXIT_USAGE = 2
 EXIT_SUBJECT_FAILED = 3
 EXIT_INCONCLUSIVE = 4
@@ -31,6 +29,8 @@ class Foreseen(Exception):
 
 def exit_code_of(error: BaseException) -> int | None:
     """Return the exit code of a foreseen problem of a subject or a file; None for other errors."""
+    from purgatory_spec.jsonlines import InvalidDocument  # not for a version or a mistake
+
     if isinstance(error, InvalidDocument):
         return EXIT_USAGE
     return error.exit_code if isinstance(error, Foreseen) else None
