@@ -7,10 +7,9 @@ from typing import Final
 from purgatory_bench.bench.figures import Figures
 from purgatory_bench.bench.goals import judge
 from purgatory_bench.bench.kept import KeptMachine, read_kept, stated_medians
-from purgatory_bench.bench.measure_tables import measure_tables
 from purgatory_bench.bench.plots import draw_plots
-from purgatory_bench.bench.report import Column, circumstances, goals_text
-from purgatory_bench.bench.workload_tables import workload_tables
+from purgatory_bench.bench.report import Column, circumstances_in_short, goals_text
+from purgatory_bench.bench.workload_tables import workload_summary
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_spec.named_files import named_file
@@ -34,8 +33,8 @@ _CAPTIONS: Final = {
 def publish(docs: Path) -> list[Path]:
     """Make the page of the site from the files that are kept beside it.
 
-    The table of goals has a column for each machine. All other tables and the plots are of the
-    machine with the most files.
+    The table of goals has a column for each machine. The workload and the plots are of the machine
+    with the most files. Everything that the files tell is in ``report``.
 
     Args:
         docs: Folder of the site.
@@ -57,12 +56,10 @@ def publish(docs: Path) -> list[Path]:
     figures = Figures(shown)
     try:
         text = between_marks(text, "goals", _goals(machines))
-        for region, found in (
-            ("measures", measure_tables(figures)),
-            ("workload", workload_tables(figures)),
-        ):
-            if found:
-                text = between_marks(text, region, _with_plots(found, drawn[region]))
+        if drawn["measures"]:
+            text = between_marks(text, "measures", _shown(drawn["measures"]))
+        if summary := workload_summary(figures):
+            text = between_marks(text, "workload", f"{summary}\n\n{_shown(drawn['workload'])}")
     except ValueError as problem:
         raise Problem(f"{page} {problem}", EXIT_USAGE) from None
     page.write_text(text, encoding="utf-8")
@@ -78,7 +75,7 @@ def _goals(machines: Sequence[KeptMachine]) -> str:
         if each.stated is not None:
             texts.append(f"{each.name}: {each.stated.source}")
         if each.files:
-            texts.append(circumstances(each.files))
+            texts.append(f"{each.name}: {circumstances_in_short(each.files)}")
     return "\n\n".join(texts)
 
 
@@ -90,6 +87,5 @@ def caption(stem: str) -> str:
     return f"{_CAPTIONS[kind]}; {stem.removeprefix(f'{kind}-').replace('-', ' ')}"
 
 
-def _with_plots(text: str, plots: Sequence[Path]) -> str:
-    shown = [f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots]
-    return "\n\n".join([*shown, text])
+def _shown(plots: Sequence[Path]) -> str:
+    return " ".join(f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots)

@@ -75,6 +75,26 @@ def circumstances(files: Sequence[Results]) -> str:
     return "\n\n".join([*texts, _peers(files)])
 
 
+def circumstances_in_short(files: Sequence[Results]) -> str:
+    """Return one sentence about machine and days, and one about the noise of each noisy run."""
+    machine = files[0].machine
+    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
+    runs: dict[tuple[str, str], list[Results]] = {}
+    for file in files:
+        runs.setdefault((file.kind, file.began), []).append(file)
+    days = {
+        kind: sorted({began[:10] for each, began in runs if each == kind})
+        for kind in sorted({kind for kind, _ in runs})
+    }
+    told = "; ".join(f"{_KINDS[kind].lower()} of {', '.join(each)}" for kind, each in days.items())
+    noisy = [problem for of_run in runs.values() for problem in noise_of(_joined(of_run))]
+    sentence = (
+        f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
+        f"{machine.python}; {told}."
+    )
+    return " ".join([sentence, *(f"Noisy: {problem}." for problem in noisy)])
+
+
 def _joined(files: Sequence[Results]) -> Results:
     """The parts of one run, which were kept as files of their own, as one again."""
     return msgspec.structs.replace(
