@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from purgatory_bench.bench.figures import Figures
-from purgatory_bench.bench.goals import judge
+from purgatory_bench.bench.goals import GOAL_SERIES, judge
 from purgatory_bench.bench.kept import KeptMachine, read_kept, stated_medians
 from purgatory_bench.bench.plots import draw_plots
 from purgatory_bench.bench.report import Column, circumstances_in_short, goals_text
+from purgatory_bench.bench.results import Results
 from purgatory_bench.bench.workload_tables import workload_summary
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
@@ -34,7 +35,7 @@ def publish(docs: Path) -> list[Path]:
     """Make the page of the site from the files that are kept beside it.
 
     The table of goals has a column for each machine. The workload and the plots are of the machine
-    with the most files. Everything that the files tell is in ``report``.
+    with the most files, with as many keys as the goal has. ``report`` tells all that is in files.
 
     Args:
         docs: Folder of the site.
@@ -51,7 +52,8 @@ def publish(docs: Path) -> list[Path]:
         raise Problem(f"{docs} has no page {PAGE.as_posix()}", EXIT_USAGE)
     text = named_file(page).read_text(encoding="utf-8")
     machines = read_kept(docs)
-    shown = max(machines, key=lambda each: len(each.files)).files
+    most = max(machines, key=lambda each: len(each.files)).files
+    shown = [each for each in most if each.kind == "measures" or _has_keys_of_goal(each)]
     drawn = draw_plots(shown, docs / PLOTS)
     figures = Figures(shown)
     try:
@@ -79,6 +81,10 @@ def _goals(machines: Sequence[KeptMachine]) -> str:
     return "\n\n".join(texts)
 
 
+def _has_keys_of_goal(file: Results) -> bool:
+    return any(each.request["keys"] == GOAL_SERIES.keys for each in file.settings)
+
+
 def caption(stem: str) -> str:
     """What a plot shows, by the name of its file: the kind, then the conditions."""
     if stem in _CAPTIONS:
@@ -88,4 +94,6 @@ def caption(stem: str) -> str:
 
 
 def _shown(plots: Sequence[Path]) -> str:
-    return " ".join(f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots)
+    return "\n\n".join(
+        f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots
+    )
