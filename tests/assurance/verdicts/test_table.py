@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_assurance.verdicts.__main__ import judged, main
-from purgatory_assurance.verdicts.systems import SYSTEMS
 from purgatory_assurance.verdicts.table import (
     REGION,
+    SYSTEMS,
     SystemVerdict,
     in_order,
     read_verdicts,
