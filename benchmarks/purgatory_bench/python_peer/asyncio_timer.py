@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 from purgatory_bench.python_peer.costs import Costs, Stopwatch, Tally, expect
-from purgatory_bench.python_peer.draws import FAR, NEAR, VIRTUAL, Delays, Draws
+from purgatory_bench.python_peer.draws import FAR, NEAR, VIRTUAL, Delays, Draws, drawn_replacements
 from purgatory_bench.python_peer.messages import Measurement, Request
-from purgatory_bench.python_peer.replacements import drawn_replacements
 from purgatory_bench.python_peer.timers import END_MS
 
 _TURN = 1000

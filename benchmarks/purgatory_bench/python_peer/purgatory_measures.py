@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from purgatory_bench.python_peer.costs import Costs, Stopwatch, expect
 from purgatory_bench.python_peer.designs import CountedRequest, Design, MeasuredPurgatory
-from purgatory_bench.python_peer.draws import Draws, key_names
+from purgatory_bench.python_peer.draws import Draws, key_names, percentile
 from purgatory_bench.python_peer.messages import CannotMeasure, Measurement, Request
-from purgatory_bench.python_peer.percentiles import percentile
 
 TIME_OUT_MS = 60_000
 

@@ -5,9 +5,8 @@ from array import array
 from typing import Any
 
 from purgatory_bench.python_peer.costs import Costs, Stopwatch, Tally, expect
-from purgatory_bench.python_peer.draws import Draws
+from purgatory_bench.python_peer.draws import Draws, drawn_replacements
 from purgatory_bench.python_peer.messages import Measurement, Request
-from purgatory_bench.python_peer.replacements import drawn_replacements
 from purgatory_bench.python_peer.timers import MeasuredTimer, TimerKind
 
 _PATIENCE_S = 30.0

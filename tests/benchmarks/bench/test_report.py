@@ -9,10 +9,9 @@ from click.testing import CliRunner
 
 from purgatory_bench.bench.bench_command import bench
 from purgatory_bench.bench.kept import keep
-from purgatory_bench.bench.noise import noise_of
 from purgatory_bench.bench.page import caption, publish
 from purgatory_bench.bench.plots import draw_plots
-from purgatory_bench.bench.report import report
+from purgatory_bench.bench.report import noise_of, report
 from purgatory_bench.bench.results import (
     Curve,
     Failure,
