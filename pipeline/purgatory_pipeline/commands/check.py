@@ -35,9 +35,8 @@ from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.errors import MissingExtra, PipelineError, Refused
 from purgatory_pipeline.results.manifest import InputFile, encoded, input_file, read_manifest
 from purgatory_pipeline.results.metrics import CheckMetrics, StageMetrics
-from purgatory_pipeline.summary.as_json import summary_as_json
 from purgatory_pipeline.summary.html import PAGE, render_page
-from purgatory_pipeline.summary.summary import Summary
+from purgatory_pipeline.summary.summary import Summary, summary_as_json
 from purgatory_pipeline.summary.terminal import print_summary
 from purgatory_pipeline.summary.words import files_in, lines_of, runs_of
 from purgatory_pipeline.traces.addresses import is_address

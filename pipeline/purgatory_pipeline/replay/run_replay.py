@@ -18,11 +18,45 @@ import msgspec
 
 from purgatory_pipeline.errors import OutOfOrder, Undecided, Unusable
 from purgatory_pipeline.replay.judge import Finding, TraceJudge, Unjudged
-from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.replay.overlapping.judge import OverlappingJudge
+from purgatory_pipeline.replay.overlapping.memory_pool.follower import MemoryPoolFollower
+from purgatory_pipeline.replay.overlapping.purgatory.follower import PurgatoryFollower
+from purgatory_pipeline.replay.overlapping.timer.follower import TimerFollower
+from purgatory_pipeline.replay.sequential import SequentialJudge
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
-from purgatory_pipeline.traces.lines import Begin, End, Located, Snapshot, TraceLine
+from purgatory_pipeline.traces.lines import (
+    Begin,
+    End,
+    Located,
+    ManualClock,
+    MemoryPoolInstance,
+    PurgatoryInstance,
+    Snapshot,
+    TimerInstance,
+    TraceLine,
+)
 from purgatory_pipeline.traces.parsing import NOT_COVERED, WHY_NOT, parse
 from purgatory_pipeline.version import MODEL_VERSION
+
+
+def judge_of(begin: Begin) -> TraceJudge:
+    """The judge of the run that this line begins.
+
+    On a clock that is moved by the lines calls follow one another; on one that moves by itself
+    they may overlap.
+
+    Raises:
+        Unusable: no judge can follow such a run.
+    """
+    if isinstance(begin.clock, ManualClock):
+        return SequentialJudge(begin)
+    match begin.instance:
+        case TimerInstance():
+            return OverlappingJudge(begin, TimerFollower(begin))
+        case PurgatoryInstance():
+            return OverlappingJudge(begin, PurgatoryFollower(begin))
+        case MemoryPoolInstance():
+            return OverlappingJudge(begin, MemoryPoolFollower(begin))
 
 
 @dataclass(slots=True)

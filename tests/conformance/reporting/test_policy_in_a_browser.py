@@ -16,7 +16,7 @@ from purgatory_conformance.teaching.slides import slides_page
 from purgatory_conformance.viewing.markup import viewer_page
 from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
-from purgatory_pipeline.linearizability.page import render_page as timeline
+from purgatory_pipeline.commands.linearize import render_page as timeline
 from purgatory_pipeline.results.rows import VerdictRow
 from purgatory_pipeline.summary.html import render_page as summary_page
 from purgatory_pipeline.summary.summary import Summary

@@ -3,7 +3,7 @@
 import pytest
 
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.replay.run_replay import judge_of
 from purgatory_pipeline.traces.lines import TimerInstance
 from purgatory_spec.operations import Add, Shutdown
 

@@ -15,7 +15,7 @@ from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.replay.run_replay import judge_of
 from purgatory_pipeline.traces.lines import (
     Begin,
     DeclaredDeviation,

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from purgatory_conformance.judging.real_clock_judge import RealClockJudge
-from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.replay.run_replay import judge_of
 from purgatory_pipeline.traces.lines import (
     DeclaredDeviation,
     PendingTask,

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
 from purgatory_pipeline.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
+from purgatory_pipeline.replay.run_replay import judge_of
 from purgatory_pipeline.traces.lines import (
     Begin,
     MemoryPoolInstance,

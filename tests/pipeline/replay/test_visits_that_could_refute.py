@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_pipeline.replay.judge import JudgedLine
-from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.replay.run_replay import judge_of
 from purgatory_pipeline.traces.lines import (
     Begin,
     End,

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from purgatory_model.overlapping.interleaving import Called, Happened, History
 from purgatory_pipeline.replay.judge import Finding, JudgedLine
-from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.replay.run_replay import judge_of
 from purgatory_pipeline.traces import lines as trace_lines
 from purgatory_pipeline.traces.lines import (
     Begin,

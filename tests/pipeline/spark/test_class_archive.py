@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.engines.spark.class_archive import NO_SETTINGS, archive_of_spark
+from purgatory_pipeline.engines.spark.session import NO_SETTINGS, archive_of_spark
 from purgatory_pipeline.traces.synthetic import write_corpus
 from purgatory_spec.class_archives import ClassArchive
 from tests.pipeline.processes import PURGATORY

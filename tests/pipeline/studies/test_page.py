@@ -7,12 +7,12 @@ import pytest
 
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.studies.catalogue import STUDIES
+from purgatory_pipeline.studies.engines import result_of
 from purgatory_pipeline.studies.page import ASSETS, LEAST_REQUESTS, PAGE, with_figures
 from purgatory_pipeline.studies.plots import draw_plots
 from purgatory_pipeline.studies.reading import Rows, count, words
 from purgatory_pipeline.studies.setting import Setting
 from purgatory_pipeline.studies.tables import Row, read_summary
-from purgatory_pipeline.studies.task import result_of
 
 DOCS = Path(__file__).parents[3] / "docs"
 TEXT = (DOCS / PAGE).read_text(encoding="utf-8")

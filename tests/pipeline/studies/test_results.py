@@ -11,7 +11,7 @@ from pyarrow import parquet
 from purgatory_pipeline.errors import MissingExtra
 from purgatory_pipeline.studies import results
 from purgatory_pipeline.studies.catalogue import STUDIES, Study
-from purgatory_pipeline.studies.engines import run_locally
+from purgatory_pipeline.studies.engines import result_of, run_locally
 from purgatory_pipeline.studies.results import Results
 from purgatory_pipeline.studies.setting import Setting
 from purgatory_pipeline.studies.tables import (
@@ -22,7 +22,6 @@ from purgatory_pipeline.studies.tables import (
     write_parquet,
     write_summary,
 )
-from purgatory_pipeline.studies.task import result_of
 from purgatory_spec.installing import command_for
 
 SETTINGS = tuple(
