@@ -50,9 +50,6 @@ AT_RETURNS = {
 }
 
 
-SHUT_SOON = TimerPlan(shuts_down=True, lateness_ms=2)
-
-
 def other_answer(line: Return) -> Return:
     """The same return with the other answer."""
     if isinstance(line.result, bool):
