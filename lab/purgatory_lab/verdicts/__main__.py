@@ -14,10 +14,11 @@ from pathlib import Path
 
 import click
 
-from purgatory_lab.verdicts.systems import SYSTEMS, check_words
 from purgatory_lab.verdicts.table import (
     REGION,
+    SYSTEMS,
     SystemVerdict,
+    check_words,
     in_order,
     read_verdicts,
     system_verdict,

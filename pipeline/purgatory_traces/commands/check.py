@@ -35,9 +35,8 @@ from purgatory_traces.engines.sinks import Conclusion, ResultWriter
 from purgatory_traces.errors import MissingExtra, PipelineError, Refused
 from purgatory_traces.results.manifest import InputFile, encoded, input_file, read_manifest
 from purgatory_traces.results.metrics import CheckMetrics, StageMetrics
-from purgatory_traces.summary.as_json import summary_as_json
 from purgatory_traces.summary.html import PAGE, render_page
-from purgatory_traces.summary.summary import Summary
+from purgatory_traces.summary.summary import Summary, summary_as_json
 from purgatory_traces.summary.terminal import print_summary
 from purgatory_traces.summary.words import files_in, lines_of, runs_of
 from purgatory_traces.traces.addresses import is_address

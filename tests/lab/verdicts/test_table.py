@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_lab.verdicts.__main__ import judged, main
-from purgatory_lab.verdicts.systems import SYSTEMS
 from purgatory_lab.verdicts.table import (
     REGION,
+    SYSTEMS,
     SystemVerdict,
     in_order,
     read_verdicts,

@@ -3,7 +3,7 @@
 import pytest
 
 from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import TimerInstance
 from purgatory_spec.operations import Add, Shutdown
 

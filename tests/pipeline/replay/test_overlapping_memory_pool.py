@@ -16,7 +16,7 @@ from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     DeclaredDeviation,
     HeldBuffer,

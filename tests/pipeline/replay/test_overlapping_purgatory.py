@@ -15,7 +15,7 @@ from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     Begin,
     DeclaredDeviation,

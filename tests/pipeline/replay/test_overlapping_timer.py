@@ -6,7 +6,7 @@ import random
 import pytest
 
 from purgatory_judge.real_clock_judge import RealClockJudge
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     DeclaredDeviation,
     PendingTask,

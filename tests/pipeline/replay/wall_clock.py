@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from purgatory_model.overlapping.interleaving import Called, Happened, History
 from purgatory_traces.replay.judge import Finding, JudgedLine
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces import lines as trace_lines
 from purgatory_traces.traces.lines import (
     Begin,
