@@ -6,8 +6,6 @@ They are no benchmarks: each ends with a verdict, and with exit code 1 where som
   reviewed list of those that it does not. ``python -m purgatory_lab.mutation``
 - ``stress``: timer, purgatory and memory pools under many real threads, with planted races that the
   run must find. ``python -m purgatory_lab.stress``
-- ``holds``: the steps that a lock is held for, counted, with bounds.
-  ``python -m purgatory_lab.holds``
 
 Begin with ``stress.harness``: what a round is, and how threads meet in it.
 """

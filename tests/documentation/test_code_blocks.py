@@ -61,11 +61,6 @@ NOT_RUN = {
         "docs/reference/trace-figures.md",
         "$ python -m purgatory_lab.benchmarks.trace_pipeline --one spark --folder traces",
     ),
-    (
-        "docs/reference/trace-figures.md",
-        "$ PYTHONHASHSEED=0 valgrind --tool=callgrind"
-        " python -m purgatory_lab.benchmarks.trace_pipeline --one local --folder traces",
-    ),
     ("docs/how-to/install.md", "$ make conformance            # the suite, in .venv: 50 MB"),
     ("docs/how-to/install.md", "$ .venv/bin/python -m pip install build"),
     (
@@ -79,24 +74,6 @@ NOT_RUN = {
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_lab.benchmarks.record_corpora"),
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_lab.benchmarks.trace_recording"),
     ("docs/reference/performance.md", "$ purgatory bench"),
-    (
-        "docs/reference/performance.md",
-        "$ purgatory bench --only expire/virtual --rounds 3 --peer kafka --peer compiled",
-    ),
-    (
-        "docs/reference/performance.md",
-        "$ python -m purgatory_lab.benchmarks.counters --few 40000 --many 100000",
-    ),
-    (
-        "docs/reference/performance.md",
-        "$ python -m purgatory_lab.benchmarks.counters --few 1000 --many 4000 --measure interpreted"
-        " --measure ready-made --measure users-share",
-    ),
-    (
-        "docs/reference/performance.md",
-        "$ purgatory bench workload --part rates --case high --keys 3 --rate 75000 --rate 105000"
-        " --rounds 3 \\",
-    ),
     ("docs/how-to/use-the-compiled-build.md", "$ make wheel-compiled"),
     (
         "docs/how-to/judge-real-clock-code.md",

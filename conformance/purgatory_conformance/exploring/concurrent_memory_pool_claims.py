@@ -17,7 +17,7 @@ from purgatory_conformance.exploring.presets import (
     numbered,
     preset_of,
 )
-from purgatory_conformance.reporting.concurrent.memory_pool_story import narrate_concurrent_pool
+from purgatory_conformance.reporting.concurrent.story import narrate_concurrent_pool
 from purgatory_model.concurrent.memory_pool.instances import (
     CLAIMS,
     FALSE_CLAIMS,

@@ -21,7 +21,6 @@ being done all at once, so no interleaving of these threads is missed that makes
     strategies, search    who goes on; all schedules up to a number of preemptions, or random ones
     scenario, history     programs on a world; what they called and what came back
     model_outcomes        every end that a concurrent model comes to with the same programs
-    timer_rules           the sequential rules that explain histories of the timer
     columns               a run as a table, one column per thread
     bundled               the table, worlds, scenarios and seeded races of the bundled code
 """

@@ -5,21 +5,103 @@ followed in a checkout, too, the pages of ``docs`` link to the sources, and the 
 made of them.
 """
 
+import inspect
 import posixpath
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import click
+
 from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL
-from purgatory_lab.site_pages.checkout import ROOT, page_of, with_anchors_of_site
-from purgatory_lab.site_pages.command_line import command_line_page
+from purgatory_lab.site_pages.checkout import ROOT, page_of, table, with_anchors_of_site
 from purgatory_lab.site_pages.examples import mutants_page, vector_pages
-from purgatory_lab.site_pages.moving_parts import with_figures, with_parts_to_play
 from purgatory_lab.site_pages.rules import protocol_page, rules_page
 from purgatory_lab.site_pages.state_graphs import state_graphs_page
 from purgatory_lab.site_pages.tla_modules import tla_pages
+from purgatory_conformance.command_line import purgatory
+from purgatory_course.playing.page import (
+    hunt_for_a_defect,
+    play_script,
+    play_style,
+    wheel_to_change,
+)
+from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
+from purgatory_conformance.viewing.runs import run_of_case
+from purgatory_spec.cases import decode_case
 from purgatory_spec.profiles import Component
+
+_CASE = re.compile(
+    r'^```jsonl viewer title="(?P<title>[^"]+)"\n(?P<case>.*?)^```$', re.MULTILINE | re.DOTALL
+)
+_PLACE = re.compile(r'<div class="play-slot" data-part="(?P<part>wheel|hunt)"></div>')
+_PARTS = {"wheel": wheel_to_change, "hunt": hunt_for_a_defect}
+
+
+def with_parts_to_play(markdown: str) -> str:
+    """The page with its parts, and with their style and script once."""
+    first = _PLACE.search(markdown)
+    if first is None:
+        return markdown
+    filled = _PLACE.sub(lambda place: str(_PARTS[place["part"]]()), markdown[first.start() :])
+    return f"{markdown[: first.start()]}{play_style()}\n{filled}\n\n{play_script()}"
+
+
+def with_figures(markdown: str, page: str) -> str:
+    """The page with a figure for each case, and with the style and the script once."""
+    first = _CASE.search(markdown)
+    if first is None:
+        return markdown
+
+    def figure(fence: re.Match[str]) -> str:
+        run = run_of_case(decode_case(fence["case"], f"{page}: {fence['title']}"))
+        lines = ["```jsonl", *fence["case"].rstrip().splitlines(), "```"]
+        shown = "\n".join(f"    {line}" for line in lines)
+        return f'{viewer(run)}\n\n??? note "The steps as a file, {fence["title"]}"\n\n{shown}'
+
+    start = first.start()
+    filled = _CASE.sub(figure, markdown[start:])
+    return f"{markdown[:start]}{viewer_style()}\n{filled}\n\n{viewer_script()}"
+
+
+def command_line_page() -> str:
+    """Help, usage and options of every command."""
+    parts = ["# Command line\n", f"{purgatory.help}\n", f"{purgatory.epilog}\n"]
+    with click.Context(purgatory, info_name="purgatory") as context:
+        parts += _commands(purgatory, context)
+    return "\n".join(parts)
+
+
+def _commands(group: click.Group, parent: click.Context) -> Iterator[str]:
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        assert command is not None, name
+        with click.Context(command, info_name=name, parent=parent) as context:
+            yield _command(command, context)
+            if isinstance(command, click.Group):
+                yield from _commands(command, context)
+
+
+def _command(command: click.Command, context: click.Context) -> str:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    lines = [f"## {context.command_path}", "", inspect.cleandoc(command.help or ""), ""]
+    lines += ["```text", usage, "```", ""]
+    records = [
+        record
+        for each in command.params
+        if isinstance(each, click.Option) and (record := each.get_help_record(context))
+    ]
+    if records:
+        rows = [(f"<code>{_cell(names)}</code>", _cell(meaning)) for names, meaning in records]
+        lines.append(table(("option", "meaning"), rows))
+    return "\n".join([*lines, ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "&#124;")
+
 
 _FENCE: Final = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
 _HEADING: Final = re.compile(r"^# (?P<words>.+)$", re.MULTILINE)

@@ -14,15 +14,27 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from purgatory_lab.studies.bundled import BundledDesign
+from purgatory_lab.studies.designs import CountedDesign
 from purgatory_lab.studies.setting import Setting
-from purgatory_lab.studies.tables import Row, schema
-from purgatory_lab.studies.task import result_of
+from purgatory_lab.studies.simulation import Design, run
+from purgatory_lab.studies.tables import Row, row_of, schema
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import SparkSession
 
 _SETTINGS_FOR_EACH_PROCESSOR: Final = 4
+
+
+def result_of(setting: Setting) -> Row:
+    """The row of a setting; takes some seconds for a million requests."""
+    design: Design
+    if setting.design.startswith("bundled"):
+        design = BundledDesign(setting)
+    else:
+        design = CountedDesign(setting)
+    return row_of(setting, run(setting.workload.generate(), design))
 
 
 def run_locally(

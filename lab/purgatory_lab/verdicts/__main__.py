@@ -14,12 +14,11 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.reporting.marked_pages import write_between_marks
-from purgatory_conformance.reporting.results_file import read_results
-from purgatory_lab.verdicts.systems import SYSTEMS, check_words
 from purgatory_lab.verdicts.table import (
     REGION,
+    SYSTEMS,
     SystemVerdict,
+    check_words,
     in_order,
     read_verdicts,
     system_verdict,

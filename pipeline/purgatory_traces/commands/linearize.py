@@ -4,18 +4,70 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
+from markupsafe import Markup
 
-from purgatory_conformance.describing.words import printable
-from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
+from purgatory_conformance.describing.words import counted, printable
+from purgatory_conformance.reporting.pages import page_template
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.linearizability.budget import MOST_CONFIGURATIONS
 from purgatory_traces.linearizability.checker import Answered, Finding, check_run
-from purgatory_traces.linearizability.page import render_page
+from purgatory_traces.linearizability.share import ShareFound
+from purgatory_traces.linearizability.timeline import WALL, timeline
+from purgatory_traces.linearizability.timeline_layout import Layout, layout_of
 from purgatory_traces.linearizability.traced_history import traced_history
 from purgatory_traces.linearizability.words import EXIT_CODES, SYMBOLS, Words
 from purgatory_traces.results.rows import QuarantineRow
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.sources import files_of, read_file
+
+
+def render_page(finding: Finding) -> str:
+    """The page of what was found of a run."""
+    words = Words(finding)
+    share = _drawn(finding)
+    layout = None if share is None else layout_of(share, words)
+    if layout is not None and not layout.bars:
+        layout = None
+    return page_template("timeline.html.jinja", "purgatory_traces").render(
+        run=finding.history.run,
+        subject=words.subject,
+        symbol=SYMBOLS[finding.answered],
+        good=finding.answered is Answered.LINEARIZABLE,
+        answered=finding.answered.value,
+        verdict=words.verdict,
+        details=list(words.details()),
+        share="" if share is None else share.name,
+        shares=len(finding.shares),
+        picture="" if layout is None else Markup(timeline(layout)),
+        effects={} if layout is None else _effects(layout),
+        layout=layout,
+        wall=WALL,
+        counted=counted,
+    )
+
+
+def _drawn(finding: Finding) -> ShareFound | None:
+    """The share that is drawn: the one that fails first, or is explained least far.
+
+    If all are explained it is the one with the most entries.
+    """
+    if not finding.shares:
+        return None
+    first = finding.shares[0]
+    if first.refutation is not None or first.undecided is not None:
+        return first
+    return max(finding.shares, key=lambda share: len(share.entries))
+
+
+def _effects(layout: Layout) -> dict[int, list[str]]:
+    """The numbers of the effects of each call, by the call's number."""
+    numbers: dict[int, list[str]] = {}
+    for mark in layout.marks:
+        part = f" ({mark.words})" if mark.words else ""
+        numbers.setdefault(mark.bar.call.number, []).append(f"{mark.number}{part}")
+    return numbers
+
 
 _MOST_SHOWN = 3
 

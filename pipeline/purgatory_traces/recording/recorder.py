@@ -25,7 +25,6 @@ from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.recording.gate import Gate, RecordedThread
 from purgatory_traces.recording.trace_writer import MOST_BUFFERED, NumberedLine, TraceWriter
-from purgatory_traces.recording.written_lines import WrittenCall, WrittenEvent, WrittenReturn
 from purgatory_traces.traces.lines import (
     Begin,
     DeclaredDeviation,
@@ -36,6 +35,42 @@ from purgatory_traces.traces.lines import (
     WallClock,
 )
 from purgatory_traces.traces.parsing import MOST_BYTES
+
+
+# ``traces.lines`` says what may stand in a trace; its types check and are read with. The ones here
+# are made in the middle of other people's calls: by position, unseen by the garbage collector (none
+# can be part of a cycle), and with words where those hold enumerations.
+class WrittenCall(msgspec.Struct, gc=False, tag_field="kind", tag="call"):
+    """See ``traces.lines.Call``."""
+
+    run: str
+    seq: int
+    at_ns: int
+    thread: str
+    operation: Operation
+
+
+class WrittenEvent(msgspec.Struct, gc=False, tag_field="kind", tag="event"):
+    """See ``traces.lines.Happened``."""
+
+    run: str
+    seq: int
+    at_ns: int
+    thread: str
+    event: str
+    task: str
+
+
+class WrittenReturn(msgspec.Struct, gc=False, tag_field="kind", tag="return", omit_defaults=True):
+    """See ``traces.lines.Return``."""
+
+    run: str
+    seq: int
+    at_ns: int
+    thread: str
+    result: Value = None
+    rejected: str | None = None
+
 
 _AGAIN_AFTER_NS: Final = 1_000_000_000
 

@@ -3,15 +3,17 @@
 Memory is bounded by the number of causes, of rules and of different reasons, not by that of runs.
 """
 
+import re
 from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from purgatory_conformance.problems import EXIT_INCONCLUSIVE
-from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import Requirement, requirements
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_traces.summary.reasons import Alike, Correction, Reasons
-from purgatory_traces.summary.rules import never_tested
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Requirement, requirements
 
 EXIT_DIVERGES = 1
 
@@ -237,3 +239,92 @@ class Summary:
         if self.exit_code:
             return "inconclusive"
         return "conformant"
+
+
+def summary_as_json(
+    summary: Summary, *, engine: str, files: int, results: str
+) -> dict[str, object]:
+    """What a check has found.
+
+    Args:
+        summary: What was found.
+        engine: The engine that was used.
+        files: How many files were read.
+        results: Where the tables are.
+    """
+    return {
+        "headline": summary.headline,
+        "exit_code": summary.exit_code,
+        "engine": engine,
+        "files": files,
+        "runs": summary.runs,
+        "events": summary.events,
+        "judged": summary.judged,
+        "verdicts": summary.verdicts,
+        "causes": [
+            {
+                "rule": cause.rule,
+                "kind": cause.kind,
+                "runs": runs,
+                "examples": [_place(row) for row in cause.examples],
+            }
+            for cause, runs in summary.causes
+        ],
+        "unfinished": [{"reason": each.words, "runs": each.rows} for each in summary.unfinished],
+        "aside": [{"reason": each.words, "lines": each.rows} for each in summary.aside],
+        "rules_tested": {
+            component.value: len(summary.rules_of(component)[0])
+            for component in summary.seen_components
+        },
+        "results": results,
+    }
+
+
+def _place(row: VerdictRow) -> dict[str, object]:
+    told = ("run", "seq", "file", "line", "expected", "seen")
+    return {name: getattr(row, name) for name in told}
+
+
+# The tables do not tell clocks and profiles. But the rules that were put to the test show them:
+# runs on a clock that moves by itself visit certain rules and no other; and a rule that needs a
+# structure, an accounting or an observable is hardly the only one of its kind that is never
+# visited. What callers can do (``features has cancel``) shows nothing where nobody did it: there
+# the rule is taken to apply.
+_TERM = re.compile(r"`([a-z_]+) (?:is|has|is not) ([a-z0-9_]+)`")
+_EXECUTOR = "executor"
+_FEATURES = "features"
+_SORTS_OF_POOLS = frozenset({"strict", "non_strict", "unbounded"})
+
+
+def never_tested(
+    component: Component, rules: Sequence[Requirement], held: Set[str], broken: Set[str]
+) -> list[Requirement]:
+    """The rules of a component that the runs could have put to the test, and did not.
+
+    Args:
+        component: Whose rules.
+        rules: All of them.
+        held: The ids of those that were put to the test, and held.
+        broken: The ids of those that a run breaks; they were put to the test as well.
+    """
+    # A finding on a clock that moves by itself may name a rule that is not visited there.
+    on_a_wall_clock = RULES_ON_A_WALL_CLOCK[component]
+    only_those = bool(held) and held <= on_a_wall_clock
+    tested = held | broken
+    shown = {term for rule in rules if rule.id in tested for term in _terms(rule)}
+    return [
+        rule
+        for rule in rules
+        if rule.id not in tested
+        and (not only_those or rule.id in on_a_wall_clock)
+        and (not tested or _terms(rule) <= shown)
+    ]
+
+
+def _terms(rule: Requirement) -> frozenset[str]:
+    """What of a rule's condition shows wherever it holds."""
+    return frozenset(
+        match.group()
+        for match in _TERM.finditer(rule.condition)
+        if match[1] != _EXECUTOR and (match[1] != _FEATURES or match[2] in _SORTS_OF_POOLS)
+    )

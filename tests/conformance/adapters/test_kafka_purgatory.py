@@ -13,8 +13,6 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 SCRIPT_FAILURE = "purgatory.adapter.kafka.ScriptFailure"
 REJECTED_EXECUTION = "java.util.concurrent.RejectedExecutionException"
-ROOM = 1000
-"""A purge interval that nothing here reaches."""
 
 
 @pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.4.1"))

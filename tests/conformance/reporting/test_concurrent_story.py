@@ -6,10 +6,13 @@ import pytest
 
 from purgatory_conformance.reporting.concurrent import (
     exact_story,
-    memory_pool_story,
     proposal_story,
 )
-from purgatory_conformance.reporting.concurrent.story import narrate_threads
+from purgatory_conformance.reporting.concurrent.story import (
+    SAYINGS,
+    narrate_concurrent_pool,
+    narrate_threads,
+)
 from purgatory_model.claims.explorer import Counterexample, explore
 from purgatory_model.concurrent.exact import instances as exact
 from purgatory_model.concurrent.exact.model import ConcurrentExact
@@ -49,7 +52,7 @@ def test_each_action_of_the_exact_accounting_has_words(name: str) -> None:
 @pytest.mark.parametrize("name", [*pool.FALSE_CLAIMS, *pool.FAULTS])
 def test_each_action_of_the_pool_has_words(name: str) -> None:
     instance, _ = {**pool.FALSE_CLAIMS, **pool.FAULTS}[name]
-    assert not untold(instance, memory_pool_story.SAYINGS)
+    assert not untold(instance, SAYINGS)
 
 
 def test_an_action_without_words_is_told_by_its_name() -> None:
@@ -77,7 +80,7 @@ def test_a_step_is_told_with_the_values_that_it_finds() -> None:
     instance, claim = pool.FAULTS["split-test-and-subtract"]
     found = explore(instance.initial(), instance.steps, pool.breaks(instance, claim))
     assert found.counterexample is not None
-    story = memory_pool_story.narrate_concurrent_pool("a pool", found.counterexample)
+    story = narrate_concurrent_pool("a pool", found.counterexample)
     told = [step.text for step in story.steps]
     assert told[-1] == "subtracts 2 unseen, has its buffer"
     assert "reads 2 available, wants 2" in told

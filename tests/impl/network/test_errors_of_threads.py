@@ -164,14 +164,6 @@ def handler_responds_and_raises(at: Site, error: BaseException) -> None:
     at.on_bad = throw
 
 
-def handler_spoils_the_request(at: Site, error: BaseException) -> None:
-    def spoil(request: Request) -> None:
-        at.kept.append(request.payload)
-        del request.payload
-
-    at.on_bad = spoil
-
-
 def payload_stays_in_use(at: Site, error: BaseException) -> None:
     at.on_bad = lambda request: at.kept.extend((request, pickle.PickleBuffer(request.payload)))
 

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from purgatory_lab.studies import results
 from purgatory_lab.studies.catalogue import STUDIES, Study
-from purgatory_lab.studies.engines import run_locally
+from purgatory_lab.studies.engines import result_of, run_locally
 from purgatory_lab.studies.results import Results
 from purgatory_lab.studies.setting import Setting
 from purgatory_lab.studies.tables import (
@@ -21,7 +21,6 @@ from purgatory_lab.studies.tables import (
     write_parquet,
     write_summary,
 )
-from purgatory_lab.studies.task import result_of
 from purgatory_spec.installing import command_for
 from purgatory_traces.errors import MissingExtra
 

@@ -13,9 +13,9 @@ from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_lab.verdicts.__main__ import judged, main
-from purgatory_lab.verdicts.systems import SYSTEMS
 from purgatory_lab.verdicts.table import (
     REGION,
+    SYSTEMS,
     SystemVerdict,
     in_order,
     read_verdicts,

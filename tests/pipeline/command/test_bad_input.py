@@ -16,7 +16,6 @@ GOOD = list(run_lines("good", Component.TIMER, 60))
 BAD = list(run_lines("bad", Component.TIMER, 60))
 AT = next(number for number in range(30, 60) if b"advance" in BAD[number])
 """The number of the line that is spoilt; in the file it is one further."""
-SEQ = b'"seq":%d' % AT
 
 Spoil = Callable[[bytes], bytes]
 

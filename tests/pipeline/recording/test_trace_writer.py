@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_traces.recording.recorder import WrittenEvent
 from purgatory_traces.recording.trace_writer import TraceNotWritten, TraceWriter, further_file
-from purgatory_traces.recording.written_lines import WrittenEvent
 
 from .recordings import LONG_S
 

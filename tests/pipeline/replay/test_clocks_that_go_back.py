@@ -4,7 +4,7 @@ import pytest
 
 from purgatory_spec.operations import Add, Shutdown
 from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import TimerInstance
 
 from .wall_clock import at_once, begin, call, returns

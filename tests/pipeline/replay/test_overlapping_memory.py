@@ -9,9 +9,9 @@ import pytest
 
 from purgatory_spec.operations import Add, Cancel, CancelForKey, Check, Force
 from purgatory_traces.replay.judge import TraceJudge
-from purgatory_traces.replay.judges import judge_of
 from purgatory_traces.replay.overlapping.purgatory.operation_monitor import memories
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import Begin, TimerInstance
 
 from .test_overlapping_purgatory import EXACT, PROPOSAL, completed, timed_out, tried, watched

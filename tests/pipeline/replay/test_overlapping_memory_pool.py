@@ -25,7 +25,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     DeclaredDeviation,
     HeldBuffer,

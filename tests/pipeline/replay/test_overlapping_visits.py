@@ -5,6 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
+from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
+from purgatory_traces.replay.run_replay import judge_of
+from purgatory_traces.traces.lines import (
+    Begin,
+    MemoryPoolInstance,
+    PurgatoryInstance,
+    TimerInstance,
+)
 from purgatory_spec.operations import (
     Add,
     Allocate,

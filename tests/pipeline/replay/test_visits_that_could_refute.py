@@ -11,7 +11,7 @@ from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import TimerProfile
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import JudgedLine
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     Begin,
     End,
@@ -48,9 +48,6 @@ AT_RETURNS = {
     "timer": ("TIMER-SHUTDOWN-CLOSED", "TIMER-NEGATIVE-DELAY"),
     "memory pool": ("POOL-BOUND", "POOL-REFUSAL", "POOL-STRICT", "POOL-NON-STRICT"),
 }
-
-
-SHUT_SOON = TimerPlan(shuts_down=True, lateness_ms=2)
 
 
 def other_answer(line: Return) -> Return:

@@ -9,7 +9,7 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding, JudgedLine
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces import lines as trace_lines
 from purgatory_traces.traces.lines import (
     Begin,

@@ -6,9 +6,8 @@ columns. The trace holds variables alone; a count that a module defines is compu
 
 from collections.abc import Callable, Mapping
 
-from purgatory_tla.views.channel_muting import channel_muting
 from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
-from purgatory_tla.views.memory_pool import memory_pool, memory_pool_calls
+from purgatory_tla.views.memory_pool import channel_muting, memory_pool, memory_pool_calls
 from purgatory_tla.views.purgatory import exact, proposal, purgatory_calls
 from purgatory_tla.views.sayings import State, show
 from purgatory_tla.views.timer import timer, timing_wheel, timing_wheel_steps

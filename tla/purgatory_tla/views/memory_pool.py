@@ -1,8 +1,10 @@
-"""The counts of the memory pool and of its calls."""
+"""The counts of the memory pool, of its calls, and of channels that wait for memory."""
 
 from collections.abc import Mapping
 
-from purgatory_tla.views.parts import entries, number, numbers
+from purgatory_model.concurrent.channel_muting.model import Channel, Mute, Receive, Sent
+from purgatory_model.concurrent.channel_muting.words import describe_channel
+from purgatory_tla.views.parts import entries, members, number, numbers
 from purgatory_tla.views.sayings import State
 
 
@@ -22,3 +24,23 @@ def memory_pool_calls(state: State, constants: Mapping[str, str]) -> Mapping[str
         "dry": f"since {since}" if since >= 0 else "no",
         "dry before": f"{number(state, 'depleted')} in {number(state, 'spells')}",
     }
+
+
+def channel_muting(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The bytes left in the pool, what each thread does next, and how far each channel is."""
+    phases = entries(state["phase"])
+    phase = phases if len(phases) > 1 else next(iter(phases.values()))
+    numbers = entries(state["sent"])
+    channels = {f"channel {each}": describe_channel(_channel(state, each)) for each in numbers}
+    return {"available": number(state, "available"), "next": phase, **channels}
+
+
+def _channel(state: State, channel: object) -> Channel:
+    return Channel(
+        left=0,
+        sent=Sent(entries(state["sent"])[channel]),
+        receive=Receive(entries(state["receive"])[channel]),
+        muted=frozenset(map(Mute, members(entries(state["muted"])[channel]))),
+        is_buffered=channel in members(state["buffered"]),
+        is_handled=channel in members(state["handled"]),
+    )

@@ -7,12 +7,14 @@ from typing import Final
 from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.benchmarks.bench.figures import Figures
-from purgatory_lab.benchmarks.bench.goals import judge
+from purgatory_lab.benchmarks.bench.goals import GOAL_SERIES, judge
 from purgatory_lab.benchmarks.bench.kept import KeptMachine, read_kept, stated_medians
-from purgatory_lab.benchmarks.bench.measure_tables import measure_tables
 from purgatory_lab.benchmarks.bench.plots import draw_plots
-from purgatory_lab.benchmarks.bench.report import Column, circumstances, goals_text
-from purgatory_lab.benchmarks.bench.workload_tables import workload_tables
+from purgatory_lab.benchmarks.bench.report import Column, circumstances_in_short, goals_text
+from purgatory_lab.benchmarks.bench.results import Results
+from purgatory_lab.benchmarks.bench.workload_tables import workload_summary
+from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_spec.named_files import named_file
 
 PAGE: Final = Path("reference") / "performance.md"
@@ -34,8 +36,8 @@ _CAPTIONS: Final = {
 def publish(docs: Path) -> list[Path]:
     """Make the page of the site from the files that are kept beside it.
 
-    The table of goals has a column for each machine. All other tables and the plots are of the
-    machine with the most files.
+    The table of goals has a column for each machine. The workload and the plots are of the machine
+    with the most files, with as many keys as the goal has. ``report`` tells all that is in files.
 
     Args:
         docs: Folder of the site.
@@ -52,17 +54,16 @@ def publish(docs: Path) -> list[Path]:
         raise Problem(f"{docs} has no page {PAGE.as_posix()}", EXIT_USAGE)
     text = named_file(page).read_text(encoding="utf-8")
     machines = read_kept(docs)
-    shown = max(machines, key=lambda each: len(each.files)).files
+    most = max(machines, key=lambda each: len(each.files)).files
+    shown = [each for each in most if each.kind == "measures" or _has_keys_of_goal(each)]
     drawn = draw_plots(shown, docs / PLOTS)
     figures = Figures(shown)
     try:
         text = between_marks(text, "goals", _goals(machines))
-        for region, found in (
-            ("measures", measure_tables(figures)),
-            ("workload", workload_tables(figures)),
-        ):
-            if found:
-                text = between_marks(text, region, _with_plots(found, drawn[region]))
+        if drawn["measures"]:
+            text = between_marks(text, "measures", _shown(drawn["measures"]))
+        if summary := workload_summary(figures):
+            text = between_marks(text, "workload", f"{summary}\n\n{_shown(drawn['workload'])}")
     except ValueError as problem:
         raise Problem(f"{page} {problem}", EXIT_USAGE) from None
     page.write_text(text, encoding="utf-8")
@@ -78,8 +79,12 @@ def _goals(machines: Sequence[KeptMachine]) -> str:
         if each.stated is not None:
             texts.append(f"{each.name}: {each.stated.source}")
         if each.files:
-            texts.append(circumstances(each.files))
+            texts.append(f"{each.name}: {circumstances_in_short(each.files)}")
     return "\n\n".join(texts)
+
+
+def _has_keys_of_goal(file: Results) -> bool:
+    return any(each.request["keys"] == GOAL_SERIES.keys for each in file.settings)
 
 
 def caption(stem: str) -> str:
@@ -90,6 +95,7 @@ def caption(stem: str) -> str:
     return f"{_CAPTIONS[kind]}; {stem.removeprefix(f'{kind}-').replace('-', ' ')}"
 
 
-def _with_plots(text: str, plots: Sequence[Path]) -> str:
-    shown = [f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots]
-    return "\n\n".join([*shown, text])
+def _shown(plots: Sequence[Path]) -> str:
+    return "\n\n".join(
+        f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots
+    )

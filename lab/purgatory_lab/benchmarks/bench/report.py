@@ -2,17 +2,64 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
+from purgatory_lab.benchmarks.bench.catalogue import MEASURES, PROCESS, THREAD
 from purgatory_lab.benchmarks.bench.figures import Figures
 from purgatory_lab.benchmarks.bench.goals import Goal, GoalVerdict, Judged, Part, judge, together
 from purgatory_lab.benchmarks.bench.measure_tables import measure_tables
-from purgatory_lab.benchmarks.bench.noise import noise_of
-from purgatory_lab.benchmarks.bench.results import Results
+from purgatory_lab.benchmarks.bench.results import Machine, Results
 from purgatory_lab.benchmarks.bench.statistics import Summary
 from purgatory_lab.benchmarks.bench.words import NONE, bullets, number, per_cent, table, told
 from purgatory_lab.benchmarks.bench.workload_tables import workload_tables
+
+SPREAD_BOUND: Final = 0.25
+"""Rounds whose processor times lie further apart than this share of their median are noisy."""
+
+
+def noise_of(file: Results) -> list[str]:
+    """What speaks against the figures of a file, one sentence each; nothing if it was quiet."""
+    return [*_busy(file.machine), *_spread(file)]
+
+
+def is_busy(machine: Machine) -> bool:
+    """Whether there was more to do than the processors could, already at the begin."""
+    return machine.load_begin is not None and machine.load_begin[0] > machine.cores
+
+
+def _busy(machine: Machine) -> Iterator[str]:
+    if is_busy(machine) and machine.load_begin is not None:
+        yield (
+            f"the load average was {machine.load_begin[0]:.1f} at the begin, "
+            f"with {machine.cores} processors"
+        )
+
+
+def _spread(file: Results) -> Iterator[str]:
+    """How many figures of processor time are spread too far, and the worst of them."""
+    figures = Figures([file])
+    timed = {each.name: each.quantities[0].source for each in MEASURES}
+    worst, wide, all_of_them = ("", 0.0), 0, 0
+    for setting in file.settings:
+        source = timed.get(setting.measure, "cpu_us")
+        if source not in (THREAD, PROCESS, "cpu_us"):
+            continue
+        for peer in file.peers:
+            found = figures.summary(setting.name, peer.name, source)
+            if found is None or found.rounds < 2:
+                continue
+            all_of_them += 1
+            wide += found.spread > SPREAD_BOUND
+            if found.spread > worst[1]:
+                worst = (f"{peer.name}, {setting.name}", found.spread)
+    if wide:
+        yield (
+            f"{wide} of {all_of_them} figures of processor time are spread over more than "
+            f"{SPREAD_BOUND:.0%} of their median; the widest is {worst[0]}: {worst[1]:.0%}"
+        )
+
 
 _KINDS = {"measures": "The measures", "workload": "The workload"}
 
@@ -73,6 +120,26 @@ def circumstances(files: Sequence[Results]) -> str:
         runs.setdefault((file.kind, file.began), []).append(file)
     texts = [text for of_run in runs.values() for text in _circumstances(_joined(of_run))]
     return "\n\n".join([*texts, _peers(files)])
+
+
+def circumstances_in_short(files: Sequence[Results]) -> str:
+    """Return one sentence about machine and days, and one about the noise of each noisy run."""
+    machine = files[0].machine
+    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
+    runs: dict[tuple[str, str], list[Results]] = {}
+    for file in files:
+        runs.setdefault((file.kind, file.began), []).append(file)
+    days = {
+        kind: sorted({began[:10] for each, began in runs if each == kind})
+        for kind in sorted({kind for kind, _ in runs})
+    }
+    told = "; ".join(f"{_KINDS[kind].lower()} of {', '.join(each)}" for kind, each in days.items())
+    noisy = [problem for of_run in runs.values() for problem in noise_of(_joined(of_run))]
+    sentence = (
+        f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
+        f"{machine.python}; {told}."
+    )
+    return " ".join([sentence, *(f"Noisy: {problem}." for problem in noisy)])
 
 
 def _joined(files: Sequence[Results]) -> Results:

@@ -25,6 +25,16 @@ _COLUMNS: Final = (
     Quantity("pause_max_ms", "longest pause, ms", "ms", 1),
     Quantity("resident_mib", "resident, MiB", "MiB"),
 )
+_SUMMARY_SAID: Final = (
+    f"The highest target rate of which at least {HELD_SHARE:.0%} was achieved, the highest "
+    f"rate that was achieved at any target, and the rest at a target of {GOAL_RATE:,}/s."
+)
+_SUMMARY_HEAD: Final = (
+    "peer",
+    "rate held, 1/s",
+    "most achieved, 1/s",
+    *(each.label for each in _COLUMNS[1:]),
+)
 _TITLES: Final = {"low": "few time out", "high": "about half time out"}
 
 
@@ -34,16 +44,25 @@ def workload_tables(figures: Figures) -> str:
     return "\n\n".join([*texts, *_tight(figures)])
 
 
+def workload_summary(figures: Figures) -> str:
+    """Return one table with a row for each series and peer; empty without the workload."""
+    found = list(all_series(figures))
+    if not found:
+        return ""
+    rows = [
+        [series.label, *_summary_row(figures, series, peer)]
+        for series in found
+        for peer in figures.peers_of(points_of(figures, series)[0].name)
+    ]
+    return f"{_SUMMARY_SAID}\n\n{table(['case', *_SUMMARY_HEAD], rows, left=2)}"
+
+
 def _of_series(figures: Figures, series: Series) -> Iterator[str]:
     points = points_of(figures, series)
     peers = list(figures.peers_of(points[0].name))
     yield f"### Case {series.case} ({_TITLES[series.case]}), {series.conditions}"
-    yield (
-        f"The highest target rate of which at least {HELD_SHARE:.0%} was achieved, the highest "
-        f"rate that was achieved at any target, and the rest at a target of {GOAL_RATE:,}/s."
-    )
-    head = ["peer", "rate held, 1/s", "most achieved, 1/s", *(each.label for each in _COLUMNS[1:])]
-    yield table(head, [_summary_row(figures, series, peer) for peer in peers])
+    yield _SUMMARY_SAID
+    yield table(_SUMMARY_HEAD, [_summary_row(figures, series, peer) for peer in peers])
     if notes := _left_out(figures, points, peers):
         yield bullets(notes)
     rows = [

@@ -1,8 +1,12 @@
 """The inputs of measurements, drawn before the clock starts: splitmix64, as every peer has it."""
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
+
+from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Request
 
 _MASK: Final = 2**64 - 1
 
@@ -71,3 +75,43 @@ NEAR: Final = Delays(1, 2_000)
 def key_names(count: int) -> list[str]:
     """So many keys."""
     return [f"key-{number}" for number in range(count)]
+
+
+def drawn_replacements(
+    request: Request, delays: Delays, *, oldest: bool
+) -> "tuple[array[int], array[int], array[int]]":
+    """Draw the timers that are pending, and for each operation its victim and its fresh delay.
+
+    Args:
+        request: What is asked.
+        delays: Where delays are drawn from, ms.
+        oldest: Whether the victim is the timer that was added first of all; else it is drawn.
+
+    Returns:
+        The delays of the pending ones, ms; the places of the victims among them; the delays of the
+        fresh ones, ms.
+
+    Raises:
+        CannotMeasure: nothing is pending.
+    """
+    pending = request.pending
+    if pending == 0:
+        raise CannotMeasure(f"{request.measure} needs pending to be at least 1")
+    draws = Draws(request.seed)
+    first = delays.draw(draws, pending)
+    victims, fresh = array("q"), array("q")
+    for number in range(request.operations):
+        victims.append(number % pending if oldest else draws.below(pending))
+        fresh.append(delays.draw_one(draws))
+    return first, victims, fresh
+
+
+def percentile(values: Iterable[int], share: float) -> int:
+    """The smallest value that at least this share of the values does not exceed.
+
+    Args:
+        values: At least one.
+        share: Above 0, at most 1.
+    """
+    ordered = sorted(values)
+    return ordered[ceil(share * len(ordered)) - 1]

@@ -11,20 +11,43 @@ import purgatory_impl
 from purgatory_lab.benchmarks import baselines
 from purgatory_lab.benchmarks.python_peer import timers
 from purgatory_lab.benchmarks.python_peer.asyncio_timer import AsyncioMeasures
+from purgatory_lab.benchmarks.python_peer.costs import Stopwatch, expect
 from purgatory_lab.benchmarks.python_peer.designs import Design
 from purgatory_lab.benchmarks.python_peer.memory_measures import (
     memory_of_asyncio,
     memory_of_purgatory,
     memory_of_timer,
 )
-from purgatory_lab.benchmarks.python_peer.messages import Hello, Measurement, Request
+from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Hello, Measurement, Request
 from purgatory_lab.benchmarks.python_peer.new_design import EXACT, PROPOSAL
 from purgatory_lab.benchmarks.python_peer.old_design import OLD, OLD_EACH
 from purgatory_lab.benchmarks.python_peer.pause_measure import pause
-from purgatory_lab.benchmarks.python_peer.pool_measure import pool
 from purgatory_lab.benchmarks.python_peer.purgatory_measures import PurgatoryMeasures
 from purgatory_lab.benchmarks.python_peer.timer_measures import TimerMeasures
 from purgatory_lab.benchmarks.python_peer.workload import workload
+from purgatory_impl import SimpleMemoryPool
+
+SIZE_BYTES: Final = 2**30
+LARGEST_BYTES: Final = 2**20
+
+
+def pool(request: Request) -> Measurement:
+    """Allocate a buffer and release it."""
+    size = request.bytes
+    if not 1 <= size <= LARGEST_BYTES:
+        raise CannotMeasure(f"a buffer has 1 to {LARGEST_BYTES} bytes, and not {size}")
+    made = SimpleMemoryPool(SIZE_BYTES, LARGEST_BYTES)
+    allocate, release = made.try_allocate, made.release
+    watch = Stopwatch()
+    for _ in range(request.operations):
+        buffer = allocate(size)
+        if buffer is None:
+            raise CannotMeasure("the pool has refused a buffer")
+        release(buffer)
+    costs = watch.costs()
+    expect("bytes available at the end", SIZE_BYTES, made.available_bytes)
+    return costs.answer(request.operations)
+
 
 Measure: TypeAlias = Callable[[Request], Measurement]
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from purgatory_lab.benchmarks.python_peer.costs import Costs, Stopwatch, expect
 from purgatory_lab.benchmarks.python_peer.designs import CountedRequest, Design, MeasuredPurgatory
-from purgatory_lab.benchmarks.python_peer.draws import Draws, key_names
+from purgatory_lab.benchmarks.python_peer.draws import Draws, key_names, percentile
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Measurement, Request
-from purgatory_lab.benchmarks.python_peer.percentiles import percentile
 
 TIME_OUT_MS = 60_000
 

@@ -5,9 +5,8 @@ from array import array
 from typing import Any
 
 from purgatory_lab.benchmarks.python_peer.costs import Costs, Stopwatch, Tally, expect
-from purgatory_lab.benchmarks.python_peer.draws import Draws
+from purgatory_lab.benchmarks.python_peer.draws import Draws, drawn_replacements
 from purgatory_lab.benchmarks.python_peer.messages import Measurement, Request
-from purgatory_lab.benchmarks.python_peer.replacements import drawn_replacements
 from purgatory_lab.benchmarks.python_peer.timers import MeasuredTimer, TimerKind
 
 _PATIENCE_S = 30.0

@@ -5,9 +5,9 @@ counts in the end. A history of the purgatory is explained operation by operatio
 one does not wait for what happens to another.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_lab.scheduling.bundled.purgatory.world import PurgatoryWorld
@@ -15,15 +15,53 @@ from purgatory_lab.scheduling.bundled.table import BUNDLED
 from purgatory_lab.scheduling.bundled.timer.under_test import TICK_MS, WHEEL_SIZE
 from purgatory_lab.scheduling.bundled.timer.world import TimerWorld
 from purgatory_lab.scheduling.scenario import World
-from purgatory_lab.scheduling.timer_rules import TimerRules, timer_rules
 from purgatory_lab.scheduling.yield_points import Table
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.interleaving import History
 from purgatory_model.overlapping.linearizability import Explainer, explain
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.projection import Projection
-from purgatory_spec.operations import Watch
+from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_model.overlapping.timer_calls import timer_part
+from purgatory_model.timer import TimerModel, TimerState
+from purgatory_model.timing_wheel import TimingWheel, timing_wheel_model
+from purgatory_spec.operations import Cancel, Operation, Watch
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import TimerConfiguration
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+
+State: TypeAlias = TimerState[TimingWheel]
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRules:
+    """The rules of one timer.
+
+    Attributes:
+        model: Of the timing wheel.
+    """
+
+    model: TimerModel[TimingWheel]
+
+    def initial(self) -> State:
+        """A timer that was just made."""
+        return self.model.initial()
+
+    def effects(self, state: State, operation: Operation, part: Part) -> Iterator[Effect[State]]:
+        """The ways in which a part of a call may take effect."""
+        taken = timer_part(self.model, state, operation, part)
+        if isinstance(taken, Effect):
+            yield taken
+            return
+        pending = operation.task in state.store.due_ticks if isinstance(operation, Cancel) else None
+        for outcome, after in self.model.successors(state, taken):
+            result = outcome.result if pending is None else pending
+            yield Effect(after, outcome.events, result, outcome.rejected)
+
+
+def timer_rules(configuration: TimerConfiguration, profile: TimerProfile) -> TimerRules:
+    """The rules of a timing wheel of this configuration and profile."""
+    return TimerRules(timing_wheel_model(configuration, profile))
+
 
 WHOLE_PASSES: Final[Table] = replace(
     BUNDLED, sizes=tuple(size for size in BUNDLED.sizes if "timer" not in size.module)

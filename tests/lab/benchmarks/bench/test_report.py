@@ -10,10 +10,9 @@ from click.testing import CliRunner
 from purgatory_conformance.problems import Problem
 from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.bench.kept import keep
-from purgatory_lab.benchmarks.bench.noise import noise_of
 from purgatory_lab.benchmarks.bench.page import caption, publish
 from purgatory_lab.benchmarks.bench.plots import draw_plots
-from purgatory_lab.benchmarks.bench.report import report
+from purgatory_lab.benchmarks.bench.report import noise_of, report
 from purgatory_lab.benchmarks.bench.results import (
     Curve,
     Failure,

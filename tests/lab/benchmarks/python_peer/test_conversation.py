@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import purgatory_impl
-from purgatory_lab.benchmarks.python_peer.fresh_process import ask_fresh_process
+from purgatory_lab.benchmarks.python_peer.conversation import ask_fresh_process
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
 from purgatory_lab.benchmarks.python_peer.peers import peers
 from tests.lab.benchmarks.python_peer.asking import said

@@ -5,10 +5,16 @@ import statistics
 
 import pytest
 
-from purgatory_lab.benchmarks.python_peer.draws import FAR, NEAR, VIRTUAL, Draws, key_names
+from purgatory_lab.benchmarks.python_peer.draws import (
+    FAR,
+    NEAR,
+    VIRTUAL,
+    Draws,
+    drawn_replacements,
+    key_names,
+    percentile,
+)
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Request
-from purgatory_lab.benchmarks.python_peer.percentiles import percentile
-from purgatory_lab.benchmarks.python_peer.replacements import drawn_replacements
 from purgatory_lab.benchmarks.python_peer.workload_inputs import drawn_inputs
 
 
