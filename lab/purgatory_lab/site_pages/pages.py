@@ -15,21 +15,21 @@ from typing import Final
 
 import click
 
-from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL
-from purgatory_lab.site_pages.checkout import ROOT, page_of, table, with_anchors_of_site
-from purgatory_lab.site_pages.examples import mutants_page, vector_pages
-from purgatory_lab.site_pages.rules import protocol_page, rules_page
-from purgatory_lab.site_pages.state_graphs import state_graphs_page
-from purgatory_lab.site_pages.tla_modules import tla_pages
 from purgatory_conformance.command_line import purgatory
+from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
+from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_course.playing.page import (
     hunt_for_a_defect,
     play_script,
     play_style,
     wheel_to_change,
 )
-from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
-from purgatory_conformance.viewing.runs import run_of_case
+from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL
+from purgatory_lab.site_pages.checkout import ROOT, page_of, table, with_anchors_of_site
+from purgatory_lab.site_pages.examples import mutants_page, vector_pages
+from purgatory_lab.site_pages.rules import protocol_page, rules_page
+from purgatory_lab.site_pages.state_graphs import state_graphs_page
+from purgatory_lab.site_pages.tla_modules import tla_pages
 from purgatory_spec.cases import decode_case
 from purgatory_spec.profiles import Component
 

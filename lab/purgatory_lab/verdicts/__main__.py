@@ -14,6 +14,8 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.reporting.marked_pages import write_between_marks
+from purgatory_conformance.reporting.results_file import read_results
 from purgatory_lab.verdicts.table import (
     REGION,
     SYSTEMS,

@@ -8,7 +8,6 @@ import msgspec
 
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.reporting.results import Results
-from purgatory_lab.verdicts.systems import SYSTEMS, check_words
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule, requirement
 

@@ -29,10 +29,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_traces.engines.interrupts import remembered_interrupt
+from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_spark.engine.preflight import WITHOUT_JAVA, java_program, preflight
 from purgatory_spec.class_archives import ClassArchive, class_archive
+from purgatory_traces.engines.interrupts import remembered_interrupt
 
 # Spark loads some 24,000 classes, and Java reads and verifies each. The first check that ends well
 # has Java write them to an archive of 187 MB, and each later session maps them into memory. Java

@@ -36,8 +36,8 @@ from purgatory_traces.engines.progress_bar import progress_bar
 from purgatory_traces.engines.sinks import ResultWriter
 from purgatory_traces.errors import MissingExtra, PipelineError, Refused
 from purgatory_traces.results.manifest import InputFile, encoded, input_file, read_manifest
-from purgatory_traces.results.metrics import CheckMetrics, StageMetrics
-from purgatory_traces.summary.html import PAGE, render_page
+from purgatory_traces.results.metrics import CheckMetrics
+from purgatory_traces.summary.html import PAGE
 from purgatory_traces.summary.summary import Summary, summary_as_json
 from purgatory_traces.summary.terminal import print_summary
 from purgatory_traces.summary.words import files_in

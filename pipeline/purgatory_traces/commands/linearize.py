@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 from markupsafe import Markup
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_conformance.describing.words import counted, printable
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_conformance.reporting.pages import page_template
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.linearizability.budget import MOST_CONFIGURATIONS

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Requirement, requirements
 from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_traces.summary.reasons import Alike, Correction, Reasons
-from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import Requirement, requirements
 
 EXIT_DIVERGES = 1
 

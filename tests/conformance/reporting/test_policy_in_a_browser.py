@@ -16,6 +16,8 @@ from purgatory_course.teaching.lessons import lessons
 from purgatory_course.teaching.sheet import sheet_page
 from purgatory_course.teaching.slides import slides_page
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
+from purgatory_spec.cases import read_case
+from purgatory_spec.resources import specification_folder
 from purgatory_traces.commands.linearize import render_page as timeline
 from purgatory_traces.results.rows import VerdictRow
 from purgatory_traces.summary.html import render_page as summary_page

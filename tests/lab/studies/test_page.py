@@ -12,6 +12,7 @@ from purgatory_lab.studies.plots import draw_plots
 from purgatory_lab.studies.reading import Rows, count, words
 from purgatory_lab.studies.setting import Setting
 from purgatory_lab.studies.tables import Row, read_summary
+from purgatory_traces.errors import PipelineError
 
 DOCS = Path(__file__).parents[3] / "docs"
 TEXT = (DOCS / PAGE).read_text(encoding="utf-8")

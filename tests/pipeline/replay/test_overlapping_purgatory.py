@@ -14,15 +14,6 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
-from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.run_replay import judge_of
-from purgatory_traces.traces.lines import (
-    Begin,
-    DeclaredDeviation,
-    PurgatoryInstance,
-    Snapshot,
-    WaitingOperation,
-)
 from purgatory_spec.operations import (
     CancelForKey,
     Check,
@@ -42,7 +33,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     Begin,
     DeclaredDeviation,

@@ -5,7 +5,11 @@ import random
 
 import pytest
 
-from purgatory_judge.real_clock_judge import RealClockJudge
+from purgatory_judge.timer.real_clock_judge import RealClockJudge
+from purgatory_spec.operations import Add, Cancel, Operation, Shutdown, Wait
+from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.profiles import Clock, NegativeDelay, Rounding, TimerConfiguration, TimerProfile
+from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     DeclaredDeviation,

@@ -5,15 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_traces.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
-from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
-from purgatory_traces.replay.run_replay import judge_of
-from purgatory_traces.traces.lines import (
-    Begin,
-    MemoryPoolInstance,
-    PurgatoryInstance,
-    TimerInstance,
-)
 from purgatory_spec.operations import (
     Add,
     Allocate,
@@ -42,9 +33,9 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements
-from purgatory_traces.replay.judges import judge_of
 from purgatory_traces.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
 from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
+from purgatory_traces.replay.run_replay import judge_of
 from purgatory_traces.traces.lines import (
     Begin,
     MemoryPoolInstance,

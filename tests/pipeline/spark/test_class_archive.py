@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from purgatory_spark.engine.session import NO_SETTINGS, archive_of_spark
-from purgatory_traces.traces.synthetic import write_corpus
 from purgatory_spec.class_archives import ClassArchive
 from purgatory_traces.traces.synthetic import write_corpus
 from tests.pipeline.processes import PURGATORY

@@ -13,8 +13,6 @@ from purgatory_lab.benchmarks.bench.plots import draw_plots
 from purgatory_lab.benchmarks.bench.report import Column, circumstances_in_short, goals_text
 from purgatory_lab.benchmarks.bench.results import Results
 from purgatory_lab.benchmarks.bench.workload_tables import workload_summary
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
-from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_spec.named_files import named_file
 
 PAGE: Final = Path("reference") / "performance.md"

@@ -13,7 +13,14 @@ from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 from purgatory_lab.benchmarks.python_peer.costs import Costs, Stopwatch, Tally, expect
-from purgatory_lab.benchmarks.python_peer.draws import FAR, NEAR, VIRTUAL, Delays, Draws, drawn_replacements
+from purgatory_lab.benchmarks.python_peer.draws import (
+    FAR,
+    NEAR,
+    VIRTUAL,
+    Delays,
+    Draws,
+    drawn_replacements,
+)
 from purgatory_lab.benchmarks.python_peer.messages import Measurement, Request
 from purgatory_lab.benchmarks.python_peer.timers import END_MS
 

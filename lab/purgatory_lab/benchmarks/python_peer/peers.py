@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import Final, TypeAlias
 
 import purgatory_impl
+from purgatory_impl import SimpleMemoryPool
 from purgatory_lab.benchmarks import baselines
 from purgatory_lab.benchmarks.python_peer import timers
 from purgatory_lab.benchmarks.python_peer.asyncio_timer import AsyncioMeasures
@@ -25,7 +26,6 @@ from purgatory_lab.benchmarks.python_peer.pause_measure import pause
 from purgatory_lab.benchmarks.python_peer.purgatory_measures import PurgatoryMeasures
 from purgatory_lab.benchmarks.python_peer.timer_measures import TimerMeasures
 from purgatory_lab.benchmarks.python_peer.workload import workload
-from purgatory_impl import SimpleMemoryPool
 
 SIZE_BYTES: Final = 2**30
 LARGEST_BYTES: Final = 2**20

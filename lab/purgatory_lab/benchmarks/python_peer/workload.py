@@ -15,7 +15,12 @@ from purgatory_lab.benchmarks.python_peer.completer import Completer
 from purgatory_lab.benchmarks.python_peer.costs import Stopwatch, expect
 from purgatory_lab.benchmarks.python_peer.designs import Design, MeasuredPurgatory, Record
 from purgatory_lab.benchmarks.python_peer.draws import percentile
-from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Figure, Measurement, Request
+from purgatory_lab.benchmarks.python_peer.messages import (
+    CannotMeasure,
+    Figure,
+    Measurement,
+    Request,
+)
 from purgatory_lab.benchmarks.python_peer.resident import peak_bytes, reset_peak
 from purgatory_lab.benchmarks.python_peer.workload_inputs import TIME_OUT_MS, Inputs, drawn_inputs
 

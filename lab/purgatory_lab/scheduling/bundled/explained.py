@@ -23,8 +23,8 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.projection import Projection
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.overlapping.timer_calls import timer_part
-from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.timing_wheel import TimingWheel, timing_wheel_model
+from purgatory_model.timer import TimerModel, TimerState, timing_wheel_model
+from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Cancel, Operation, Watch
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
