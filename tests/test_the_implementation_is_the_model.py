@@ -1,19 +1,18 @@
-"""Hypothesis stateful tests check the implementation step by step against the model.
+"""Hypothesis stateful tests check the implementation step by step against the model."""
 
-Each machine below has the implementation on one side and the model on the other. What Hypothesis
-may ask next are the situations of the component's table, each a rule of the machine: "add at a
-level's boundary", "a callback that watches", "go to the bound". A rule draws operations, and the
-machine carries them out, one after another (``carry_out`` in ``purgatory_conformance.stateful``):
-
-    outcome = subject.do(operation)             the implementation
-    judgement = judge.step(operation, outcome)  the model: is this outcome one that it allows?
-
-A step is right if result or rejection, every event and every observable are those of the model.
-Any other step is blamed on a rule of ``spec/``, by its name.
-
-The invariants are claims of the published designs. They stand here without the model: they read
-what was asked and what the implementation shows, and nothing else.
-"""
+# Each machine below has the implementation on one side and the model on the other. What Hypothesis
+# may ask next are the situations of the component's table, each a rule of the machine: "add at a
+# level's boundary", "a callback that watches", "go to the bound". A rule draws operations, and the
+# machine carries them out, one after another (``carry_out`` in ``purgatory_conformance.stateful``):
+#
+# outcome = subject.do(operation) the implementation judgement = judge.step(operation, outcome) the
+# model: is this outcome one that it allows?
+#
+# A step is right if result or rejection, every event and every observable are those of the model.
+# Any other step is blamed on a rule of ``spec/``, by its name.
+#
+# The invariants are claims of the published designs. They stand here without the model: they read
+# what was asked and what the implementation shows, and nothing else.
 
 from typing import ClassVar
 

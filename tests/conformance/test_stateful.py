@@ -137,11 +137,7 @@ def test_a_planted_defect_is_found_shrunk_and_replayed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given an implementation with a planted defect
-    When a machine tests it
-    Then the rule is named, the case is shrunk, and the printed case fails again by that rule
-    """
+    """The rule is named, the case is shrunk, and the printed case fails again by that rule."""
     assert mutant(name).rule == rule
     monkeypatch.chdir(tmp_path)
     error = failure_of(make(f"mutant:{name}"))
@@ -171,22 +167,14 @@ def test_a_planted_defect_is_found_shrunk_and_replayed(
     ],
 )
 def test_a_right_implementation_passes(machine: type[StepMachine]) -> None:
-    """
-    Given implementations without a defect, one of them a class that declares nothing
-    When machines test them
-    Then nothing is found
-    """
+    """When machines test them, nothing is found."""
     run_state_machine_as_test(machine, settings=FEW)
 
 
 def test_a_class_of_ones_own_is_replayed_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a class of instances that is no registered subject
-    When a machine finds its defect
-    Then the case names the class, and is run again with the profile of the case
-    """
+    """The case names the class, and is run again with the profile of the case."""
     monkeypatch.chdir(tmp_path)
     error = failure_of(timer_machine(LateTimer, {"features": ["elapse"]}))
     case = decode_case(case_in(told(error)))
@@ -201,11 +189,7 @@ def test_a_class_of_ones_own_is_replayed_by_its_name(
 def test_a_failure_is_reproduced_by_its_blob_and_by_its_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a machine that found a defect
-    When it is decorated with the printed blob, or twice with one seed
-    Then the same case is found
-    """
+    """Given a machine that found a defect: the same case is found."""
     monkeypatch.chdir(tmp_path)
     found = told(failure_of(timer_machine(LateTimer)))
     blob = re.search(r"@reproduce_failure\('[^']*', (b'[^']*')\)", found)
@@ -218,11 +202,7 @@ def test_a_failure_is_reproduced_by_its_blob_and_by_its_seed(
 
 
 def test_what_is_no_answer_is_said_as_it_is() -> None:
-    """
-    Given classes that raise, that return no outcome, and that answer differently each time
-    When machines test them
-    Then the error is theirs, with the steps of Hypothesis; what never fails again is flaky
-    """
+    """The error is theirs, with the steps of Hypothesis; what never fails again is flaky."""
     crash = failure_of(timer_machine(CrashingTimer))
     assert isinstance(crash, OSError)
     assert "state.begin" in told(crash)
@@ -233,11 +213,7 @@ def test_what_is_no_answer_is_said_as_it_is() -> None:
 
 
 def test_a_subclass_adds_invariants() -> None:
-    """
-    Given a right timer, and a claim of a user's that does not hold
-    When the machine checks the claim after each rule
-    Then Hypothesis tells the steps that refute it
-    """
+    """Hypothesis tells the steps that refute it."""
 
     class Small(TimerMachine, tests=timer.TimerInstance, profile=timer.PROFILE):
         @invariant()
@@ -294,11 +270,7 @@ class NoConfiguration(NoClose):
 def test_bad_input_is_said_where_the_machine_is_defined(
     make: Callable[[], object], message: str
 ) -> None:
-    """
-    Given an unknown profile, subject or variant, or a class that lacks a method
-    When a machine is defined by it
-    Then the error says what is wrong
-    """
+    """When a machine is defined by it, the error says what is wrong."""
     with pytest.raises(Exception, match=re.escape(message)):
         make()
 
@@ -363,11 +335,7 @@ def shown(operation: Operation, result: bool | None = None, **observed: int) -> 
 def test_each_claim_of_the_front_door_can_fail(
     machine: type[StepMachine], configuration: object, claim: str, steps: list[Step]
 ) -> None:
-    """
-    Given steps of an implementation that does not keep a claim of the published designs
-    When the invariant reads them
-    Then it fails
-    """
+    """When the invariant reads them, it fails."""
     front_door = machine()
     vars(front_door).update(configuration=configuration, steps=steps)
     with pytest.raises(AssertionError):
@@ -377,11 +345,7 @@ def test_each_claim_of_the_front_door_can_fail(
 
 
 def test_each_row_of_the_tables_is_a_rule() -> None:
-    """
-    Given the tables of situations from which the runner draws
-    When the rules of the machines are counted
-    Then there is one for each row, and one for the shutdown
-    """
+    """There is one for each row, and one for the shutdown."""
     counted: Mapping[str, int] = {
         each.__name__: len(each.setup_state().rules) for each in StepMachine.__subclasses__()
     }

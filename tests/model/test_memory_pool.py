@@ -78,11 +78,7 @@ def after(model: MemoryPoolModel, *operations: Operation) -> MemoryPoolState:
 @given(cases())
 @settings(max_examples=80)
 def test_accept_and_successors_are_one_relation(case: Case) -> None:
-    """
-    Given a state and an operation
-    When every outcome is enumerated
-    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
-    """
+    """Accept gives, for each of them and for outcomes near it, the states enumerated with it."""
     model, operations = case
     state = model.initial()
     for operation in operations:
@@ -95,11 +91,7 @@ def test_accept_and_successors_are_one_relation(case: Case) -> None:
 @given(cases())
 @settings(max_examples=80)
 def test_invariants_hold_unless_something_else_is_credited(case: Case) -> None:
-    """
-    Given a pool that follows generated steps, under either profile
-    When it never credits what is not its own
-    Then every invariant holds in each state
-    """
+    """When it never credits what is not its own, every invariant holds in each state."""
     model, operations = case
     state = model.initial()
     for operation in operations:
@@ -116,11 +108,7 @@ def operation_is_no_ordinary_release(state: MemoryPoolState, operation: Operatio
 
 
 def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
-    """
-    Given a pool that does not know its own buffers
-    When a foreign buffer is credited, and then as much as possible is granted
-    Then first conservation is broken, then the bound; the variant excuses both
-    """
+    """First conservation is broken, then the bound; the variant excuses both."""
     model = MemoryPoolModel(EXAMPLE, NAIVE)
     state = after(model, ReleaseForeign(40))
     assert [broken.rule for broken in broken_invariants(model, state)] == ["POOL-CONSERVATION"]
@@ -137,11 +125,7 @@ def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
 
 @pytest.mark.parametrize("form", [ReleaseForm.SLICE, ReleaseForm.COPY])
 def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseForm) -> None:
-    """
-    Given a pool that does not know its own buffers
-    When something that looks like a buffer is released
-    Then it is credited, and the buffer is outstanding all the same
-    """
+    """It is credited, and the buffer is outstanding all the same."""
     state = after(MemoryPoolModel(EXAMPLE, NAIVE), Allocate("a", 30), Release("a", form))
     assert (state.available_bytes, state.outstanding_bytes) == (100, 30)
 
@@ -151,11 +135,7 @@ def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseFor
 def test_the_published_bound_is_never_reached(
     size: int, largest: int, strict: bool, seed: int
 ) -> None:
-    """
-    Given a pool and a random walk of legal requests and releases
-    When what is outstanding is compared with the size and a largest buffer
-    Then it is always less
-    """
+    """Given a pool and a random walk of legal requests and releases: it is always less."""
     sizes = MemoryPoolConfiguration(max(size, largest), largest, strict)
     model, source = MemoryPoolModel(sizes, MemoryPoolProfile()), SeededSource(seed)
     state = model.initial()
@@ -177,11 +157,7 @@ SORTS = {
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("claim", TRUE_CLAIMS)
 def test_claim_holds_in_every_state_of_a_small_instance(claim: str, sort: str) -> None:
-    """
-    Given a pool of three bytes with buffers of one and two
-    When every state is visited
-    Then no step breaks the claim
-    """
+    """Given a pool of three bytes with buffers of one and two: no step breaks the claim."""
     instance = SORTS[sort]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.complete
@@ -200,11 +176,7 @@ def test_claim_holds_in_every_state_of_a_small_instance(claim: str, sort: str) -
     ],
 )
 def test_what_one_would_believe_is_false(sort: str, claim: str, length: int) -> None:
-    """
-    Given a claim that sounds right and is not
-    When the instance is explored
-    Then the shortest way to break it is found
-    """
+    """Given a claim that sounds right and is not: the shortest way to break it is found."""
     instance = SORTS[sort]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.counterexample is not None
@@ -216,22 +188,14 @@ def test_what_one_would_believe_is_false(sort: str, claim: str, length: int) -> 
     ("sort", "claim"), [("strict", "within-size"), ("non-strict", "refuses-only-depleted")]
 )
 def test_what_is_false_of_one_sort_is_true_of_the_other(sort: str, claim: str) -> None:
-    """
-    Given a claim that one sort of pool breaks
-    When the other sort is explored
-    Then it holds there
-    """
+    """Given a claim that one sort of pool breaks: it holds there."""
     instance = SORTS[sort]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert (found.complete, found.counterexample) == (True, None)
 
 
 def test_strict_pool_refuses_without_being_out_of_memory() -> None:
-    """
-    Given a strict pool of 100 bytes of which 80 are taken
-    When 40 are asked for
-    Then they are refused, 20 are available, and it is not out of memory
-    """
+    """When 40 are asked for, they are refused, 20 are available, and it is not out of memory."""
     model = MemoryPoolModel(STRICT, CAREFUL)
     state = after(model, Allocate("a", 40), Allocate("b", 40))
     ((outcome, reached),) = model.successors(state, Allocate("c", 40))
@@ -241,11 +205,7 @@ def test_strict_pool_refuses_without_being_out_of_memory() -> None:
 
 
 def test_whether_a_loss_ends_a_dry_spell_is_free() -> None:
-    """
-    Given a dry spell, and a buffer that its holder loses
-    When the pool credits it
-    Then the spell may go on or have ended; without a spell, or if none is shown, there is one way
-    """
+    """The spell may go on or have ended; without a spell, or if none is shown, there is one way."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
     full = (Allocate("a", 40), Allocate("b", 40), Allocate("c", 40))
     dry = after(model, *full, Allocate("d", 1), Elapse(7))
@@ -258,11 +218,7 @@ def test_whether_a_loss_ends_a_dry_spell_is_free() -> None:
 
 
 def test_names_that_were_never_granted_are_unknown() -> None:
-    """
-    Given a pool that granted nothing, or lost what it granted
-    When a name is released or lost
-    Then it is unknown, and nothing changes
-    """
+    """When a name is released or lost, it is unknown, and nothing changes."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
     lost = after(model, Allocate("a", 1), Lose("a"))
     for state in (model.initial(), lost):
@@ -272,11 +228,7 @@ def test_names_that_were_never_granted_are_unknown() -> None:
 
 
 def test_what_is_no_step_of_a_pool_is_an_error_of_the_caller() -> None:
-    """
-    Given a pool
-    When the clock would go back, or a timer's operation is asked for, or there is no such variant
-    Then it is a ValueError
-    """
+    """Given a pool: it is a ValueError."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
     with pytest.raises(ValueError, match="cannot go back"):
         model.expectations(after(model, Elapse(5)), Elapse(4))
@@ -300,11 +252,7 @@ ANSWERS_TO_NOTHING = {
 
 @pytest.mark.parametrize(("means", "is_strict"), ANSWERS_TO_NOTHING)
 def test_a_request_for_nothing_at_a_full_pool(means: ZeroRequest, is_strict: bool) -> None:
-    """
-    Given a pool without anything left
-    When nothing is asked for
-    Then the answer is the declared one; where that is a grant and the pool is not strict, either
-    """
+    """The answer is the declared one; where that is a grant and the pool is not strict, either."""
     model = MemoryPoolModel(STRICT if is_strict else EXAMPLE, meaning(means))
     full = after(model, *FULL)
     assert full.available_bytes == 0
@@ -316,11 +264,7 @@ def test_a_request_for_nothing_at_a_full_pool(means: ZeroRequest, is_strict: boo
 
 @pytest.mark.parametrize("shows_spells", [True, False])
 def test_whether_a_request_for_nothing_belongs_to_a_dry_spell_is_free(shows_spells: bool) -> None:
-    """
-    Given a pool that refuses a request for nothing, and one that grants it in a dry spell
-    When nothing is asked for
-    Then the spell begins, or ends, or does not; where no spell is shown there is one way
-    """
+    """The spell begins, or ends, or does not; where no spell is shown there is one way."""
     refuses, grants = meaning(ZeroRequest.REFUSE), meaning(ZeroRequest.GRANT)
     if not shows_spells:
         refuses, grants = (
@@ -336,11 +280,7 @@ def test_whether_a_request_for_nothing_belongs_to_a_dry_spell_is_free(shows_spel
 
 
 def test_one_empty_buffer_may_be_taken_for_another() -> None:
-    """
-    Given a pool that knows its buffers, has granted an empty one, and has got it back
-    When it gets it back again
-    Then it rejects or ignores it; a buffer of one byte it rejects
-    """
+    """When it gets it back again, it rejects or ignores it; a buffer of one byte it rejects."""
     model = MemoryPoolModel(EXAMPLE, meaning(ZeroRequest.GRANT))
     for size_bytes, reasons in (
         (0, {None, Reason.INVALID_ARGUMENT}),

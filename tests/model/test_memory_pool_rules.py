@@ -75,21 +75,13 @@ def emitted(expectations: Iterable[Way]) -> set[str]:
 
 
 def test_each_rule_that_is_named_is_a_reason() -> None:
-    """
-    Given the rules that the docstrings of the memory pool's model name
-    When generated cases are followed, bounded and unbounded, under both profiles
-    Then each of them is the reason of some part, and no part has another reason
-    """
+    """Each of them is the reason of some part, and no part has another reason."""
     reasons = emitted(way for _, way in ways())
     assert named(read(SOURCES)) == reasons == {r.id for r in requirements(Component.MEMORY_POOL)}
 
 
 def test_control_a_rule_that_is_no_reason_is_noticed() -> None:
-    """
-    Given a docstring that names one rule more, and a model that has no reason for leaks
-    When the rules that are named are compared with the reasons
-    Then the one, and the other, is missing
-    """
+    """The one, and the other, is missing."""
     more = '"""States nothing."""\ndef states() -> None:\n    """Rules: POOL-NEVER."""\n'
     reasons = emitted(way for _, way in ways())
     assert named([*read(SOURCES), more]) - reasons == {"POOL-NEVER"}
@@ -101,11 +93,7 @@ def test_control_a_rule_that_is_no_reason_is_noticed() -> None:
 
 
 def test_each_part_has_a_reason() -> None:
-    """
-    Given generated cases
-    When each part of what is expected is asked for its rules
-    Then there is one, and what the step does to the pool comes before what always holds
-    """
+    """There is one, and what the step does to the pool comes before what always holds."""
     for model, way in ways():
         parts = ("rejected", "result", "effect", *model.observe(way.complete(())))
         assert all(way.rules_of(part) for part in parts)
@@ -118,11 +106,7 @@ def test_each_part_has_a_reason() -> None:
 
 @pytest.mark.parametrize("rules", [{}, {"always": ("POOL-SIZE",)}])
 def test_rules_take_no_part_in_equality(rules: dict[str, tuple[str, ...]]) -> None:
-    """
-    Given an expectation
-    When it has other rules, or another result
-    Then the former is equal to it, and the latter, the control, is not
-    """
+    """Given an expectation: the former is equal to it, and the latter, the control, is not."""
     _, way = ways()[0]
     other = replace(way, rules=rules)
     assert (other, hash(other)) == (way, hash(way))

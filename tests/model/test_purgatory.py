@@ -1,7 +1,6 @@
-"""The purgatory, call by call: what each rule says, in its shortest example.
+"""The purgatory, call by call: what each rule says, in its shortest example."""
 
-The examples that repeat a test of Kafka's name it.
-"""
+# The examples that repeat a test of Kafka's name it.
 
 import msgspec
 import pytest
@@ -35,11 +34,7 @@ from .purgatory_strategies import told
 
 
 def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> None:
-    """
-    Given two operations that wait under two keys (testRequestSatisfaction)
-    When their keys are checked before and after each can be completed, and once more
-    Then the checks complete none, then one, then none
-    """
+    """The checks complete none, then one, then none."""
     a, b = Watch("a", ("k",), 100), Watch("b", ("j",), 100)
     outcomes, state = asked(
         a, b, Check("k"), Satisfy("a"), Check("k"), Satisfy("b"), Check("j"), Check("k")
@@ -51,11 +46,7 @@ def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> No
 
 
 def test_what_nothing_completes_its_time_out_completes() -> None:
-    """
-    Given an operation of 20 ms and one of 200 s (testRequestExpiry)
-    When the clock reaches the first time-out, and a reading before it
-    Then the first one expires, when it is run, and the second does not
-    """
+    """The first one expires, when it is run, and the second does not."""
     outcomes, state = asked(
         Watch("a", ("k",), 20),
         Watch("b", ("j",), 200_000),
@@ -76,11 +67,7 @@ def test_what_nothing_completes_its_time_out_completes() -> None:
 
 
 def test_completed_operations_leave_the_timer_at_once_and_the_lists_later() -> None:
-    """
-    Given operations under one, two and three keys (testRequestPurge)
-    When two of them are completed by force, and then each key is checked
-    Then the timer's size is 3, 2, 1, and the entries are 6, and then 4, 2, 1
-    """
+    """The timer's size is 3, 2, 1, and the entries are 6, and then 4, 2, 1."""
     outcomes, _ = asked(
         Watch("a", ("1",), 100),
         Watch("b", ("1", "2"), 100),
@@ -98,11 +85,7 @@ def test_completed_operations_leave_the_timer_at_once_and_the_lists_later() -> N
 
 
 def test_cancelling_for_a_key_gives_its_operations_back() -> None:
-    """
-    Given two operations under one key and one under another (shouldCancelForKeyReturning...)
-    When what is watched under the first key is cancelled
-    Then the two are the result, and one operation is left, with its time-out
-    """
+    """The two are the result, and one operation is left, with its time-out."""
     watched = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("j",), 9))
     outcome = last(*watched, CancelForKey("k"))
     assert outcome.result == ("a", "b")
@@ -112,11 +95,7 @@ def test_cancelling_for_a_key_gives_its_operations_back() -> None:
 
 
 def test_cancelling_may_leave_out_what_is_completed() -> None:
-    """
-    Given three operations under one key, the second of them completed
-    When the key is cancelled where the whole list is answered, and where the live are
-    Then the completed one is in the first answer alone, and nothing is left of any
-    """
+    """The completed one is in the first answer alone, and nothing is left of any."""
     watches = (Watch(name, ("k",), 9) for name in ("a", "b", "c"))
     asked_for: tuple[Operation, ...] = (*watches, Force("b"), CancelForKey("k"))
     live = msgspec.structs.replace(stepped(), cancel_result=CancelResult.LIVE)
@@ -127,23 +106,14 @@ def test_cancelling_may_leave_out_what_is_completed() -> None:
 
 
 def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:
-    """
-    Given an operation under two keys, one of them given twice
-    When one key is cancelled, and then the other
-    Then it keeps its time-out until it has no entry
-    """
+    """It keeps its time-out until it has no entry."""
     outcomes, _ = asked(Watch("a", ("k", "j", "k"), 9), CancelForKey("k"), CancelForKey("j"))
     assert [outcome.result for outcome in outcomes[1:]] == [("a", "a"), ("a",)]
     assert [outcome.observed["timer_size"] for outcome in outcomes] == [1, 1, 0]
 
 
 def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
-    """
-    Given three operations under one key, of which the third completes the first as it is tried
-    When the key is checked, lists having no order, and what is left is cancelled
-    Then each order of tries is right in which a completed operation is not tried, and each order
-        of the names
-    """
+    """Each order of tries is right in which a completed operation is not tried."""
     script = Script(on_try=((), (), (ForceInside("a"),)))
     free = msgspec.structs.replace(stepped(), check_order=CheckOrder.FREE)
     watches = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("k",), 9, script))
@@ -176,11 +146,7 @@ def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
 def test_a_watch_tries_before_and_after_it_adds(
     tries: tuple[Answer, ...], events: str, result: bool | Reason, entries: int, pending: int
 ) -> None:
-    """
-    Given an operation whose tries answer in some way (testSafeTryCompleteOrElse)
-    When it is watched under two keys
-    Then it is added to the lists iff the first try waits, and armed iff it is added and not done
-    """
+    """It is added to the lists iff the first try waits, and armed iff it is added and not done."""
     outcome = last(Watch("a", ("k", "j"), 9, Script(tries)))
     assert told(outcome) == events
     assert (outcome.rejected or outcome.result) is result
@@ -200,11 +166,7 @@ def test_a_watch_tries_before_and_after_it_adds(
 def test_a_watch_without_a_first_try_adds_and_tries_once(
     tries: tuple[Answer, ...], events: str, result: object, entries: int, pending: int
 ) -> None:
-    """
-    Given an operation under two keys, and a purgatory whose watch does not try before its lists
-    When it is watched and its only try completes it, makes it wait, or throws
-    Then it has its entries in any case, and a time-out where it is not completed
-    """
+    """It has its entries in any case, and a time-out where it is not completed."""
     once = msgspec.structs.replace(stepped(), first_try=FirstTry.NONE)
     outcome = last(Watch("a", ("k", "j"), 9, Script(tries)), profile=once)
     assert told(outcome) == events
@@ -213,11 +175,7 @@ def test_a_watch_without_a_first_try_adds_and_tries_once(
 
 
 def test_a_watch_without_keys_or_after_shutdown_tries_nothing() -> None:
-    """
-    Given an operation that could be completed
-    When it is watched under no key, and after shutdown
-    Then it is rejected without a try; what waited before can still be completed
-    """
+    """It is rejected without a try; what waited before can still be completed."""
     nowhere = last(Watch("a", (), 9, Script((COMPLETE,))))
     assert (nowhere.rejected, told(nowhere)) == (Reason.INVALID_ARGUMENT, "")
     closed = (Watch("b", ("k",), 9), Shutdown(), Shutdown())
@@ -228,11 +186,7 @@ def test_a_watch_without_keys_or_after_shutdown_tries_nothing() -> None:
 
 
 def test_after_shutdown_an_advance_hands_nothing_over() -> None:
-    """
-    Given a stale entry, an operation in the timer and one in the executor's queue
-    When the purgatory is shut down and advanced
-    Then nothing expires, whether it purges and is rejected is free, and the queue is still run
-    """
+    """Nothing expires, whether it purges and is rejected is free, and the queue is still run."""
     before = (
         Watch("a", ("k",), 1),
         Watch("b", ("k",), 5),
@@ -252,11 +206,7 @@ def test_after_shutdown_an_advance_hands_nothing_over() -> None:
 
 
 def test_forcing_completes_once() -> None:
-    """
-    Given an operation that waits for the executor, and one that nobody ever watched
-    When they are forced twice and the executor runs
-    Then each is completed once, and its expiry does nothing
-    """
+    """Each is completed once, and its expiry does nothing."""
     outcomes, _ = asked(
         Watch("a", ("k",), 1),
         Advance(1),
@@ -271,11 +221,7 @@ def test_forcing_completes_once() -> None:
 
 
 def test_watching_again_moves_the_time_out_and_adds_entries() -> None:
-    """
-    Given an operation that waits since reading 0, for 5 ms
-    When it is watched again at reading 3 with another delay, under an old key and a new one
-    Then it has three entries and one time-out, 5 ms after the second watch
-    """
+    """It has three entries and one time-out, 5 ms after the second watch."""
     outcomes, state = asked(
         Watch("a", ("k",), 5),
         Elapse(3),
@@ -289,11 +235,7 @@ def test_watching_again_moves_the_time_out_and_adds_entries() -> None:
 
 
 def test_watching_what_is_completed_may_try_it_and_no_more() -> None:
-    """
-    Given a completed operation, whose tries throw or could complete it
-    When it is watched
-    Then it may be tried never, once or twice, and has neither entry nor time-out
-    """
+    """It may be tried never, once or twice, and has neither entry nor time-out."""
     none: Map[str, tuple[str, ...]] = Map()
     assert everything(Watch("a", ("k",), 9, Script((COMPLETE,))), Watch("a", ("k",), 9)) == {
         (False, None, words, none) for words in ("", "tried:a", "tried:a tried:a")
@@ -307,11 +249,7 @@ def test_watching_what_is_completed_may_try_it_and_no_more() -> None:
 
 
 def test_without_time_outs_nothing_expires() -> None:
-    """
-    Given a purgatory without time-outs
-    When an operation's time-out has passed
-    Then it waits, and is completed by a check
-    """
+    """Given a purgatory without time-outs: it waits, and is completed by a check."""
     outcomes, _ = asked(
         Watch("a", ("k",), 1),
         Advance(9),

@@ -28,11 +28,7 @@ from .purgatory_strategies import told
 
 @pytest.mark.parametrize("throwing_try", ThrowingTry)
 def test_a_check_in_which_one_throws(throwing_try: ThrowingTry) -> None:
-    """
-    Given a completed entry, one that completes, one whose try throws, and one more
-    When their key is checked
-    Then the exception reaches the caller, and the last is tried only if the check goes on
-    """
+    """The exception reaches the caller, and the last is tried only if the check goes on."""
     outcomes, state = asked(
         Watch("a", ("k",), 9),
         Watch("b", ("k",), 9, Script((WAIT, WAIT, COMPLETE))),
@@ -54,11 +50,7 @@ def test_a_check_in_which_one_throws(throwing_try: ThrowingTry) -> None:
 
 @pytest.mark.parametrize("throwing_try", ThrowingTry)
 def test_an_operation_whose_on_complete_throws_is_completed(throwing_try: ThrowingTry) -> None:
-    """
-    Given an operation whose on_complete throws
-    When a check completes it
-    Then the exception reaches the caller; a check that stops leaves its entry, one that goes on not
-    """
+    """The exception reaches the caller."""
     outcomes, state = asked(
         Watch("a", ("k",), 9, Script((WAIT, WAIT, COMPLETE), on_complete=(Throw(),))),
         Check("k"),
@@ -72,11 +64,7 @@ def test_an_operation_whose_on_complete_throws_is_completed(throwing_try: Throwi
 
 
 def test_an_exception_in_the_executor_is_its_own() -> None:
-    """
-    Given three expired operations, of which two throw in a callback
-    When the executor runs them
-    Then on_expiration is skipped where on_complete threw, and the next one runs all the same
-    """
+    """on_expiration is skipped where on_complete threw, and the next one runs all the same."""
     outcomes, _ = asked(
         Watch("a", ("k",), 1, Script(on_complete=(Throw(),))),
         Watch("b", ("k",), 2, Script(on_expiration=(Throw(), ForceInside("a")))),
@@ -92,11 +80,7 @@ def test_an_exception_in_the_executor_is_its_own() -> None:
 
 
 def test_a_callback_is_an_ordinary_caller() -> None:
-    """
-    Given an operation whose on_complete forces itself, watches under no key, cancels and forces
-    When it is forced
-    Then each action has its effect, a refused one is reported, and the script goes on
-    """
+    """Each action has its effect, a refused one is reported, and the script goes on."""
     script = Script(
         on_complete=(
             ForceInside("a"),
@@ -114,11 +98,7 @@ def test_a_callback_is_an_ordinary_caller() -> None:
 
 
 def test_an_exception_inside_is_caught_by_the_callback() -> None:
-    """
-    Given an operation whose on_complete checks a key under which a try throws
-    When it is forced
-    Then that is reported as thrown, and the script goes on
-    """
+    """When it is forced, that is reported as thrown, and the script goes on."""
     outcome = last(
         Watch("b", ("k",), 9, Script((WAIT, WAIT, THROW))),
         Watch("a", ("j",), 9, Script(on_complete=(CheckInside("k"), ForceInside("b")))),
@@ -130,11 +110,7 @@ def test_an_exception_inside_is_caught_by_the_callback() -> None:
 
 
 def test_a_check_may_miss_what_callbacks_add_to_its_list() -> None:
-    """
-    Given an operation whose on_complete watches another one under the key that is checked
-    When the check completes it
-    Then the new entry is met by this check or not
-    """
+    """When the check completes it, the new entry is met by this check or not."""
     script = Script((WAIT, WAIT, COMPLETE), on_complete=(WatchInside("b", ("k",), 9),))
     lists = Map({"k": ("b",)})
     assert everything(Watch("a", ("k",), 9, script), Check("k")) == {
@@ -144,11 +120,7 @@ def test_a_check_may_miss_what_callbacks_add_to_its_list() -> None:
 
 
 def test_a_check_may_miss_what_callbacks_take_from_its_list() -> None:
-    """
-    Given an operation whose on_complete cancels for the key that is checked, and one behind it
-    When the check completes the first
-    Then the second is met or not, and a new list under the key is left alone
-    """
+    """The second is met or not, and a new list under the key is left alone."""
     script = Script(
         (WAIT, WAIT, COMPLETE),
         on_complete=(CancelForKeyInside("k"), WatchInside("a", ("k",), 9)),
@@ -163,11 +135,7 @@ def test_a_check_may_miss_what_callbacks_take_from_its_list() -> None:
 
 
 def test_a_check_inside_a_check_takes_nothing_away_from_it() -> None:
-    """
-    Given three operations under one key, the first of which checks that key when it is completed
-    When the key is checked
-    Then the inner check completes the others, and the outer counts the first alone
-    """
+    """The inner check completes the others, and the outer counts the first alone."""
     outcome = last(
         Watch("a", ("k",), 9, Script((WAIT, WAIT, COMPLETE), on_complete=(CheckInside("k"),))),
         Watch("b", ("k",), 9),

@@ -58,11 +58,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 def test_every_step_of_the_wheel_is_a_step_of_the_timer(
     case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
-    """
-    Given a wheel that follows generated steps, under any profile
-    When its states are mapped to those of the timer
-    Then the timer accepts each step between them, and every invariant holds in each state
-    """
+    """The timer accepts each step between them, and every invariant holds in each state."""
     profile, configuration, operations = case
     wheel = timing_wheel_model(configuration, profile)
     timer = timer_model(configuration, profile)
@@ -86,11 +82,7 @@ def test_every_step_of_the_wheel_is_a_step_of_the_timer(
 def test_claim_holds_in_every_state_of_a_small_instance(
     claim: str, instance: Instance, states: int, depth: int
 ) -> None:
-    """
-    Given two tasks, a wheel of two buckets and delays that need three levels
-    When every state is visited
-    Then the claim holds in all of them
-    """
+    """When every state is visited, the claim holds in all of them."""
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.complete
     assert found.counterexample is None
@@ -99,11 +91,7 @@ def test_claim_holds_in_every_state_of_a_small_instance(
 
 @pytest.mark.parametrize("claim", FALSE_CLAIMS)
 def test_counterexample_of_a_false_claim_is_found(claim: str) -> None:
-    """
-    Given what one would believe of a timer
-    When the states of a small instance are visited
-    Then there is a shortest path to a step that breaks the claim, and it can be followed
-    """
+    """There is a shortest path to a step that breaks the claim, and it can be followed."""
     found = explore(SMALL.model().initial(), SMALL.steps, breaks(SMALL, claim))
     assert found.counterexample is not None
     state = found.counterexample.initial
@@ -113,11 +101,7 @@ def test_counterexample_of_a_false_claim_is_found(claim: str) -> None:
 
 
 def test_explorer_stops_at_its_limit() -> None:
-    """
-    Given a limit of ten states
-    When a larger instance is explored
-    Then the exploration says that it is not complete
-    """
+    """Given a limit of ten states: the exploration says that it is not complete."""
     initial = SMALL.model().initial()
     found = explore(initial, SMALL.steps, breaks(SMALL, "invariants"), limit=10)
     assert (found.states, found.complete, found.counterexample) == (10, False, None)
@@ -161,21 +145,13 @@ def spoiled_states() -> dict[str, WheelState]:
 
 @pytest.mark.parametrize("rule", spoiled_states())
 def test_each_invariant_can_fail(rule: str) -> None:
-    """
-    Given a state that no step leads to
-    When the invariants are checked
-    Then the one that it breaks is named, and it is the id of a rule
-    """
+    """The one that it breaks is named, and it is the id of a rule."""
     assert rule in set(broken_invariants(spoiled_states()[rule]))
     assert rule in {requirement.id for requirement in requirements(Component.TIMER)}
 
 
 def test_cascade_of_a_cancelled_bucket_through_three_levels() -> None:
-    """
-    Given a task on the third level that is cancelled after it came down once
-    When the timer is advanced beyond it
-    Then its emptied bucket is popped and nothing expires
-    """
+    """When the timer is advanced beyond it, its emptied bucket is popped and nothing expires."""
     model = timing_wheel_model(TimerConfiguration(1, 2), SMALL.profile)
     state = model.initial()
     trail = []

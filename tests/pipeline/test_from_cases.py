@@ -167,11 +167,7 @@ CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_trace_of_a_stranger_is_judged_by_its_choice(name: str) -> None:
-    """
-    Given steps of a purgatory that makes a choice which Kafka's does not
-    When they are judged as a trace, by the profile of the stranger and by the usual choice
-    Then they conform, and diverge
-    """
+    """They conform, and diverge."""
     operations, usual, rule = CHOICES[name]
     subject = STRANGERS[name].subject()
     profile = profile_of(subject, Component.PURGATORY)

@@ -61,11 +61,7 @@ outcomes = st.builds(
 
 @given(st.lists(st.builds(Step, operations, st.none() | outcomes), max_size=3))
 def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
-    """
-    Given any case
-    When it is written and read
-    Then it is the same case
-    """
+    """Given any case, when it is written and read, it is the same case."""
     header = TimerCaseHeader(
         case="c1",
         configuration=TimerConfiguration(10, 5, -1003),
@@ -76,11 +72,7 @@ def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
 
 
 def test_large_integers_travel_as_strings() -> None:
-    """
-    Given integers on both sides of 2^53
-    When they are written
-    Then only the unsafe ones are strings
-    """
+    """Given integers on both sides of 2^53: only the unsafe ones are strings."""
     assert encode_line(Add("a", 2**53 - 1)) == '{"op":"add","task":"a","delay_ms":9007199254740991}'
     assert encode_line(Add("a", 2**53)) == '{"op":"add","task":"a","delay_ms":"9007199254740992"}'
     assert decode_line('{"op":"add","task":"a","delay_ms":"9007199254740992"}', Add) == Add(
@@ -89,11 +81,7 @@ def test_large_integers_travel_as_strings() -> None:
 
 
 def test_a_task_named_like_a_large_integer_stays_a_name() -> None:
-    """
-    Given a task whose name looks like a large integer
-    When the operation is written and read
-    Then the name is still a string
-    """
+    """Given a task whose name looks like a large integer: the name is still a string."""
     operation = Cancel("9007199254740993")
     assert decode_line(encode_line(operation), Cancel) == operation
 
@@ -111,11 +99,7 @@ def test_a_task_named_like_a_large_integer_stays_a_name() -> None:
     ],
 )
 def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
-    """
-    Given a line that is no operation
-    When it is read
-    Then the error names source, line and problem
-    """
+    """Given a line that is no operation: the error names source, line and problem."""
     with pytest.raises(InvalidDocument) as raised:
         decode_line(text, Cancel, "cases.jsonl", 7)
     assert str(raised.value).startswith("cases.jsonl:7: ")
@@ -143,11 +127,7 @@ def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
     ],
 )
 def test_what_is_wrong_with_a_case_is_said(text: str, problem: str) -> None:
-    """
-    Given a text that is no case
-    When it is read
-    Then the error names the source, the line and the problem
-    """
+    """Given a text that is no case: the error names the source, the line and the problem."""
     with pytest.raises(InvalidDocument, match="mine") as raised:
         decode_case(text, "mine")
     assert problem in raised.value.problem

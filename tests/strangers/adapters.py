@@ -1,8 +1,7 @@
-"""What a stranger would write between a design of their own and the suite: calls become steps.
+"""What a stranger would write between a design of their own and the suite: calls become steps."""
 
-Nothing of a design is known here but the few methods that each component has in any language, and
-what a design raises when it refuses.
-"""
+# Nothing of a design is known here but the few methods that each component has in any language, and
+# what a design raises when it refuses.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable

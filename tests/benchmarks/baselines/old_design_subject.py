@@ -212,12 +212,7 @@ class _Instance:
 def old_design_subject(
     observables: frozenset[PurgatoryObservable] = frozenset(), *, by_stale: bool = False
 ) -> InProcessSubject:
-    """The old design as a subject.
-
-    Args:
-        observables: What it declares to show; judged by no count where that is nothing.
-        by_stale: Have the suite's own rule, the exact one, say when it purges.
-    """
+    """The old design as a subject."""
     profile = PurgatoryProfile(
         check_drops=CheckDrops.AS_PASSED,
         accounting=Accounting.EXACT,

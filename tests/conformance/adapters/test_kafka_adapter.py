@@ -1,7 +1,6 @@
-"""The Kafka adapter and its timer, driven line by line: what it says of itself, Kafka's odd cases.
+"""Drive the Kafka adapter and its timer line by line: what it says of itself, odd cases."""
 
-The regular behaviour is judged by the campaigns of ``test_kafka_conformance``.
-"""
+# The regular behaviour is judged by the campaigns of ``test_kafka_conformance``.
 
 import os
 import subprocess

@@ -1,7 +1,6 @@
-"""Kafka's selector and channels behind the adapter, driven line by line: what no campaign asks.
+"""Kafka's selector and channels behind the adapter, driven line by line: what no campaign asks."""
 
-The regular behaviour is judged by the campaigns of ``test_kafka_channel_muting_conformance``.
-"""
+# The regular behaviour is judged by the campaigns of ``test_kafka_channel_muting_conformance``.
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,11 +85,7 @@ def test_says_what_it_offers(kafka: Adapter) -> None:
 
 @pytest.mark.parametrize("tls", [False, True])
 def test_memory_released_during_select_is_a_trap_under_tls_alone(kafka: Adapter, tls: bool) -> None:
-    """
-    Given a channel that waits, with a part of its request sent, its size with it
-    When memory comes back during select, and then the rest of the request
-    Then over a plain connection it is received; under TLS it holds the memory and is never read
-    """
+    """Over a plain connection it is received; under TLS it holds the memory and is never read."""
     connected(kafka, "c1", "c2", tls=tls)
     announce(kafka, "c1", 10)
     assert kafka.do("poll")["events"] == received("c1#1")
@@ -107,11 +102,7 @@ def test_memory_released_during_select_is_a_trap_under_tls_alone(kafka: Adapter,
 
 
 def test_a_channel_without_bytes_is_un_muted_without_memory(kafka: Adapter) -> None:
-    """
-    Given a channel that was refused with its size alone in the socket
-    When memory comes back, and later a byte of the body
-    Then it neither waits nor holds, and asks with the byte
-    """
+    """It neither waits nor holds, and asks with the byte."""
     connected(kafka, "c1", "c2")
     announce(kafka, "c1", 10)
     kafka.do("poll")
@@ -141,11 +132,7 @@ def test_what_nobody_owes_or_knows_changes_nothing(kafka: Adapter) -> None:
 
 @pytest.mark.large
 def test_a_selector_that_reads_requests_ahead_is_not_offered() -> None:
-    """
-    Given release 2.4.1, whose selector stages further requests of a channel
-    When the adapter is asked what it offers
-    Then channels are not among it
-    """
+    """When the adapter is asked what it offers, channels are not among it."""
     for adapter in started("2.4.1", KafkaMode.VIRTUAL):
         hello = adapter.ask("hello", protocol=1, suite="0.1.0", schema="")
         assert sorted(hello["components"]) == ["memory_pool", "purgatory"]

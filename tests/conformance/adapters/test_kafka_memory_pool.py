@@ -1,7 +1,6 @@
-"""The memory pools behind the Kafka adapter, driven line by line: what no campaign asks.
+"""The memory pools behind the Kafka adapter, driven line by line: what no campaign asks."""
 
-The regular behaviour is judged by the campaigns of ``test_kafka_memory_pool_conformance``.
-"""
+# The regular behaviour is judged by the campaigns of ``test_kafka_memory_pool_conformance``.
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,11 +109,7 @@ def test_what_makes_no_sense_is_refused(pool: Adapter) -> None:
 
 
 def test_a_simple_pool_credits_whatever_is_released(simple: Adapter) -> None:
-    """
-    Given a pool that does not know its own buffers
-    When a foreign buffer, a slice, a copy and one buffer twice are released
-    Then all are credited, and more is available than there is
-    """
+    """All are credited, and more is available than there is."""
     simple.new("memory_pool")
     allocate(simple, "a", 40)
     assert simple.do("release_foreign", size_bytes=30) == seen(90)

@@ -37,10 +37,8 @@ def seen(
     estimate: int,
     callback: int | None = None,
 ) -> Reply:
-    """What is observed after a step; ``stale`` are entries and operations.
-
-    ``callback`` is the timer's size as the last ``on_complete`` began.
-    """
+    """What is observed after a step; ``stale`` are entries and operations."""
+    # ``callback`` is the timer's size as the last ``on_complete`` began.
     return {
         "entries": entries,
         "keys": keys,
@@ -67,11 +65,7 @@ def watch(kafka: Adapter, operation: str, *keys: str, delay: int = 5, **script: 
 
 
 def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
-    """
-    Given the adapter on a release of Kafka
-    When it is asked what it offers
-    Then it names the components, the purgatory with all that Kafka can do
-    """
+    """It names the components, the purgatory with all that Kafka can do."""
     reply = kafka.ask("hello", protocol=1, suite="0.1.0", schema="")
     timer = ["timer"] if release.startswith("4.") else []
     channels = [] if release.startswith("2.4.") else ["channel_muting"]
@@ -107,11 +101,7 @@ def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
 
 
 def test_a_mass_expiry_is_not_counted(kafka: Adapter) -> None:
-    """
-    Given three operations under one key and a purge interval of two
-    When all of them expire in one advance, run afterwards, and time goes on
-    Then three stale operations stay, the estimate is zero and no purge follows
-    """
+    """Three stale operations stay, the estimate is zero and no purge follows."""
     kafka.new("purgatory", purge_interval=2)
     for number, operation in enumerate("abc", start=1):
         assert watch(kafka, operation, "k") == {
@@ -133,11 +123,7 @@ def test_a_mass_expiry_is_not_counted(kafka: Adapter) -> None:
 
 
 def test_a_purge_starts_above_the_interval(kafka: Adapter) -> None:
-    """
-    Given a purge interval of two
-    When two completed operations are left in a list, and then a third
-    Then the pass after the third one removes all of them, and none before
-    """
+    """The pass after the third one removes all of them, and none before."""
     kafka.new("purgatory", purge_interval=2)
     for operation in "ab":
         watch(kafka, operation, "k")
@@ -150,11 +136,7 @@ def test_a_purge_starts_above_the_interval(kafka: Adapter) -> None:
 
 
 def test_cancel_for_one_of_two_keys_takes_the_time_out(kafka: Adapter) -> None:
-    """
-    Given an operation under two keys
-    When one of them is cancelled and its delay passes
-    Then it never expires, though it still waits under the other one
-    """
+    """It never expires, though it still waits under the other one."""
     kafka.new("purgatory")
     watch(kafka, "a", "k", "l", "k")
     assert kafka.do("cancel_for_key", key="k") == {
@@ -175,11 +157,7 @@ def test_cancel_for_one_of_two_keys_takes_the_time_out(kafka: Adapter) -> None:
 def test_watching_what_is_completed_differs_between_releases(
     kafka: Adapter, release: str, again: bool
 ) -> None:
-    """
-    Given an operation that was completed, watched before or not
-    When it is watched
-    Then 3.9.1 adds it to the list and 4.x does not, though both count it; 2.4.1 does neither
-    """
+    """3.9.1 adds it to the list and 4.x does not, though both count it; 2.4.1 does neither."""
     tries, counted, added = {"3.9.1": (2, 1, 1), "2.4.1": (1, 0, 0)}.get(release, (2, 1, 0))
     kafka.new("purgatory")
     before = 0
@@ -199,11 +177,7 @@ def test_watching_what_is_completed_differs_between_releases(
 
 
 def test_a_throwing_second_try_leaves_it_watched_without_time_out(kafka: Adapter) -> None:
-    """
-    Given an operation whose second and third tries throw
-    When it is watched, its delay passes and its key is checked
-    Then the caller gets the exception each time; it waits, and does not expire
-    """
+    """The caller gets the exception each time; it waits, and does not expire."""
     kafka.new("purgatory")
     thrown = {"rejected": "thrown", "detail": SCRIPT_FAILURE}
     assert watch(kafka, "a", "k", tries=["wait", "throw"]) == {
@@ -231,11 +205,7 @@ def test_a_throwing_first_try_leaves_no_trace(kafka: Adapter) -> None:
 
 
 def test_no_key_is_an_error_of_the_kind_that_the_release_has(kafka: Adapter, release: str) -> None:
-    """
-    Given an operation without keys
-    When it is watched
-    Then 4.x takes it for an illegal argument; before, an assertion fails
-    """
+    """When it is watched, 4.x takes it for an illegal argument; before, an assertion fails."""
     kafka.new("purgatory")
     answer = {"rejected": "internal", "detail": "java.lang.AssertionError"}
     if release.startswith("4."):
@@ -247,11 +217,7 @@ def test_no_key_is_an_error_of_the_kind_that_the_release_has(kafka: Adapter, rel
 
 
 def test_a_name_stands_for_one_operation(kafka: Adapter) -> None:
-    """
-    Given an operation with a delay and a script, and another that was only forced
-    When they are watched with other delays and scripts
-    Then what they were introduced with holds
-    """
+    """When they are watched with other delays and scripts, what they were introduced with holds."""
     kafka.new("purgatory")
     watch(kafka, "a", "k", tries=["wait", "wait", "complete"])
     assert watch(kafka, "a", "l", delay=9, tries=["throw"]) == {
@@ -268,11 +234,7 @@ def test_a_name_stands_for_one_operation(kafka: Adapter) -> None:
 
 
 def test_callbacks_act_and_only_a_throw_ends_their_script(kafka: Adapter) -> None:
-    """
-    Given callbacks that watch, check, cancel and force, some in vain
-    When their operation expires and runs
-    Then each action has its effect, refused ones are reported, and a throw ends the callback
-    """
+    """Each action has its effect, refused ones are reported, and a throw ends the callback."""
     kafka.new("purgatory")
     watch(kafka, "other", "o", delay=99, on_complete=[{"do": "throw"}])
     on_complete = [
@@ -322,11 +284,7 @@ def test_a_purgatory_without_time_outs_arms_nothing(kafka: Adapter) -> None:
 
 
 def test_shutdown_closes_the_executor_alone(kafka: Adapter) -> None:
-    """
-    Given a purgatory that is shut down, twice
-    When operations are watched, due at once and later, and time goes on
-    Then all are taken; their expiry is refused by the executor; checks go on working
-    """
+    """All are taken; their expiry is refused by the executor; checks go on working."""
     kafka.new("purgatory", start_ms=100)
     watch(kafka, "a", "k")
     for _ in range(2):
@@ -348,11 +306,7 @@ def test_shutdown_closes_the_executor_alone(kafka: Adapter) -> None:
 
 
 def test_thousands_of_instances_leave_nothing_behind(kafka: Adapter) -> None:
-    """
-    Given purgatories made one after the other, each of which registers its gauges
-    When two thousand were made, among timers and pools
-    Then the last one begins as empty as the first
-    """
+    """The last one begins as empty as the first."""
     for number in range(2000):
         kafka.new(("purgatory", "memory_pool")[number % 2])
     kafka.new("purgatory")

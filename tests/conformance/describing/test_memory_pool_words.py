@@ -71,11 +71,7 @@ def test_pools() -> None:
 
 
 def test_states() -> None:
-    """
-    Given states of a pool, and something else
-    When they are described
-    Then what is available and who holds what is said, the first of many; of the rest nothing
-    """
+    """What is available and who holds what is said, the first of many; of the rest nothing."""
     state = MemoryPoolState(60, Map(a=40), now_ms=5, spell_began_ms=3)
     words = "clock 5; 60 available; held: a 40; dry since 3"
     assert SUPPORT.describe_state(state) == words

@@ -64,11 +64,7 @@ OPERATIONS: list[tuple[Operation, str]] = [
 
 @pytest.mark.parametrize(("operation", "words"), OPERATIONS)
 def test_operations_in_words(operation: Operation, words: str) -> None:
-    """
-    Given an operation
-    When it is described
-    Then a person can read it
-    """
+    """Given an operation, when it is described, a person can read it."""
     assert SUPPORT.describe_operation(operation) == words
 
 
@@ -87,20 +83,12 @@ OUTCOMES: list[tuple[Operation, Outcome, str]] = [
 
 @pytest.mark.parametrize(("operation", "outcome", "words"), OUTCOMES)
 def test_outcomes_in_words(operation: Operation, outcome: Outcome, words: str) -> None:
-    """
-    Given what came of an operation
-    When it is described
-    Then its result is said in the operation's own words
-    """
+    """Given what came of an operation: its result is said in the operation's own words."""
     assert SUPPORT.describe_outcome(operation, outcome) == words
 
 
 def test_configuration_profile_and_state_in_words() -> None:
-    """
-    Given a purgatory with one operation that waits and one that is stale
-    When configuration, profile and state are described
-    Then each is one line; anything else has no words
-    """
+    """Each is one line; anything else has no words."""
     configuration = PurgatoryConfiguration(purge_interval=2, time_outs=False)
     assert SUPPORT.describe_configuration(configuration) == (
         "purge interval 2, no time-outs, tick 1 ms, wheel size 20, clock at 0"
@@ -129,9 +117,5 @@ def test_configuration_profile_and_state_in_words() -> None:
     ],
 )
 def test_the_sign_in_a_state_is_explained(states: tuple[str, ...], legend: str) -> None:
-    """
-    Given descriptions of states
-    When the sign behind a completed operation is in one of them
-    Then there is a legend, and none otherwise
-    """
+    """Given descriptions of states: there is a legend, and none otherwise."""
     assert legend_of(*states) == legend

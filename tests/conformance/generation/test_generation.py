@@ -38,11 +38,7 @@ def seeded(seed: int, profile: TimerProfile = PROFILE) -> Candidate:
 
 @pytest.mark.parametrize("component", Component)
 def test_equal_seeds_give_equal_cases_which_are_usable(component: Component) -> None:
-    """
-    Given seeds
-    When cases of a bundled subject are drawn
-    Then equal seeds give equal cases, another seed another one, and a subject can be asked each
-    """
+    """Equal seeds give equal cases, another seed another one, and a subject can be asked each."""
     profile = bundled_subject().profiles[component]
     assert drawn(component, profile, 3) == drawn(component, profile, 3)
     assert drawn(component, profile, 3) != drawn(component, profile, 4)
@@ -52,11 +48,7 @@ def test_equal_seeds_give_equal_cases_which_are_usable(component: Component) -> 
 
 @pytest.mark.parametrize("feature", [None, *Feature])
 def test_only_declared_features_are_asked_for(feature: Feature | None) -> None:
-    """
-    Given a subject that declares one feature, or none
-    When cases are drawn
-    Then no operation needs another feature
-    """
+    """Given a subject that declares one feature, or none: no operation needs another feature."""
     profile = TimerProfile(features=frozenset({feature} if feature else ()))
     used: Counter[str] = Counter()
     for seed in range(60):
@@ -79,11 +71,7 @@ def test_only_declared_features_are_asked_for(feature: Feature | None) -> None:
 
 
 def test_clock_never_goes_back() -> None:
-    """
-    Given many cases
-    When their readings are followed
-    Then none lies before the one before it
-    """
+    """Given many cases, when their readings are followed, none lies before the one before it."""
     for seed in range(200):
         case = seeded(seed)
         now = narrowed(case.configuration, TimerConfiguration).start_ms
@@ -110,12 +98,7 @@ TABLES = {
 
 @pytest.mark.parametrize("component", Component)
 def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: Component) -> None:
-    """
-    Given a table
-    When its rows name the rules that they are for
-    Then these are rules, and each has a row; instances without time-outs are a configuration, and
-        of the timer some are put to the test wherever anything is
-    """
+    """These are rules, and each has a row."""
     named = TABLES[component]
     rules = {rule.id for rule in requirements_of_steps(component)}
     assert named <= rules
@@ -125,11 +108,7 @@ def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: Component
 @given(candidates(PROFILE, most=15))
 @settings(max_examples=60)
 def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None:
-    """
-    Given cases that Hypothesis draws from the same table
-    When the bundled timer runs them
-    Then it passes
-    """
+    """Given cases that Hypothesis draws from the same table: it passes."""
     subject = bundled_subject()
     try:
         run = run_case(subject, "drawn", case.configuration, case.operations)
@@ -139,11 +118,7 @@ def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None
 
 
 def test_a_failing_case_is_shrunk_to_its_core() -> None:
-    """
-    Given a timer that loses what comes down from a higher level, and a long failing case
-    When it is shrunk
-    Then two operations are left: an add that overflows and an advance
-    """
+    """When it is shrunk, two operations are left: an add that overflows and an advance."""
     subject = mutant("lost-on-cascade").make()
     profile = narrowed(subject.profiles[Component.TIMER], TimerProfile)
 
@@ -161,11 +136,7 @@ def test_a_failing_case_is_shrunk_to_its_core() -> None:
 def test_what_is_short_is_searched_no_further(
     needed: int, searched: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a failure that needs three operations, or four
-    When a long case is shrunk
-    Then only the longer one is looked for among other cases, which have no more operations
-    """
+    """Only the longer one is looked for among other cases, which have no more operations."""
     asked: list[int] = []
 
     def search(profile: object, fails: object, seed: int, most_runs: int, most: int) -> None:
@@ -179,11 +150,7 @@ def test_what_is_short_is_searched_no_further(
 
 
 def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
-    """
-    Given a failure that needs two particular operations, and a budget
-    When a case is reduced
-    Then it is smallest with enough runs, and still fails with too few
-    """
+    """When a case is reduced, it is smallest with enough runs, and still fails with too few."""
     noise: tuple[Operation, ...] = tuple(Add(f"n{i}", 5) for i in range(20))
     case = Candidate(TimerConfiguration(), (*noise, Add("a", 7), *noise, Advance(99)))
     runs = 0
@@ -204,11 +171,7 @@ def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
 
 @pytest.mark.parametrize("clock", Clock)
 def test_negative_delays_that_are_not_offered_are_not_asked_for(clock: Clock) -> None:
-    """
-    Given two timers on one clock, of which one offers no negative delays
-    When cases are drawn
-    Then that one is asked for none of them, and the other one is
-    """
+    """When cases are drawn, that one is asked for none of them, and the other one is."""
 
     def shortest(negative_delay: NegativeDelay) -> int:
         profile = TimerProfile(clock=clock, negative_delay=negative_delay)

@@ -42,11 +42,7 @@ def blamed(steps: Iterable[tuple[Operation, int]]) -> str:
     ids=["as it waits for", "nothing is granted", "another size is granted"],
 )
 def test_memory_that_nobody_grants_to_who_waits_is_no_recovery(left_bytes: int, rule: str) -> None:
-    """
-    Given a request that waits, of which a part has come
-    When memory comes back, and more or less of it is taken than the request's size
-    Then it is recovery that is missing, or memory is asked for by another size
-    """
+    """It is recovery that is missing, or memory is asked for by another size."""
     steps = (
         (Connect("c1"), 4),
         (Announce("c1", 4, 8), 4),

@@ -43,11 +43,7 @@ def shown(*events: Event, size: int = 0) -> Outcome:
 
 
 def test_tasks_of_one_tick_may_run_in_any_order() -> None:
-    """
-    Given two tasks in one tick and one in a later tick
-    When they run in one advance
-    Then the order inside the tick is free
-    """
+    """Given two tasks in one tick and one in a later tick: the order inside the tick is free."""
     adds = [
         (Add("a", 1), shown(size=1)),
         (Add("b", 1), shown(size=2)),
@@ -64,11 +60,7 @@ def test_tasks_of_one_tick_may_run_in_any_order() -> None:
     ("executor", "rule"), [(Executor.THREAD, "TIMER-TICK-ORDER"), (Executor.THREADS, None)]
 )
 def test_several_threads_show_no_order_but_what_ran(executor: Executor, rule: str | None) -> None:
-    """
-    Given a timer with one thread, or with several, and two tasks in two ticks
-    When the later one runs first, or one of them not, or twice
-    Then the order is free with several threads alone, and the rest is free with none
-    """
+    """The order is free with several threads alone, and the rest is free with none."""
 
     def last_rule(*runs: str, size: int = 0) -> str | None:
         judge = TimerJudge(TimerConfiguration(), structs.replace(INLINE, executor=executor))
@@ -90,11 +82,7 @@ def test_several_threads_show_no_order_but_what_ran(executor: Executor, rule: st
 def test_what_has_no_tick_expires_to_the_millisecond(
     rounding: Rounding, ran_at_ms: int, already_due: AlreadyDue
 ) -> None:
-    """
-    Given a tick of 10 ms and a task that expires at 35
-    When the timer is advanced millisecond by millisecond
-    Then the task is expected at the reading that the rounding says, and no other
-    """
+    """The task is expected at the reading that the rounding says, and no other."""
     profile = TimerProfile(rounding=rounding, already_due=already_due)
     for seen_ms in (30, 35, 40):
         judge = TimerJudge(TimerConfiguration(tick_ms=10), profile)
@@ -108,11 +96,7 @@ def test_what_has_no_tick_expires_to_the_millisecond(
 
 
 def test_a_ticker_without_a_choice_of_ticks_does_each_millisecond_once() -> None:
-    """
-    Given a timer that a ticker drives and that takes no notice of the tick
-    When a task is due as it is added, whatever the tick is
-    Then it is expected in the next millisecond
-    """
+    """It is expected in the next millisecond."""
     profile = TimerProfile(rounding=Rounding.EXACT, already_due=AlreadyDue.NEXT_TICK)
     judge = TimerJudge(TimerConfiguration(tick_ms=10, start_ms=5), profile)
     steps = ((Add("a", 0), ()), (Advance(5), ()), (Advance(6), (ran("a"),)))
@@ -131,31 +115,19 @@ def test_a_ticker_without_a_choice_of_ticks_does_each_millisecond_once() -> None
     ],
 )
 def test_each_mismatch_is_blamed_on_its_rule(outcome: Outcome, rule: str | None) -> None:
-    """
-    Given one task that is due and one that is not
-    When an advance shows too little, too much or a wrong count
-    Then the rule that says so is blamed
-    """
+    """Given one task that is due and one that is not: the rule that says so is blamed."""
     adds = [(Add("a", 1), shown(size=1)), (Add("b", 5), shown(size=2))]
     assert judged(*adds, (Advance(1), outcome))[-1] == rule
 
 
 def test_an_event_of_a_stepped_executor_is_a_divergence_at_once() -> None:
-    """
-    Given a subject that does not declare a stepped executor
-    When it shows that a task was handed over
-    Then the step that shows it diverges
-    """
+    """Given a subject that does not declare a stepped executor: the step that shows it diverges."""
     add = (Add("a", 1), shown(size=1))
     assert judged(add, (Advance(1), shown(expired("a")))) == [None, "TIMER-EXECUTOR-ORDER"]
 
 
 def test_a_task_added_while_another_runs_is_followed() -> None:
-    """
-    Given a task that adds a task which is due at once
-    When both run in one advance, in this order
-    Then it is right; and it is wrong where the second runs first
-    """
+    """It is right; and it is wrong where the second runs first."""
     add = (Add("a", 1, (AddInside("b", 0),)), shown(size=1))
     assert judged(add, (Advance(1), shown(ran("a"), ran("b")))) == [None, None]
     assert judged(add, (Advance(1), shown(ran("a"), size=1))) == [None, None]
@@ -163,11 +135,7 @@ def test_a_task_added_while_another_runs_is_followed() -> None:
 
 
 def test_a_task_cancelled_while_another_of_its_pass_runs_may_run_all_the_same() -> None:
-    """
-    Given two tasks that one advance finds due, of which the first cancels the second
-    When they are handed over together, or one at a time
-    Then both run, or the first alone; and never the second alone
-    """
+    """Both run, or the first alone; and never the second alone."""
     adds = [
         (Add("a", 1, (CancelInside("b"),)), shown(size=1)),
         (Add("b", 2), shown(size=2)),
@@ -195,22 +163,14 @@ def test_a_task_cancelled_while_another_of_its_pass_runs_may_run_all_the_same() 
 def test_a_task_that_is_due_may_be_added_while_another_of_its_pass_runs(
     runs: str, size: int, is_right: bool
 ) -> None:
-    """
-    Given two tasks of one tick, of which one adds the other again, due at once
-    When what was handed over runs, and what was added runs, or waits for the next advance
-    Then that is right with the size that fits, and nothing else
-    """
+    """That is right with the size that fits, and nothing else."""
     adds = [(Add("a", 1), shown(size=1)), (Add("b", 1, (AddInside("a", 0),)), shown(size=2))]
     outcome = shown(*(ran(task) for task in runs), size=size)
     assert (judged(*adds, (Advance(1), outcome))[-1] is None) == is_right
 
 
 def test_a_refused_action_must_be_the_expected_one() -> None:
-    """
-    Given a running task whose add is fine
-    When it shows a rejection
-    Then that is a divergence
-    """
+    """Given a running task whose add is fine, when it shows a rejection, that is a divergence."""
     add = (Add("a", 1, (AddInside("b", 5),)), shown(size=1))
     refused = Event(EventKind.REJECTED, "a", reason=Reason.CLOSED)
     assert judged(add, (Advance(1), shown(ran("a"), size=1))) == [None, None]

@@ -50,11 +50,7 @@ def visits(
 
 
 def test_a_release_is_seen_at_once_where_the_account_is_shown() -> None:
-    """
-    Given a pool that shows what is available, and one that shows nothing
-    When a buffer is released, and as much is asked for as the pool has
-    Then the first visits the rule with the release, the second with the request
-    """
+    """The first visits the rule with the release, the second with the request."""
     steps = (Allocate("a", 4), Release("a"), Allocate("b", 1), Allocate("c", 10))
     shown, silent = visits(PROFILE, *steps), visits(SILENT, *steps)
     assert ["RELEASE" in step for step in shown] == [False, True, False, False]
@@ -62,11 +58,7 @@ def test_a_release_is_seen_at_once_where_the_account_is_shown() -> None:
 
 
 def test_admission_is_visited_where_the_numbers_are_close() -> None:
-    """
-    Given a pool of 100 bytes with buffers of 10 at most
-    When there is plenty, little, and nothing left
-    Then only the latter two put admission to the test, and the last one the bound
-    """
+    """Only the latter two put admission to the test, and the last one the bound."""
     pool = MemoryPoolConfiguration(100, 10)
     steps = [Allocate(f"b{number}", 10) for number in range(11)]
     seen = visits(SILENT, *steps, configuration=pool)
@@ -91,11 +83,7 @@ def test_admission_is_visited_where_the_numbers_are_close() -> None:
 def test_dry_spells_are_visited_where_they_end_or_would(
     steps: tuple[Operation, ...], last: set[str]
 ) -> None:
-    """
-    Given a pool of which nine bytes are taken, or all
-    When a request is refused or is an error, time passes, something is released
-    Then the rules of dry spells are visited in the step that shows whether they hold
-    """
+    """The rules of dry spells are visited in the step that shows whether they hold."""
     size = 9 if not last else 10
     visited = visits(SPELLS, Allocate("a", size), *steps)[-1]
     spells = {"SPELL-BEGINS", "SPELL-ENDS", "DEPLETED-TIME"}
@@ -103,22 +91,14 @@ def test_dry_spells_are_visited_where_they_end_or_would(
 
 
 def test_rules_of_numbers_need_something_outstanding() -> None:
-    """
-    Given a fresh pool that shows everything
-    When nothing has been granted, and then something
-    Then only then are conservation, used and size put to the test
-    """
+    """Only then are conservation, used and size put to the test."""
     numbers = {"CONSERVATION", "USED", "SIZE"}
     idle, taken = visits(PROFILE, Elapse(1), Allocate("a", 1))
     assert (idle & numbers, taken & numbers) == (set(), numbers)
 
 
 def test_unbounded_pools_visit_their_own_rules_alone() -> None:
-    """
-    Given an unbounded pool
-    When anything is asked for and released
-    Then the rules of bounded pools are not visited
-    """
+    """Given an unbounded pool: the rules of bounded pools are not visited."""
     seen = visits(
         PROFILE,
         Allocate("a", 0),
@@ -139,11 +119,7 @@ def vector(*operations: Operation, features: frozenset[MemoryPoolFeature]) -> Ca
 
 
 def test_vectors_are_asked_where_they_can_be() -> None:
-    """
-    Given a golden case that needs a feature
-    When it is suited to subjects
-    Then those without it, or without such a pool, are not asked; nor is an unusable one anybody
-    """
+    """Those without it, or without such a pool, are not asked; nor is an unusable one anybody."""
     support = MEMORY_POOL_SUPPORT
     needed = frozenset({MemoryPoolFeature.RELEASE_SLICE})
     case = vector(Allocate("a", 1), Release("a", ReleaseForm.SLICE), features=needed)

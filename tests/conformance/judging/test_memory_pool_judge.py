@@ -62,11 +62,7 @@ def run_of(
 def test_crediting_what_was_not_granted_breaks_conservation(
     operations: tuple[Operation, ...],
 ) -> None:
-    """
-    Given a pool that declares that it does not know its own buffers, which is legal
-    When it credits something else
-    Then it breaks conservation, which is asked of every pool
-    """
+    """When it credits something else, it breaks conservation, which is asked of every pool."""
     run = run_of(*operations)
     assert run.verdict is CaseVerdict.FAIL
     assert run.divergence is not None
@@ -76,11 +72,7 @@ def test_crediting_what_was_not_granted_breaks_conservation(
 
 
 def test_bound_is_broken_where_nothing_is_shown() -> None:
-    """
-    Given a pool that credits anything and does not show what is available
-    When more is granted than the bound allows
-    Then the bound is broken; what may have been credited before is no divergence by itself
-    """
+    """The bound is broken; what may have been credited before is no divergence by itself."""
     run = run_of(ReleaseForeign(40), *FULL, Allocate("d", 40), profile=SILENT_AND_NAIVE)
     assert run.divergence is not None
     assert run.divergence.rule == "POOL-BOUND"
@@ -88,11 +80,7 @@ def test_bound_is_broken_where_nothing_is_shown() -> None:
 
 
 def test_a_declared_deviation_is_followed() -> None:
-    """
-    Given a pool that is declared to credit anything
-    When it does, and then goes on
-    Then the case deviates as declared, and the conservation is visited no longer
-    """
+    """The case deviates as declared, and the conservation is visited no longer."""
     credit = ReleaseForeign(40)
     run = run_of(credit, *FULL, Allocate("d", 40), Release("d"), deviations=(CREDITS,))
     assert run.verdict is CaseVerdict.DEVIATES
@@ -113,11 +101,7 @@ def test_a_declared_deviation_is_followed() -> None:
 def test_another_fault_beyond_the_deviation_is_found(
     pool: type[SmallMemoryPool], operations: tuple[Operation, ...], rule: str
 ) -> None:
-    """
-    Given a pool that is declared to credit anything, and has a further fault
-    When it first deviates as declared, then shows the fault
-    Then the fault is a failure, by its own rule
-    """
+    """The fault is a failure, by its own rule."""
     run = run_of(*operations, pool=pool, deviations=(CREDITS,))
     assert run.verdict is CaseVerdict.FAIL
     assert run.divergence is not None
@@ -143,12 +127,7 @@ class FullIsEmpty(SmallMemoryPool):
 def test_a_campaign_under_the_declared_deviation(
     pool: type[SmallMemoryPool], verdict: Verdict, rules: set[str]
 ) -> None:
-    """
-    Given a pool that is declared to credit anything, without a further fault and with one that
-        shows only after it has credited too much
-    When a campaign runs
-    Then it conforms with the deviation, or the fault alone is reported
-    """
+    """When a campaign runs, it conforms with the deviation, or the fault alone is reported."""
     subject = small_pool_subject(pool, profile=NAIVE_PROFILE)
     campaign = run_campaign(
         subject, Component.MEMORY_POOL, seed=3, budget=Budget(), deviations=(CREDITS,)
@@ -161,11 +140,7 @@ def test_a_campaign_under_the_declared_deviation(
 
 @pytest.mark.slow
 def test_the_other_choice_is_no_excuse() -> None:
-    """
-    Given a pool that credits anything and says that it knows its own buffers
-    When a campaign runs
-    Then it is not conformant; it would break conservation under the other choice, too
-    """
+    """It is not conformant; it would break conservation under the other choice, too."""
     subject = small_pool_subject(profile=PROFILE, behaves=NAIVE_PROFILE)
     budget = Budget(least_cases=60, most_cases=60, shrink_runs=200)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=3, budget=budget)
@@ -190,11 +165,7 @@ OBSERVABLES: tuple[tuple[Operation, str, Value, str], ...] = (
 def test_each_observable_is_compared(
     operation: Operation, name: str, value: Value, rule: str
 ) -> None:
-    """
-    Given the right outcome of a step, of which one observable is changed
-    When it is judged
-    Then that observable is named, and the rule that it belongs to
-    """
+    """When it is judged, that observable is named, and the rule that it belongs to."""
     judge = MemoryPoolJudge(EXAMPLE, PROFILE)
     ((right, _),) = judge.model.successors(judge.state, operation)
     wrong = msgspec.structs.replace(right, observed={**right.observed, name: value})
@@ -205,11 +176,7 @@ def test_each_observable_is_compared(
 
 
 def test_answers_and_events_are_compared() -> None:
-    """
-    Given the right outcome of a request that is granted
-    When it has no result, an event, or is rejected, instead
-    Then that is named, and the rule of the grant
-    """
+    """That is named, and the rule of the grant."""
     ask = Allocate("a", 1)
     ((right, _),) = MemoryPoolJudge(EXAMPLE, PROFILE).model.successors(
         MemoryPoolJudge(EXAMPLE, PROFILE).state, ask
@@ -226,11 +193,7 @@ def test_answers_and_events_are_compared() -> None:
 
 
 def test_used_alone_is_compared_where_available_is_not_shown() -> None:
-    """
-    Given a pool that shows what is used and not what is available
-    When a grant, or a release, changes it wrongly
-    Then a grant breaks the rule about what is used, a release its own
-    """
+    """A grant breaks the rule about what is used, a release its own."""
     shown = frozenset({MemoryPoolObservable.USED})
     judge = MemoryPoolJudge(EXAMPLE, msgspec.structs.replace(PROFILE, observables=shown))
     wrong = judge.step(Allocate("a", 2), Outcome(True, observed={"used_bytes": 1})).divergence
@@ -243,11 +206,7 @@ def test_used_alone_is_compared_where_available_is_not_shown() -> None:
 
 
 def test_more_states_than_the_judge_carries_are_said() -> None:
-    """
-    Given a pool that shows nothing and may credit or ignore foreign buffers
-    When so many come that each subset may have been credited
-    Then the judge gives up rather than forget one
-    """
+    """The judge gives up rather than forget one."""
     judge = MemoryPoolJudge(EXAMPLE, SILENT_AND_NAIVE)
     for power in range(8):
         judge.step(ReleaseForeign(2**power), Outcome())

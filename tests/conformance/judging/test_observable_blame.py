@@ -27,11 +27,7 @@ PROFILE = TimerProfile(
 def test_a_bucket_that_is_gone_is_a_divergence_and_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given a model that forgets a bucket with its last task, against the rules
-    When a task is moved to another bucket and the subject keeps the emptied one
-    Then the step diverges by a rule about adding
-    """
+    """The step diverges by a rule about adding."""
     remove = TimingWheel.remove
 
     def forgetting(wheel: TimingWheel, task: str) -> TimingWheel:

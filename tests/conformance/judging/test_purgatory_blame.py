@@ -83,11 +83,7 @@ BY_CALLBACK: tuple[Operation, ...] = (
 
 @pytest.mark.parametrize("operations", [SECOND_ENTRY, BY_CALLBACK], ids=["entry", "callback"])
 def test_an_entry_that_a_check_has_passed_stays(operations: tuple[Operation, ...]) -> None:
-    """
-    Given an operation that is completed after a check has passed an entry of it
-    When the entry is kept as a stale one, and when the check drops it at its end
-    Then the first is right, and the second is blamed on what a check drops
-    """
+    """The first is right, and the second is blamed on what a check drops."""
     right = run_of(operations)
     assert right.verdict is CaseVerdict.PASS
     outcome = right.steps[-1].outcome
@@ -107,11 +103,7 @@ class ForcedIsLost(SmallPurgatory):
 
 
 def test_other_wrong_lists_behind_a_callback_are_its_own() -> None:
-    """
-    Given a check with a callback that forces, and a further operation that waits under the key
-    When the whole list is gone after it
-    Then more is wrong than the entry that was passed, and the callback's rule is blamed
-    """
+    """More is wrong than the entry that was passed, and the callback's rule is blamed."""
     operations = (Watch("o3", ("a",), 9), *BY_CALLBACK)
     assert blame_of(operations, ForcedIsLost)[0] == "PURGATORY-FORCE-INSIDE"
 
@@ -124,11 +116,7 @@ WATCHES_ITSELF: tuple[Operation, ...] = (
 
 @pytest.mark.parametrize("make", [CompletedIsWatched, CompletedIsArmed])
 def test_an_operation_that_watches_itself_is_completed(make: type[SmallPurgatory]) -> None:
-    """
-    Given an operation whose own on_complete watches it
-    When it is then in the lists, or in the timer
-    Then a completed operation was watched, or it was not completed yet
-    """
+    """A completed operation was watched, or it was not completed yet."""
     assert blame_of(WATCHES_ITSELF, make) == (
         "PURGATORY-WATCH-COMPLETED",
         ("PURGATORY-CALLBACK-ORDER",),
@@ -136,11 +124,7 @@ def test_an_operation_that_watches_itself_is_completed(make: type[SmallPurgatory
 
 
 def test_a_completed_operation_watched_by_a_step_has_one_explanation() -> None:
-    """
-    Given an operation that was completed in an earlier step
-    When it is watched and then in the lists
-    Then the order of callbacks does not explain it
-    """
+    """When it is watched and then in the lists, the order of callbacks does not explain it."""
     operations = (Watch("o1", ("a",), 9), Force("o1"), Watch("o1", ("b",), 9))
     assert blame_of(operations, CompletedIsWatched) == ("PURGATORY-WATCH-COMPLETED", ())
 
@@ -178,11 +162,7 @@ def drawn(seed: int) -> Candidate:
 
 @pytest.mark.slow
 def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> None:
-    """
-    Given a purgatory that watches completed operations, and declares it
-    When cases run in which callbacks watch their own operation
-    Then each passes or deviates as declared; undeclared, some of them fail by that rule
-    """
+    """Each passes or deviates as declared; undeclared, some of them fail by that rule."""
     subject = small_purgatory(TriedAndWatched)
     cases = [case for seed in range(200) if watches_itself(case := drawn(seed))]
     declared = [
@@ -198,11 +178,7 @@ def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> No
 
 @pytest.mark.parametrize("executor", [Executor.STEPPED, Executor.INLINE])
 def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: Executor) -> None:
-    """
-    Given a purgatory that is wrongly declared to have a timing wheel
-    When an operation is watched whose delay is zero, and does not expire at once
-    Then its time-out is missing, and not its second try
-    """
+    """Its time-out is missing, and not its second try."""
     profile = msgspec.structs.replace(
         SILENT_PROFILE, executor=executor, structure=Structure.DELAY_QUEUE_WHEEL
     )
@@ -210,11 +186,7 @@ def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: Executor) -
 
 
 def test_time_out_that_a_throwing_watch_has_moved_is_blamed_on_that_watch() -> None:
-    """
-    Given an operation that waits, and is watched again later with a try that throws
-    When its time-out is missing because that watch has moved it
-    Then it is blamed on the first try that threw, also where a second one threw before
-    """
+    """It is blamed on the first try that threw, also where a second one threw before."""
     for tries in ((Answer.WAIT, Answer.WAIT, Answer.THROW), (Answer.WAIT, Answer.THROW)):
         watch = Watch("o1", ("a",), 4, Script(tries))
         operations = (watch, Elapse(1), watch, Advance(4))

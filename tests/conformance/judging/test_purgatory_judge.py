@@ -80,11 +80,7 @@ def waits(name: str) -> Outcome:
 
 
 def test_stale_operations_are_bounded_whatever_the_accounting_predicts() -> None:
-    """
-    Given a purgatory that keeps the published estimate, as the model predicts it
-    When an operation expires, and the pass that handed it over has forgotten it
-    Then the next pass leaves more stale operations than the interval, and that is what is blamed
-    """
+    """The next pass leaves more stale operations than the interval, and that is what is blamed."""
     subject = small_purgatory(profile=PROPOSAL_PROFILE)
     run = run_case(subject, "mass", PurgatoryConfiguration(purge_interval=0), MASS_EXPIRY)
     assert run.verdict is CaseVerdict.FAIL
@@ -98,11 +94,7 @@ def test_stale_operations_are_bounded_whatever_the_accounting_predicts() -> None
 
 
 def test_bound_is_judged_only_of_quiet_advances_and_what_is_shown() -> None:
-    """
-    Given the same operations with the run left out, or with the count not declared
-    When they are judged
-    Then nothing is blamed: something is queued, or nobody can see it
-    """
+    """When they are judged, nothing is blamed: something is queued, or nobody can see it."""
     configuration = PurgatoryConfiguration(purge_interval=0)
     busy = run_case(
         small_purgatory(profile=PROPOSAL_PROFILE),
@@ -117,11 +109,7 @@ def test_bound_is_judged_only_of_quiet_advances_and_what_is_shown() -> None:
 
 
 def test_excused_rule_is_neither_judged_nor_visited() -> None:
-    """
-    Given a judge by whom the bound on stale operations is excused
-    When the mass expiry is judged
-    Then there is no divergence, and the rule is not counted as visited
-    """
+    """There is no divergence, and the rule is not counted as visited."""
     configuration = PurgatoryConfiguration(purge_interval=0)
     excused = frozenset({"PURGATORY-STALE-OPERATIONS"})
     judge = PurgatoryJudge(configuration, PROPOSAL_PROFILE, excused)
@@ -137,11 +125,7 @@ def test_excused_rule_is_neither_judged_nor_visited() -> None:
 
 
 def test_stale_entries_are_bounded_under_the_exact_accounting() -> None:
-    """
-    Given a subject with the exact accounting that shows stale entries alone, and none purged
-    When an advance leaves more of them than the interval
-    Then the model diverges there, and two entries of one operation are blamed on the bound
-    """
+    """The model diverges there, and two entries of one operation are blamed on the bound."""
     shown = frozenset({PurgatoryObservable.STALE_ENTRIES})
     profile = msgspec.structs.replace(PROFILE, observables=shown)
     second = Script((Answer.WAIT, Answer.COMPLETE))
@@ -159,11 +143,7 @@ def test_stale_entries_are_bounded_under_the_exact_accounting() -> None:
 
 
 def test_silent_subject_is_not_visited_by_what_it_cannot_show() -> None:
-    """
-    Given the small purgatory, once showing all and once nothing
-    When a stale entry is purged
-    Then the purge is visited where it can be seen, and not where it cannot
-    """
+    """The purge is visited where it can be seen, and not where it cannot."""
     operations = (Watch("o1", ("a", "b"), 9), Satisfy("o1"), Check("a"), Advance(1))
     seen, unseen = visits_of(PROFILE, operations), visits_of(SILENT_PROFILE, operations)
     assert {"PURGE-START", "PURGE-REMOVES", "STALE-ENTRIES", "STALE-OPERATIONS"} <= seen[3]
@@ -173,22 +153,14 @@ def test_silent_subject_is_not_visited_by_what_it_cannot_show() -> None:
 
 
 def test_time_out_that_was_taken_is_visited_when_it_would_have_come() -> None:
-    """
-    Given a purgatory that shows nothing, and an operation that is forced before its time-out
-    When the clock is not there yet, and when it is
-    Then only the second advance puts it to the test that the operation has left the timer
-    """
+    """Only the second advance puts it to the test that the operation has left the timer."""
     operations = (Watch("o1", ("a",), 5), Force("o1"), Advance(4), Advance(5), Advance(6))
     visited = visits_of(SILENT_PROFILE, operations)
     assert ["TIMER-LEFT" in rules for rules in visited] == [False, False, False, True, False]
 
 
 def test_cancelled_time_outs_are_visited_by_their_own_rules() -> None:
-    """
-    Given two operations, one of them under a second key
-    When the first key is cancelled, and time passes
-    Then one time-out is missing and the other one comes, each by its rule
-    """
+    """One time-out is missing and the other one comes, each by its rule."""
     operations = (
         Watch("o1", ("a",), 5),
         Watch("o2", ("a", "b"), 5),
@@ -203,11 +175,7 @@ def test_cancelled_time_outs_are_visited_by_their_own_rules() -> None:
 
 
 def test_idle_purgatory_visits_nothing() -> None:
-    """
-    Given a purgatory in which nothing waits
-    When it is advanced, run and shut down
-    Then no rule was put to the test, until it is shut down again
-    """
+    """No rule was put to the test, until it is shut down again."""
     visited = visits_of(PROFILE, (Advance(5), RunOne(), Shutdown(), Advance(6), Shutdown()))
     assert visited == [set(), set(), set(), set(), {"SHUTDOWN-AGAIN"}]
 
@@ -288,21 +256,13 @@ WRONG_STEPS: dict[str, tuple[list[tuple[Operation, Outcome]], str]] = {
 
 @pytest.mark.parametrize("name", WRONG_STEPS)
 def test_wrong_step_is_blamed_on_its_rule(name: str) -> None:
-    """
-    Given a case whose last step is wrong
-    When it is judged
-    Then the rule that it breaks is named
-    """
+    """Given a case whose last step is wrong: the rule that it breaks is named."""
     steps, rule = WRONG_STEPS[name]
     assert blamed(steps).rule == rule
 
 
 def test_what_is_wrong_inside_may_be_declared_from_outside() -> None:
-    """
-    Given a callback that cancels one of two keys of an operation, and the time-out is gone
-    When it is judged
-    Then the callback's rule is blamed, and the rule about the time-out also explains it
-    """
+    """The callback's rule is blamed, and the rule about the time-out also explains it."""
     shown = frozenset({PurgatoryObservable.TIMER_SIZE})
     profile = msgspec.structs.replace(PROFILE, observables=shown)
     cancels = Script(on_complete=(CancelForKeyInside("b"),))
@@ -325,11 +285,7 @@ def test_what_is_wrong_inside_may_be_declared_from_outside() -> None:
 
 
 def test_inline_order_that_nobody_expects_is_blamed() -> None:
-    """
-    Given a purgatory with an inline executor, and many operations that are due together
-    When an advance runs all but one of them
-    Then the one that is missing is blamed, without going through all orders
-    """
+    """The one that is missing is blamed, without going through all orders."""
     profile = msgspec.structs.replace(SILENT_PROFILE, executor=Executor.INLINE)
     names = [f"o{number}" for number in range(1, 12)]
     steps: list[tuple[Operation, Outcome]] = [
@@ -353,11 +309,7 @@ def _second_try_completes(number: int) -> tuple[Operation, Outcome]:
 
 
 def test_too_many_states_are_told() -> None:
-    """
-    Given a timing wheel, of which it is free whether a second try that completes used a bucket
-    When many such operations with different delays are watched
-    Then the judge carries both for each, up to its cap, and then says that it cannot follow
-    """
+    """The judge carries both for each, up to its cap, and then says that it cannot follow."""
     profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.DELAY_QUEUE_WHEEL)
     judge = PurgatoryJudge(PurgatoryConfiguration(wheel_size=20), profile)
     counts = []
@@ -372,11 +324,7 @@ def test_too_many_states_are_told() -> None:
 
 
 def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
-    """
-    Given profiles of subjects that show less and less
-    When the rules are listed that each is judged by
-    Then those are left out whose breach it would never show
-    """
+    """Those are left out whose breach it would never show."""
     support = support_of(Component.PURGATORY)
 
     def judged(profile: PurgatoryProfile) -> set[str]:

@@ -53,41 +53,25 @@ def judged(*steps: tuple[Operation, Outcome], tick_ms: int = 1) -> str | None:
     ],
 )
 def test_a_run_is_right_within_its_interval(at: int, rule: str | None) -> None:
-    """
-    Given a task of 50 ms added between 100 and 102, and a lateness of 20 ms
-    When it runs at one of the edges
-    Then 150 to 172 is right, earlier breaks a MUST and later a SHOULD
-    """
+    """150 to 172 is right, earlier breaks a MUST and later a SHOULD."""
     add = (Add("a", 50), seen(100, 102))
     assert judged(add, (Wait(200), seen(102, 302, a=at))) == rule
 
 
 def test_a_run_may_be_early_within_the_tick() -> None:
-    """
-    Given the same task on a tick of 10 ms added at 101
-    When it runs at 150, before its 51 ms have passed
-    Then that is the early window of rounding down
-    """
+    """That is the early window of rounding down."""
     add = (Add("a", 50), seen(101, 101))
     assert judged(add, (Wait(200), seen(102, 302, a=150)), tick_ms=10) is None
     assert judged(add, (Wait(200), seen(102, 302, a=149)), tick_ms=10) == "TIMER-NOT-EARLY"
 
 
 def test_a_task_that_never_runs_is_late() -> None:
-    """
-    Given an armed task
-    When a reply comes after its interval without its run
-    Then it is late
-    """
+    """Given an armed task, when a reply comes after its interval without its run, it is late."""
     assert judged((Add("a", 50), seen(100, 100)), (Wait(9), seen(100, 171))) == "TIMER-LATENESS"
 
 
 def test_a_cancelled_task_must_not_run() -> None:
-    """
-    Given a task that is cancelled well before it is due
-    When it runs
-    Then the cancel was broken; twice cancelled, then added, it must run
-    """
+    """When it runs, the cancel was broken; twice cancelled, then added, it must run."""
     add, cancel = (Add("a", 50), seen(100, 100)), (Cancel("a"), seen(110, 110))
     assert judged(add, cancel, (Wait(99), seen(110, 250, a=150))) == "TIMER-CANCEL"
     assert judged(add, cancel, (Wait(99), seen(110, 250))) is None
@@ -97,11 +81,7 @@ def test_a_cancelled_task_must_not_run() -> None:
 
 
 def test_a_cancel_that_races_with_the_run_leaves_both_open() -> None:
-    """
-    Given a task that is cancelled when it may already have run
-    When it is reported to have run, or not
-    Then both are right, once
-    """
+    """Given a task that is cancelled when it may already have run: both are right, once."""
     add, cancel = (Add("a", 50), seen(100, 100)), (Cancel("a"), seen(149, 151))
     assert judged(add, cancel, (Wait(99), seen(151, 300))) is None
     assert judged(add, cancel, (Wait(99), seen(151, 300, a=150))) is None
@@ -111,11 +91,7 @@ def test_a_cancel_that_races_with_the_run_leaves_both_open() -> None:
 
 
 def test_a_second_run_of_one_arming_is_a_divergence() -> None:
-    """
-    Given a task that ran
-    When it runs again without having been added
-    Then it did not run exactly once
-    """
+    """Given a task that ran: it did not run exactly once."""
     steps = ((Add("a", 5), seen(100, 100)), (Wait(9), seen(100, 109, a=105)))
     assert judged(*steps, (Wait(9), seen(110, 120, a=115))) == "TIMER-EXACTLY-ONCE"
 
@@ -142,11 +118,7 @@ def sized(size: object, outcome: Outcome) -> Outcome:
 def test_a_size_is_exact_until_a_task_may_leave(
     size: object, next_called_ms: int, rule: str | None, is_visited: bool
 ) -> None:
-    """
-    Given a task that may run from 150 on, and a size that was read after it was added
-    When the next step begins before that, or not
-    Then the size is one, or at most one, and only the first puts its rule to the test
-    """
+    """The size is one, or at most one, and only the first puts its rule to the test."""
     judge = RealClockJudge(TimerConfiguration(1), SIZED)
     assert judge.step(Add("a", 50), sized(size, seen(100, 100))).divergence is None
     later = judge.step(Wait(1), sized(1, seen(next_called_ms, next_called_ms)))
@@ -168,11 +140,7 @@ def test_a_size_is_exact_until_a_task_may_leave(
 def test_a_task_that_ran_as_the_size_was_read_counts_or_not(
     size: int, ran_at_ms: int, rule: str | None
 ) -> None:
-    """
-    Given an add from 99 to 100 of a task that is due at once, and a size that was read behind it
-    When the reply also tells the task's run, before the end of the add, or at it, or behind it
-    Then the task counts or not, unless its run was before
-    """
+    """The task counts or not, unless its run was before."""
     judge = RealClockJudge(TimerConfiguration(1), SIZED)
     added = seen(99, 100, a=ran_at_ms)
     assert judge.step(Add("a", 0), sized(size, added)).divergence is None
@@ -197,11 +165,7 @@ class OffByOne:
 
 
 def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
-    """
-    Given a timer on a real clock whose size is one too large
-    When it is judged
-    Then it is not conformant by the rule of the size, the first add shows it
-    """
+    """When it is judged, it is not conformant by the rule of the size, the first add shows it."""
     right = bundled_real_clock_subject()
     subject = InProcessSubject(
         right.implementation,
@@ -216,11 +180,7 @@ def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
 
 
 def test_the_observables_that_nobody_compares_are_named() -> None:
-    """
-    Given a profile with three observables
-    When its clock is real, or manual
-    Then all but the size are not compared, or none
-    """
+    """Given a profile with three observables: all but the size are not compared, or none."""
     shown = frozenset({Observable.SIZE, Observable.QUEUED, Observable.LEVELS})
     profile = msgspec.structs.replace(PROFILE, observables=shown)
     assert not_compared(profile) == ("levels", "queued")

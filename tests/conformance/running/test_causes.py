@@ -75,12 +75,7 @@ def shuffling(design: type) -> InProcessSubject:
 
 
 def test_an_order_that_is_left_free_is_no_nondeterminism() -> None:
-    """
-    Given a timer without order inside a tick that also runs ticks in the wrong order
-    When its failing cases are repeated, with other orders each time
-    Then it is not conformant, and the case is shrunk to few steps: two tasks and their end, and
-    perhaps a step whose removal happened to pass when it was tried
-    """
+    """It is not conformant, and the case is shrunk to few steps: two tasks and their end."""
     campaign = campaign_of(shuffling(calendar_queue.OrderOfDays))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     (cause,) = [each for each in campaign.causes if each.rule == "TIMER-TICK-ORDER"]
@@ -105,11 +100,7 @@ class FailsSeldom(SmallTimer):
 def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
     most_ms: int, is_steady: bool
 ) -> None:
-    """
-    Given three cases that fail once and not again, with or without a fourth that fails every time
-    When the cause of all is looked for
-    Then it is steady where the fourth is among them
-    """
+    """When the cause of all is looked for, it is steady where the fourth is among them."""
     FailsSeldom.met.clear()
     subject = small_subject(FailsSeldom)
     runs = [
@@ -125,11 +116,7 @@ def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
 
 
 def test_a_free_order_alone_is_no_failure() -> None:
-    """
-    Given the same design without the fault
-    When a campaign runs
-    Then the order of ticks is not blamed
-    """
+    """Given the same design without the fault: the order of ticks is not blamed."""
     campaign = campaign_of(shuffling(calendar_queue.CalendarQueueTimer))
     assert "TIMER-TICK-ORDER" not in campaign.blamed
 
@@ -177,11 +164,7 @@ def simulated(late_ms: Callable[[], int]) -> InProcessSubject:
 
 
 def test_lateness_that_is_not_seen_again_is_inconclusive() -> None:
-    """
-    Given a timer on a real clock that is late in one case and never again
-    When the case is asked again
-    Then the verdict is inconclusive and says so, nothing is hinted at, and the rule did not hold
-    """
+    """The verdict is inconclusive and says so, nothing is hinted at, and the rule did not hold."""
     cases = count()
     subject = simulated(lambda: 500 if next(cases) == 3 else 0)
     campaign = campaign_of(subject)
@@ -193,11 +176,7 @@ def test_lateness_that_is_not_seen_again_is_inconclusive() -> None:
 
 
 def test_lateness_that_is_seen_again_is_a_failure() -> None:
-    """
-    Given a timer on a real clock that is always late, and one that never is
-    When campaigns run
-    Then the first is not conformant, and the second is
-    """
+    """When campaigns run, the first is not conformant, and the second is."""
     assert campaign_of(simulated(lambda: 500)).verdict is Verdict.NOT_CONFORMANT
     assert campaign_of(simulated(lambda: 0)).verdict is Verdict.CONFORMANT
 
@@ -211,11 +190,7 @@ class TicksBackwardsAndWakes(TicksBackwards, WakesEveryTick):
 
 
 def test_two_faults_are_two_causes_with_their_own_rules() -> None:
-    """
-    Given timers with two planted faults each
-    When their failing cases are shrunk and put together
-    Then each fault is a cause that is shown by a case of its own rule
-    """
+    """Each fault is a cause that is shown by a case of its own rule."""
     for timer, rules in (
         (DropsZeroAndStacks, {"TIMER-ZERO-DELAY", "TIMER-EXECUTOR-ORDER"}),
         (TicksBackwardsAndWakes, {"TIMER-TICK-ORDER", "TIMER-WAKE-UP"}),
@@ -229,11 +204,7 @@ def test_two_faults_are_two_causes_with_their_own_rules() -> None:
 
 
 def test_one_fault_is_one_cause() -> None:
-    """
-    Given a timer that counts a cancelled task that has run, from outside and from inside a task
-    When its failing cases are put together
-    Then there is one cause, which names both rules
-    """
+    """When its failing cases are put together, there is one cause, which names both rules."""
     wrong = mutant("cancel-fired-counts")
     for seed in (0, 1):
         campaign = campaign_of(narrowed(wrong.make(), InProcessSubject), seed)
@@ -258,11 +229,7 @@ def test_one_fault_is_one_cause() -> None:
 def test_a_fault_that_shows_in_several_ways_is_one_cause(
     stranger: ModuleType, design: type, rules: set[str]
 ) -> None:
-    """
-    Given one defect that shows as another answer, by another rule, or in another kind
-    When its failing cases are put together
-    Then there is one cause, which names the rules
-    """
+    """When its failing cases are put together, there is one cause, which names the rules."""
     component = stranger.STRANGER.component
     prefix = "PURGATORY-" if component is Component.PURGATORY else ""
     subject = stranger.STRANGER.subject(design)
@@ -291,11 +258,7 @@ ADVANCED = (Add("a", 3), Cancel("a"), Advance(3))
 def test_a_part_leaves_out_and_changes_nothing_else(
     operations: tuple[Operation, ...], is_part: bool
 ) -> None:
-    """
-    Given a case that ends with an advance
-    When another one leaves operations out, or goes less far, or has other numbers, order or end
-    Then the first two are parts of it
-    """
+    """Given a case that ends with an advance: the first two are parts of it."""
     whole = Candidate(TimerConfiguration(), ADVANCED)
     assert is_part_of(Candidate(TimerConfiguration(), operations), whole) is is_part
     assert not is_part_of(Candidate(TimerConfiguration(tick_ms=2), ADVANCED), whole)
@@ -341,11 +304,7 @@ class TicksBackwardsAndCounts(TicksBackwards, SizeOnceRun):
 def test_two_faults_of_one_step_are_two_causes(
     timer: type[SmallTimer], executor: Executor, rule: str
 ) -> None:
-    """
-    Given a timer with two faults that show in the same step, one in its events, one in its count
-    When its failing cases are put together
-    Then a part of the first one's case breaks the other's rule, and yet there are two causes
-    """
+    """A part of the first one's case breaks the other's rule, and yet there are two causes."""
     profile = structs.replace(PROFILE, executor=executor)
     campaign = campaign_of(small_subject(timer, profile, "two faults in a step"))
     two = {rule, "TIMER-SIZE"}
@@ -354,11 +313,7 @@ def test_two_faults_of_one_step_are_two_causes(
 
 
 def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:
-    """
-    Given a timer whose cases are blamed on several rules and then put together
-    When the results are made
-    Then every rule that a case was blamed on is broken, and others held
-    """
+    """Every rule that a case was blamed on is broken, and others held."""
     subject = narrowed(mutant("cancel-fired-counts").make(), InProcessSubject)
     campaign = campaign_of(subject)
     states = states_of(campaign, subject)
@@ -369,11 +324,7 @@ def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:
 
 
 def test_a_failure_of_a_campaign_that_ended_early_is_not_forgotten() -> None:
-    """
-    Given a campaign that knows of a failing case and has no cause for it
-    When the results are made
-    Then the rule is broken
-    """
+    """Given a campaign that knows of a failing case and has no cause for it: the rule is broken."""
     subject = narrowed(mutant("rounds-up").make(), InProcessSubject)
     campaign = Campaign(Component.TIMER, 1, QUICK, ())
     campaign.rules = campaign_of(subject).rules

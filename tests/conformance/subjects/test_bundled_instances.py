@@ -1,7 +1,6 @@
-"""The bundled instances: with an executor that runs what expires at once, and what is refused.
+"""The bundled instances: with an executor that runs what expires at once, and what is refused."""
 
-That each step is translated rightly is judged by the suite itself, on ``bundled``.
-"""
+# That each step is translated rightly is judged by the suite itself, on ``bundled``.
 
 from asyncio import CancelledError
 from collections.abc import Callable
@@ -82,11 +81,7 @@ def run_but_for_other_classes(task: Task, executor: Executor_) -> None:
 def test_an_executor_that_lets_other_classes_go_is_found(
     component: Component, blamed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a stepped executor from which what is no ``Exception`` escapes.
-
-    When it is checked by scripts that throw both kinds in turn.
-    Then it is not conformant, and the rule is blamed that says so.
-    """
+    """It is not conformant, and the rule is blamed that says so."""
     monkeypatch.setattr(executors, "_run", run_but_for_other_classes)
     campaign = judged(bundled_subject(), component)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
@@ -110,11 +105,7 @@ CLASSES: list[type[BaseException]] = [
 def test_the_model_expects_the_same_whatever_is_thrown(
     thrown: type[BaseException], stepped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given tasks and operations of which the first throws, with a stepped or an inline executor.
-
-    When they expire together.
-    Then each step is what the model expects, for every class of exception.
-    """
+    """Each step is what the model expects, for every class of exception."""
     for module in (timer, purgatory):
         monkeypatch.setattr(module, "failures_in_turn", lambda: repeat(thrown()))
     subject = bundled_subject() if stepped else bundled_inline_subject()
@@ -153,22 +144,14 @@ def test_it_is_conformant(component: Component) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("component", [Component.TIMER, Component.PURGATORY])
 def test_it_is_not_what_it_does_not_declare(component: Component) -> None:
-    """Given the same profiles, declared by instances whose executor is stepped.
-
-    When they are judged.
-    Then they are not conformant.
-    """
+    """When they are judged, they are not conformant."""
     inline, stepped = bundled_inline_subject(), bundled_subject()
     subject = InProcessSubject(inline.implementation, inline.profiles, stepped._make)
     assert judged(subject, component).verdict is Verdict.NOT_CONFORMANT
 
 
 def test_a_channel_is_not_throttled_where_no_response_is_due() -> None:
-    """
-    Given the bundled server and a channel whose request was answered
-    When it is throttled, and sends the next request
-    Then that is received; a channel that is throttled before its response has to wait
-    """
+    """That is received; a channel that is throttled before its response has to wait."""
     subject = bundled_subject()
     events = {}
     for is_due in (True, False):
@@ -201,11 +184,7 @@ def test_it_goes_by_its_name(tmp_path: Path) -> None:
 
 
 def test_an_add_that_is_refused_leaves_the_script_before() -> None:
-    """Given a pending task with a script.
-
-    When it is added once more with another script and a delay that is too large, and then expires.
-    Then the add is refused, and what it runs is the script before.
-    """
+    """The add is refused, and what it runs is the script before."""
     instance = TimerInstance(TimerConfiguration(), inline=True)
     instance.do(Add("other", 9))
     instance.do(Add("a", 5, (CancelInside("other"),)))
@@ -228,11 +207,7 @@ INSTANCES: list[tuple[Callable[..., Instance], Configuration]] = [
 def test_what_is_none_of_an_instances_is_refused(
     make: Callable[..., Instance], configuration: Configuration
 ) -> None:
-    """Given the bundled instances, of which those with a stepped executor run one task.
-
-    When each is asked to wait.
-    Then that is an error, and so is a task to run where the executor is inline, or there is none.
-    """
+    """That is an error, and so is a task to run where the executor is inline, or there is none."""
     instance = make(configuration)
     stepped = make in (TimerInstance, PurgatoryInstance)
     if stepped:

@@ -1,8 +1,7 @@
-"""Servers whose channels wait for memory, by hand: the small one and the bundled one do the same.
+"""Compare the small server with the bundled one, case by case: both do the same."""
 
-Each case says what is received at each step, and what is shown at its end; whatever else is shown
-must be equal on both. What the rules leave free is not in these cases.
-"""
+# Each case says what is received at each step, and what is shown at its end; whatever else is shown
+# must be equal on both. What the rules leave free is not in these cases.
 
 import json
 from collections.abc import Callable
@@ -265,10 +264,7 @@ def example_of_the_protocol() -> list[tuple[bytes, bytes]]:
 
 @pytest.mark.parametrize("make", SUBJECTS.values(), ids=SUBJECTS)
 def test_the_example_of_the_protocol(make: Callable[[], InProcessSubject]) -> None:
-    """Given the page's example, which shows a part of the observables
-    When its requests are made
-    Then the replies are those of the page, as far as these go
-    """
+    """When its requests are made, the replies are those of the page, as far as these go."""
     (first, _), *steps = example_of_the_protocol()
     configuration = msgspec.json.decode(first, type=NewChannelMuting).configuration
     operations = tuple(msgspec.json.decode(line, type=Do).operation for line, _ in steps)
@@ -313,10 +309,7 @@ def test_the_bundled_server_leaves_no_descriptor() -> None:
 
 
 def test_what_a_server_cannot_be_asked() -> None:
-    """Given both servers
-    When a timer's operation is asked of them
-    Then the small one does not support it, and the bundled one says so loudly
-    """
+    """Given both servers: the small one does not support it, and the bundled one says so loudly."""
     (outcome,) = carried_out(small_server_subject(), TEN, (Add("a", 1),))
     assert outcome.rejected is Reason.UNSUPPORTED
     with pytest.raises(ValueError, match="no such operation"):

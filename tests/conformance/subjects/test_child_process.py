@@ -56,11 +56,7 @@ def test_process_that_reports_a_failure_stays_in_service(adapters: Adapters) -> 
 
 
 def test_unsupported_operation_is_no_failure(adapters: Adapters) -> None:
-    """
-    Given an adapter that answers an operation with the field ``unsupported``
-    When cases ask for it
-    Then each is refused, with the adapter's sentence; the process goes on
-    """
+    """When cases ask for it, each is refused, with the adapter's sentence; the process goes on."""
     subject = adapters.start("unsupported")
     for _ in range(3):
         run = case_run.run_case(subject, "case", TimerConfiguration(), STEPS)

@@ -59,11 +59,7 @@ WATCH = Watch("a", ("k",), 5)
 def test_a_result_of_its_type_is_taken(
     rules: OutcomeRules, operation: Operation, result: Value
 ) -> None:
-    """
-    Given an operation that has a result
-    When the reply has one of its type
-    Then the outcome has it, and a rejection stands without any
-    """
+    """The outcome has it, and a rejection stands without any."""
     assert rules.outcome(Reply(1, result=result), operation, closed=False).result == result
     refused = rules.outcome(Reply(1, rejected=Reason.CLOSED), operation, closed=False)
     assert (refused.result, refused.rejected) == (None, Reason.CLOSED)
@@ -85,11 +81,7 @@ def test_a_result_of_its_type_is_taken(
 def test_a_result_of_another_type_is_named(
     rules: OutcomeRules, operation: Operation, result: Value, problem: str
 ) -> None:
-    """
-    Given an operation that has a result
-    When the reply has another one, or none
-    Then the fault names the operation and what the result must be
-    """
+    """The fault names the operation and what the result must be."""
     with pytest.raises(Fault) as raised:
         rules.outcome(Reply(1, result=result), operation, closed=False)
     assert raised.value.kind is FailureKind.WRONG_TYPES
@@ -101,11 +93,7 @@ def test_a_result_of_another_type_is_named(
     [(PURGATORY, Advance(5)), (POOL, Release("b")), (SILENT, Advance(5)), (TIMER, Cancel("a"))],
 )
 def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operation) -> None:
-    """
-    Given an operation that has no result, or none that is declared
-    When the reply has one
-    Then nobody looks at it
-    """
+    """Given an operation that has no result, or none that is declared: nobody looks at it."""
     assert rules.outcome(Reply(1, result=True), operation, closed=False).result is None
 
 
@@ -130,12 +118,7 @@ def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operati
 def test_observables_have_their_types(
     observable: PurgatoryObservable | MemoryPoolObservable | Observable, right: Value, wrong: Value
 ) -> None:
-    """
-    Given a declared observable
-    When it is shown with a value of its type, of another type, or not at all
-    Then the first is taken, the second is a wrong type, the third is missing: after shutdown too,
-        but for a timer, which owes no more than its queue then
-    """
+    """The first is taken, the second is a wrong type, the third is missing: after shutdown too."""
     profile = PROFILES_BY[type(observable)](observables=frozenset({observable}))
     rules, operation = OutcomeRules(profile), Cancel("a")
     shown = {observable.value: right, "other": 1}

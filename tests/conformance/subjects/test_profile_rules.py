@@ -86,11 +86,7 @@ def refused(components: dict[str, object]) -> Fault:
 def test_what_no_component_is_judged_by_is_refused(
     components: dict[str, object], sentence: str
 ) -> None:
-    """
-    Given a profile of right types by which nothing can be judged
-    When it is declared at hello, even beside a good one
-    Then it is refused with a sentence
-    """
+    """When it is declared at hello, even beside a good one, it is refused with a sentence."""
     timer: dict[str, object] = {"timer": {}}
     for beside in (components, timer):
         fault = refused({**beside, **components})
@@ -109,21 +105,13 @@ def test_what_no_component_is_judged_by_is_refused(
     ],
 )
 def test_a_slip_of_the_pen_is_not_passed_over(name: str, meant: str) -> None:
-    """
-    Given a name that is nearly that of a component
-    When it is offered beside a good one
-    Then it is refused, and the name that was meant is said
-    """
+    """When it is offered beside a good one, it is refused, and the name that was meant is said."""
     fault = refused({"timer": {}, name: {}})
     assert fault.explanation == f"'{name}' is no component; did you mean '{meant}'?"
 
 
 def test_names_that_resemble_none_are_passed_over() -> None:
-    """
-    Given components of a later version beside a good profile of each of ours
-    When they are offered
-    Then ours alone are taken
-    """
+    """When they are offered, ours alone are taken."""
     offered: dict[str, object] = {
         "timer": {"executor": "thread"},
         "purgatory": {"executor": "stepped"},
@@ -148,11 +136,7 @@ def test_names_that_resemble_none_are_passed_over() -> None:
 def test_a_wrong_word_is_answered_with_the_nearest(
     components: dict[str, object], advice: str
 ) -> None:
-    """
-    Given a profile with a word that its field does not allow
-    When it is declared
-    Then the nearest allowed word is named, or all where none is near
-    """
+    """When it is declared, the nearest allowed word is named, or all where none is near."""
     fault = refused(components)
     assert fault.kind is FailureKind.WRONG_TYPES
     assert advice in fault.explanation
@@ -168,11 +152,7 @@ def test_a_wrong_word_is_answered_with_the_nearest(
     ],
 )
 def test_an_observable_of_a_wrong_type_is_named(line: bytes, sentence: str) -> None:
-    """
-    Given a reply with an observable of a type that none has
-    When it is read
-    Then the sentence names it and says what is allowed
-    """
+    """When it is read, the sentence names it and says what is allowed."""
     with pytest.raises(Fault) as raised:
         decode_reply(line)
     assert sentence in raised.value.explanation
@@ -188,11 +168,7 @@ def in_process(profile: Profile) -> InProcessSubject:
 
 @pytest.mark.parametrize("profile", [THREAD, NO_POOL], ids=["purgatory", "memory pool"])
 def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
-    """
-    Given a subject in process that declares what no component is judged by
-    When it is judged
-    Then the subject failed, with the sentence that an adapter would get
-    """
+    """When it is judged, the subject failed, with the sentence that an adapter would get."""
     subject, component = in_process(profile), component_of(profile)
     with pytest.raises(SubjectFailure) as raised:
         profile_of(subject, component)
@@ -216,10 +192,6 @@ def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
     ],
 )
 def test_other_profiles_have_no_problem(profile: Profile) -> None:
-    """
-    Given a profile by which a component is judged
-    When it is asked for
-    Then it is given
-    """
+    """Given a profile by which a component is judged, when it is asked for, it is given."""
     assert problem_of(profile) == ""
     assert profile_of(in_process(profile), component_of(profile)) is profile

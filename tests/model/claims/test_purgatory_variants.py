@@ -80,22 +80,14 @@ def by_rules(outcome: Outcome, *asked: Operation) -> bool:
 def test_variant_follows_what_the_rules_forbid(
     name: str, asked: tuple[Operation, ...], seen: dict[str, int]
 ) -> None:
-    """
-    Given what an implementation is known to do
-    When the variant of the model follows it
-    Then there is one outcome, which shows it, and which the rules do not allow
-    """
+    """There is one outcome, which shows it, and which the rules do not allow."""
     outcomes, _ = only(variant(name), *asked)
     assert {each: outcomes[-1].observed[each] for each in seen} == seen
     assert not by_rules(outcomes[-1], *asked)
 
 
 def test_completed_operations_are_tried_twice_where_they_are_watched() -> None:
-    """
-    Given a completed operation and the variant that adds it to the lists
-    When it is watched, though a try could complete it
-    Then it is tried twice and the result is false
-    """
+    """It is tried twice and the result is false."""
     outcomes, state = only(
         variant("completed_watched"), Force("a"), Satisfy("a"), Watch("a", ("k",), 9)
     )
@@ -104,11 +96,7 @@ def test_completed_operations_are_tried_twice_where_they_are_watched() -> None:
 
 
 def test_after_shutdown_a_watch_is_taken_or_refused_at_its_end() -> None:
-    """
-    Given the variant that watches after shutdown
-    When an operation is watched then
-    Then it is tried twice and has its entry, and its time-out is lost or refused
-    """
+    """It is tried twice and has its entry, and its time-out is lost or refused."""
     model = variant("open_after_shutdown")
     _, closed = only(model, Shutdown())
     outcomes = [outcome for outcome, _ in model.successors(closed, Watch("a", ("k",), 9))]
@@ -121,22 +109,14 @@ def test_after_shutdown_a_watch_is_taken_or_refused_at_its_end() -> None:
 
 
 def test_stale_uncounted_changes_nothing_in_the_model() -> None:
-    """
-    Given the variant that only excuses the bound on stale operations
-    When an operation is watched
-    Then what comes of it is what the rules say
-    """
+    """When an operation is watched, what comes of it is what the rules say."""
     asked = (Watch("a", ("k",), 9), Force("a"))
     outcomes, _ = only(variant("stale_uncounted"), *asked)
     assert by_rules(outcomes[-1], *asked)
 
 
 def test_watching_under_no_key_fails_as_nobody_planned() -> None:
-    """
-    Given the variant in which that is no ordinary refusal
-    When an operation is watched under no key
-    Then it is not tried, and the reason is internal, which the rules never predict
-    """
+    """It is not tried, and the reason is internal, which the rules never predict."""
     asked = Watch("a", (), 9)
     outcomes, _ = only(variant("no_keys_internal"), asked)
     assert (outcomes[0].rejected, told(outcomes[0])) == (Reason.INTERNAL, "")
@@ -145,21 +125,13 @@ def test_watching_under_no_key_fails_as_nobody_planned() -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_variant_does_not_follow_everything(name: str) -> None:
-    """
-    Given a variant
-    When an operation is completed twice
-    Then it does not follow that
-    """
+    """Given a variant, when an operation is completed twice, it does not follow that."""
     model = variant(name)
     (first, _), state = only(model, Force("a"), Force("a"))
     assert model.accept(state, Force("a"), first) == frozenset()
 
 
 def test_unknown_variant_is_an_error() -> None:
-    """
-    Given a name that no variant has
-    When a model is asked for
-    Then the error names it
-    """
+    """Given a name that no variant has, when a model is asked for, the error names it."""
     with pytest.raises(ValueError, match=re.escape("there is no variant 'late'")):
         variant("late")

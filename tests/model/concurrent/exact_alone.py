@@ -1,14 +1,13 @@
-"""The concurrent purgatory, asked for one call at a time that nothing interrupts.
+"""The concurrent purgatory, asked for one call at a time that nothing interrupts."""
 
-What comes of it has the face of a sequential model: an operation, and every outcome that it may
-have with the state after it. So it can be laid beside ``purgatory``, which states the same
-behaviour without threads.
-
-The clock is left out of the concurrent purgatory. An advance may hand over any operations that are
-in the timer, in any order; then it purges, if a purge is due. The executor's queue has no order,
-so running one runs any that is queued. In both cases what a purgatory with a clock and a queue
-does is one of the outcomes.
-"""
+# What comes of it has the face of a sequential model: an operation, and every outcome that it may
+# have with the state after it. So it can be laid beside ``purgatory``, which states the same
+# behaviour without threads.
+#
+# The clock is left out of the concurrent purgatory. An advance may hand over any operations that
+# are in the timer, in any order; then it purges, if a purge is due. The executor's queue has no
+# order, so running one runs any that is queued. In both cases what a purgatory with a clock and a
+# queue does is one of the outcomes.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,12 +40,10 @@ from purgatory_spec.profiles import PurgatoryObservable
 
 @dataclass(frozen=True, slots=True)
 class ExactAlone:
-    """The concurrent purgatory of an instance, without interleaving.
+    """The concurrent purgatory of an instance, without interleaving."""
 
-    Attributes:
-        instance: With a caller, a completer, a canceller, a forcer and a purger, as far as their
-            calls are asked for; results are kept and lists are in order whatever it says.
-    """
+    # instance: With a caller, a completer, a canceller, a forcer and a purger, as far as their
+    #     calls are asked for; results are kept and lists are in order whatever it says.
 
     instance: ExactInstance
 
@@ -62,13 +59,8 @@ class ExactAlone:
     def successors(
         self, state: ExactState, operation: Operation
     ) -> Iterator[tuple[Outcome, ExactState]]:
-        """Every outcome of an operation that nothing interrupts; none where it cannot be called.
-
-        A check has the event of its key happen first; see ``satisfied_by``.
-
-        Raises:
-            ValueError: the instance has no thread that makes such calls.
-        """
+        """Every outcome of an operation that nothing interrupts; none where it cannot be called."""
+        # A check has the event of its key happen first; see ``satisfied_by``.
         if isinstance(operation, Advance):
             yield from self._advanced(state)
             return
@@ -105,10 +97,8 @@ class ExactAlone:
         }
 
     def _advanced(self, state: ExactState) -> Iterator[tuple[Outcome, ExactState]]:
-        """Hand over, then purge if a purge is due.
-
-        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-START.
-        """
+        """Hand over, then purge if a purge is due."""
+        # Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-START.
         waiting = sorted(state.timer)
         for count in range(len(waiting) + 1):
             for order in permutations(waiting, count):

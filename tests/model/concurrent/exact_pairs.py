@@ -112,12 +112,11 @@ class Pairs:
         return Watch(str(number), self.instance.entries_per_call, delay_ms, script)
 
     def may(self, pair: Pair, operation: Operation) -> bool:
-        """Whether an operation is one that both can be asked for.
-
-        The concurrent model counts calls up to a bound, knows no run of an empty queue, and has an
-        operation in the executor's queue once at a time. In the sequential one an operation that
-        is forced or satisfied before it is watched has no script, so its callback cannot raise.
-        """
+        """Whether an operation is one that both can be asked for."""
+        # The concurrent model counts calls up to a bound, knows no run of an empty queue, and has
+        # an operation in the executor's queue once at a time. In the sequential one an operation
+        # that is forced or satisfied before it is watched has no script, so its callback cannot
+        # raise.
         match operation:
             case Watch(name):
                 return pair.concurrent.operations[int(name)].calls < self.instance.max_calls
@@ -136,11 +135,7 @@ class Pairs:
         return True
 
     def after(self, pair: Pair, operation: Operation) -> Iterator[tuple[Outcome, Pair]]:
-        """Every outcome that the operation has by both models, with the states after it.
-
-        Raises:
-            Differ: one of them has an outcome that the other one has not.
-        """
+        """Every outcome that the operation has by both models, with the states after it."""
         before = pair.sequential
         if isinstance(operation, Check):
             for name in self.concurrent.satisfied_by(pair.concurrent, operation.key):

@@ -67,21 +67,13 @@ def possible(pairs: Pairs) -> Iterator[Operation]:
     ],
 )
 def test_every_call_has_the_same_outcomes(instance: ExactInstance, found: tuple[int, int]) -> None:
-    """
-    Given every pair of states that the same calls lead to, without interleaving, until 2 ms
-    When each call is made in both
-    Then results, events and counts are the same, and no outcome is one model's alone
-    """
+    """Results, events and counts are the same, and no outcome is one model's alone."""
     assert everything(Pairs(instance), last_ms=2) == found
 
 
 @pytest.mark.large
 def test_every_call_has_the_same_outcomes_with_two_operations_and_two_keys() -> None:
-    """
-    Given two operations under two keys, one of which needs two events
-    When each call is made in every pair of states, until the clock reads 2 ms
-    Then results, events and counts are the same
-    """
+    """Results, events and counts are the same."""
     assert everything(Pairs(), last_ms=2) == (3327, 27430)
 
 
@@ -106,11 +98,7 @@ _ONE_THROW = [(), (Answer.WAIT, Answer.THROW, Answer.WAIT), (Answer.THROW, Answe
 @settings(max_examples=40)
 @given(st.data())
 def test_every_program_has_the_same_outcomes(data: st.DataObject) -> None:
-    """
-    Given a purgatory, and a program of calls that do not overlap
-    When both models are asked for each call
-    Then results, events and counts are the same
-    """
+    """When both models are asked for each call, results, events and counts are the same."""
     pairs = Pairs(data.draw(INSTANCES))
     pair = pairs.initial()
     for _ in range(data.draw(st.integers(1, 14))):
@@ -143,22 +131,14 @@ def _calls(pairs: Pairs, pair: Pair) -> st.SearchStrategy[Operation]:
     ["no-second-try", "cancel-takes-time-out", "promise-one-too-few", "winner-stays-in-timer"],
 )
 def test_a_fault_of_one_thread_alone_is_seen(variant: str) -> None:
-    """
-    Given a concurrent model with a fault that needs no interleaving to show
-    When its calls are compared with those of the sequential model
-    Then some call has another outcome
-    """
+    """Some call has another outcome."""
     faulty = replace(INSTANCE, operations=1, variants=frozenset({variant}))
     with pytest.raises(Differ):
         everything(Pairs(replace(faulty, demanding=frozenset())), last_ms=2)
 
 
 def test_a_call_that_no_thread_makes_is_refused() -> None:
-    """
-    Given an instance without a forcer
-    When it is asked for a force, or for what it does not know at all
-    Then the error names the operation
-    """
+    """Given an instance without a forcer: the error names the operation."""
     alone = ExactAlone(replace(INSTANCE, forcers=()))
     for operation, name in ((Force("1"), "force"), (Shutdown(), "shutdown")):
         with pytest.raises(ValueError, match=f"calls {name}"):

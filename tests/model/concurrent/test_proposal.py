@@ -71,11 +71,7 @@ def explained(instance: ProposalInstance, programs: Programs, operation: int) ->
 
 @pytest.mark.parametrize("instance", TRUE_CLAIMS, ids=["overlapping", "one at a time"])
 def test_true_claims_hold_of_every_state(instance: ProposalInstance) -> None:
-    """
-    Given an instance, and what is claimed to be true of it
-    When every state is visited
-    Then no claim is broken
-    """
+    """Given an instance, and what is claimed to be true of it: no claim is broken."""
     model = ConcurrentProposal(instance)
     found = explore(model.initial(), model.steps, breaks(instance, *TRUE_CLAIMS[instance]))
     assert found.counterexample is None
@@ -85,11 +81,7 @@ def test_true_claims_hold_of_every_state(instance: ProposalInstance) -> None:
 
 @pytest.mark.parametrize("name", FALSE_CLAIMS)
 def test_false_claims_have_counterexamples(name: str) -> None:
-    """
-    Given what one would believe of the estimate, or of the timer's size
-    When an instance is explored
-    Then a state is found that breaks it
-    """
+    """When an instance is explored, a state is found that breaks it."""
     examined = examine(*FALSE_CLAIMS[name])
     assert examined.found.counterexample is not None
     assert examined.found.counterexample.broken == CLAIMS[examined.claim][0]
@@ -97,11 +89,7 @@ def test_false_claims_have_counterexamples(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_true_claims_fail_where_there_is_a_fault(name: str) -> None:
-    """
-    Given an instance with a fault, and one without it
-    When they are explored for a claim
-    Then it is broken with the fault, and without it holds of every state
-    """
+    """It is broken with the fault, and without it holds of every state."""
     instance, claim = FAULTS[name]
     assert examine(instance, claim).found.counterexample is not None
     sound = examine(replace(instance, defects=frozenset()), claim).found
@@ -110,11 +98,7 @@ def test_true_claims_fail_where_there_is_a_fault(name: str) -> None:
 
 
 def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
-    """
-    Given all claims
-    When the instances are looked through in which one fails
-    Then those that do not fail with a fault or a feature fail when they are made tighter
-    """
+    """Those that do not fail with a fault or a feature fail when they are made tighter."""
     fail = {claim for _, claim in (*FALSE_CLAIMS.values(), *FAULTS.values())}
     tighter = {f"{claim}-minus-one" for claim in ("estimate-bound", "live-bound")}
     assert tighter <= fail
@@ -122,11 +106,7 @@ def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
 
 
 def test_the_executor_never_has_to_wait_for_a_lock() -> None:
-    """
-    Given two callers and a completer
-    When every state is visited in which the executor decides about a live operation
-    Then nobody has its lock: who had it has completed the operation, or has not armed it yet
-    """
+    """Nobody has its lock: who had it has completed the operation, or has not armed it yet."""
     model = ConcurrentProposal(ONE_OPERATION)
     decisions = 0
 
@@ -182,11 +162,7 @@ LARGE_PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
 def test_every_history_of_small_programs_is_explained_for_each_operation(
     instance: ProposalInstance, programs: Programs
 ) -> None:
-    """
-    Given a small program, with the executor in the background
-    When it is run in every interleaving
-    Then for each operation the parts of the calls explain what was seen of it
-    """
+    """For each operation the parts of the calls explain what was seen of it."""
     for operation in range(1, len(instance.thresholds) + 1):
         found = explained(instance, programs, operation)
         assert found.unexplained is None, found.unexplained
@@ -198,11 +174,7 @@ def test_every_history_of_small_programs_is_explained_for_each_operation(
 def test_every_history_of_longer_programs_is_explained_for_each_operation(
     instance: ProposalInstance, programs: Programs
 ) -> None:
-    """
-    Given a longer program, with the executor in the background
-    When it is run in every interleaving
-    Then for each operation the parts of the calls explain what was seen of it
-    """
+    """For each operation the parts of the calls explain what was seen of it."""
     for operation in range(1, len(instance.thresholds) + 1):
         assert explained(instance, programs, operation).unexplained is None
 
@@ -225,21 +197,13 @@ SEEN_IN_HISTORIES = {
     ("defect", "programs"), SEEN_IN_HISTORIES.items(), ids=[str(each) for each in SEEN_IN_HISTORIES]
 )
 def test_a_fault_leaves_a_history_that_nothing_explains(defect: Defect, programs: Programs) -> None:
-    """
-    Given a concurrent purgatory with a fault
-    When a small program is run in every interleaving
-    Then the parts of calls do not explain one of its histories
-    """
+    """The parts of calls do not explain one of its histories."""
     instance = replace(ONE, defects=frozenset({defect}))
     assert explained(instance, programs, 1).unexplained is not None
 
 
 def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
-    """
-    Given a watch, and a reaper that takes one step
-    When all histories are listed in which the hand-over comes last
-    Then there is one with a time-out
-    """
+    """Given a watch, and a reaper that takes one step: there is one with a time-out."""
     found = set(histories(programmed(ONE, {"c1": (WATCH,), "x1": (), REAPER: (ADVANCE,)})))
     watched: History = (
         Called("c1", WATCH),
@@ -263,11 +227,7 @@ def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
 
 
 def test_an_event_is_told_with_what_it_makes_possible() -> None:
-    """
-    Given two operations, the first of which needs one event and the second two
-    When a key has its first and its second event, before anything is handed in
-    Then each satisfies one of them, and is followed by a check that finds nothing
-    """
+    """Each satisfies one of them, and is followed by a check that finds nothing."""
     instance = replace(ONE, thresholds=(1, 2), most_events=2)
     programs: Programs = {"c1": (), "x1": (Check("k1"), Check("k1")), REAPER: ()}
     checked: History = (Called("x1", Check("k1")), Returned("x1", 0))

@@ -83,11 +83,7 @@ def run(
 def test_what_the_sequential_model_does_is_explained_for_each_operation(
     operations: tuple[Operation, ...], data: st.DataObject
 ) -> None:
-    """
-    Given a run of the sequential purgatory, as a history
-    When it is projected on an operation
-    Then the rules for one operation explain it
-    """
+    """When it is projected on an operation, the rules for one operation explain it."""
     history = run(operations, data)
     for name in KEYS_OF:
         projection = Projection(name, frozenset(KEYS_OF[name]))
@@ -106,12 +102,7 @@ def test_what_a_profile_chooses_is_explained_for_each_operation(
     cancels_live: bool,
     tries_first: bool,
 ) -> None:
-    """
-    Given a run of the sequential purgatory whose lists have no order, with and without a first
-        try, with and without completed operations in the answer of a cancellation
-    When it is projected on an operation
-    Then the rules for one operation that make the same choices explain it
-    """
+    """The rules for one operation that make the same choices explain it."""
     profile = msgspec.structs.replace(
         EXACT,
         check_order=CheckOrder.FREE,
@@ -187,11 +178,7 @@ WRONG = {
 
 @pytest.mark.parametrize("history", WRONG.values(), ids=WRONG)
 def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
-    """
-    Given a history of calls that follow each other, in which one thing is wrong
-    When it is to be explained
-    Then it is not, neither where calls take effect at once nor where they do so in parts
-    """
+    """It is not, neither where calls take effect at once nor where they do so in parts."""
     at_once = explain(history, WholeCalls("a"))
     in_parts = (explain(history, OverlappingCalls("a", first)) for first in (True, False))
     for explanation in (at_once, *in_parts):
@@ -215,11 +202,7 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
 def test_what_one_choice_allows_the_other_forbids(
     history: History, choice: dict[str, bool]
 ) -> None:
-    """
-    Given a history that is right by one choice of a profile
-    When it is to be explained by that choice and by the other
-    Then it is, and is not, whichever comes first, the time-out or the lists
-    """
+    """It is, and is not, whichever comes first, the time-out or the lists."""
     for arms_first in (True, False):
         assert explain(history, OverlappingCalls("a", arms_first, **choice)).is_complete
         assert not explain(history, OverlappingCalls("a", arms_first)).is_complete
@@ -265,21 +248,13 @@ SWEPT_ONE_BY_ONE = (
 def test_what_comes_between_two_parts_of_a_call_is_not_explained_by_one_effect(
     history: History,
 ) -> None:
-    """
-    Given a history in which something comes between two parts of a call
-    When it is to be explained
-    Then it is where calls take effect in parts, and not where they take effect at once
-    """
+    """It is where calls take effect in parts, and not where they take effect at once."""
     assert not explain(history, WholeCalls("a")).is_complete
     assert explain(history, OverlappingCalls("a")).is_complete
 
 
 def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect() -> None:
-    """
-    Given a watch in whose course somebody else completes the operation
-    When it is to be explained
-    Then the watch took effect before the check, and returned after it
-    """
+    """When it is to be explained, the watch took effect before the check, and returned after it."""
     completes = call(Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u")
     history = interleaved(WAITS, 3, call(Satisfy("a"), Outcome(), "u") + completes)
     explanation = explain(history, WholeCalls("a"))
@@ -288,11 +263,7 @@ def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect()
 
 
 def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
-    """
-    Given an operation under two keys, one of which is cancelled, and which then expires
-    When it is to be explained
-    Then the rules explain it, and those of Kafka do not
-    """
+    """When it is to be explained, the rules explain it, and those of Kafka do not."""
     watch = Watch("a", ("k", "j"), 1)
     history = (
         call(watch, Outcome(False, events=(tried("a"), tried("a"))))

@@ -55,22 +55,14 @@ OVERLAPPING: History = (
 
 
 def test_calls_that_overlap_may_take_effect_in_either_order() -> None:
-    """
-    Given a pool of one byte, and two overlapping requests of which the later one is granted
-    When the history is explained
-    Then the later one took effect first
-    """
+    """When the history is explained, the later one took effect first."""
     explanation = explain(OVERLAPPING, sequential(ONE_BYTE))
     assert explanation.is_complete
     assert explanation.order == (Taken("u", ASKS_TOO), Taken("t", ASKS))
 
 
 def test_a_call_that_returned_comes_before_one_that_begins() -> None:
-    """
-    Given the same requests, one after the other
-    When the history is to be explained
-    Then it ends with the refusal that nothing explains
-    """
+    """When the history is to be explained, it ends with the refusal that nothing explains."""
     history = whole("t", ASKS, REFUSED) + whole("u", ASKS_TOO, GRANTED)
     explanation = explain(history, sequential(ONE_BYTE))
     assert explanation.unexplained == history[:2]
@@ -78,11 +70,7 @@ def test_a_call_that_returned_comes_before_one_that_begins() -> None:
 
 
 def test_a_call_that_has_not_returned_may_have_taken_effect() -> None:
-    """
-    Given a request under way, and another one that is refused meanwhile
-    When the history is explained
-    Then the first took effect, though it has not returned
-    """
+    """When the history is explained, the first took effect, though it has not returned."""
     history = (Called("t", ASKS), *whole("u", ASKS_TOO, REFUSED))
     explanation = explain(history, sequential(ONE_BYTE))
     assert explanation.order == (Taken("t", ASKS), Taken("u", ASKS_TOO))
@@ -91,22 +79,14 @@ def test_a_call_that_has_not_returned_may_have_taken_effect() -> None:
 
 
 def test_a_call_that_took_effect_for_another_must_return_so() -> None:
-    """
-    Given a request that must have been granted, because another one was refused meanwhile
-    When it returns refused
-    Then nothing explains the history
-    """
+    """When it returns refused, nothing explains the history."""
     history: History = (Called("t", ASKS), *whole("u", ASKS_TOO, REFUSED), Returned("t", False))
     assert explain(history[:-1], sequential(ONE_BYTE)).is_complete
     assert explain(history, sequential(ONE_BYTE)).unexplained == history
 
 
 def test_results_and_reasons_are_compared() -> None:
-    """
-    Given a request of an illegal size
-    When it returns with the reason, without one, or with another one
-    Then only the first is explained
-    """
+    """Given a request of an illegal size: only the first is explained."""
     asks = Allocate("a", 9)
     right = whole("t", asks, Outcome(rejected=Reason.INVALID_ARGUMENT))
     assert explain(right, sequential(ONE_BYTE)).is_complete
@@ -115,11 +95,7 @@ def test_results_and_reasons_are_compared() -> None:
 
 
 def test_events_belong_to_their_call() -> None:
-    """
-    Given an advance that hands over two tasks, while another thread adds and cancels a third
-    When its events come in either order, in the middle of the other calls
-    Then both are explained, and an event in the wrong thread, twice, or not at all is not
-    """
+    """Both are explained, and an event in the wrong thread, twice, or not at all is not."""
     before = whole("t", Add("a", 1), Outcome()) + whole("t", Add("b", 1), Outcome())
     one, other = Happened("t", expired("a")), Happened("t", expired("b"))
 
@@ -136,11 +112,7 @@ def test_events_belong_to_their_call() -> None:
 
 
 def test_events_may_be_seen_before_and_after_what_they_have_an_effect_on() -> None:
-    """
-    Given an advance whose event is shown before, or after, a cancellation that overlaps with it
-    When the histories are explained
-    Then the advance took effect first in both, for the task was handed over
-    """
+    """The advance took effect first in both, for the task was handed over."""
     before = whole("t", Add("a", 1), Outcome())
     cancelled = whole("u", Cancel("a"), Outcome())
     event = Happened("t", expired("a"))
@@ -228,11 +200,7 @@ def near(history: History, chance: Random) -> History:
 
 
 def test_explained_means_that_some_order_explains_it() -> None:
-    """
-    Given histories of the pool, and some that differ from them in answers and in real time
-    When each is explained, and when all orders of its calls are tried
-    Then both say the same; and there are many of both kinds
-    """
+    """Both say the same; and there are many of both kinds."""
     model = sequential_pool(TRUE_POOL)
     chance = Random(6)
     verdicts: Counter[bool] = Counter()
@@ -245,11 +213,7 @@ def test_explained_means_that_some_order_explains_it() -> None:
 
 
 def test_the_order_that_is_given_explains_the_history() -> None:
-    """
-    Given histories of the pool
-    When each is explained
-    Then the calls in the order given, one after the other, have the same results
-    """
+    """The calls in the order given, one after the other, have the same results."""
     model = sequential_pool(TRUE_POOL)
     for history in TRUE_HISTORIES[:200]:
         order = explain(history, sequential(model)).order

@@ -29,11 +29,7 @@ def drawing_of(component: Component = Component.TIMER, seed: int = 7, steps: int
 
 @pytest.mark.parametrize("component", Component)
 def test_a_number_draws_the_same_whatever_was_drawn_before(component: Component) -> None:
-    """
-    Given two drawings of the same seed
-    When one draws the numbers up to 12 and the other only the last of them
-    Then both have drawn the same, and the numbers before drew something else
-    """
+    """Both have drawn the same, and the numbers before drew something else."""
     all_of_them = [drawing_of(component).draw(number) for number in range(12)]
     assert drawing_of(component).draw(11) == all_of_them[11]
     assert all(case != all_of_them[11] for case in all_of_them[:11])
@@ -41,11 +37,7 @@ def test_a_number_draws_the_same_whatever_was_drawn_before(component: Component)
 
 @pytest.mark.parametrize("component", Component)
 def test_what_is_drawn_survives_its_encoding(component: Component) -> None:
-    """
-    Given drawn cases, integers of 53 bits among them
-    When they are encoded and decoded
-    Then they are the same, and so are their ids
-    """
+    """When they are encoded and decoded, they are the same, and so are their ids."""
     drawing = drawing_of(component)
     for number in range(20):
         case = drawing.draw(number)
@@ -63,11 +55,7 @@ def test_large_integers_are_drawn_at_all() -> None:
 
 
 def test_other_seeds_and_sizes_draw_other_cases() -> None:
-    """
-    Given another seed, or another size
-    When the same number is drawn
-    Then the case is another, and shorter where fewer steps are wanted
-    """
+    """The case is another, and shorter where fewer steps are wanted."""
     usual = drawing_of().draw(3)
     assert drawing_of(seed=8).draw(3) != usual
     assert len(drawing_of(steps=6).draw(3).operations) < len(usual.operations)
@@ -75,11 +63,7 @@ def test_other_seeds_and_sizes_draw_other_cases() -> None:
 
 
 def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
-    """
-    Given a case
-    When its configuration, its operations, or the profile differ
-    Then the id differs; when only the seed and the sizes of the drawing do, it does not
-    """
+    """The id differs; when only the seed and the sizes of the drawing do, it does not."""
     drawing = drawing_of()
     case = drawing.draw(3)
     identity = drawing.run_id(case)
@@ -102,11 +86,7 @@ def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
 def test_every_second_number_is_steered_towards_one_rule_in_turn(
     component: Component, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given twice as many numbers as there are rules
-    When they are drawn
-    Then each rule was wanted once, and every second number had none
-    """
+    """When they are drawn, each rule was wanted once, and every second number had none."""
     drawing = drawing_of(component)
     support = support_of(component)
     wanted: list[frozenset[str]] = []

@@ -1,7 +1,6 @@
-"""Histories known to be right and known to be wrong, each with a word why.
+"""Histories known to be right and known to be wrong, each with a word why."""
 
-Each is a trace; of the wrong ones the line is given that is the first that cannot be explained.
-"""
+# Each is a trace; of the wrong ones the line is given that is the first that cannot be explained.
 
 import pytest
 
@@ -39,11 +38,7 @@ KNOWN = {**POOLS, **TIMERS, **REAL_CLOCKS, **PURGATORIES}
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
 def test_what_is_known_of_a_history_is_found(known: Known) -> None:
-    """
-    Given a history of which it is known whether some order of its calls is allowed
-    When it is checked
-    Then that is found, and for a wrong one the first line that cannot be explained
-    """
+    """That is found, and for a wrong one the first line that cannot be explained."""
     lines = located(known.instance, known.lines, clock=known.clock, at_ms=known.ended_ms)
     finding = found_of(lines)
     if known.wrong_at is None:
@@ -58,11 +53,7 @@ ON_REAL_CLOCKS = {name: known for name, known in KNOWN.items() if known.clock ==
 
 @pytest.mark.parametrize("known", ON_REAL_CLOCKS.values(), ids=ON_REAL_CLOCKS)
 def test_the_replay_finds_the_same(known: Known) -> None:
-    """
-    Given such a history on a real clock, where calls may overlap in a replay, too
-    When it is replayed
-    Then it diverges if it is known to be wrong, and only then
-    """
+    """When it is replayed, it diverges if it is known to be wrong, and only then."""
     lines = located(known.instance, known.lines, clock=known.clock, at_ms=known.ended_ms)
     rows = list(rows_of(RunReplay("r"), iter(lines)))
     (verdict,) = (row for row in rows if isinstance(row, VerdictRow))
@@ -70,11 +61,7 @@ def test_the_replay_finds_the_same(known: Known) -> None:
 
 
 def test_a_declared_deviation_need_not_happen() -> None:
-    """
-    Given a purgatory that is known to take the time-out with any key
-    When an operation times out all the same that is cancelled under one of two
-    Then it is explained, as it is where nothing is declared
-    """
+    """It is explained, as it is where nothing is declared."""
     kept = DeclaredDeviation("PURGATORY-CANCEL-KEEPS-TIME-OUT", ANY_KEY_TAKES_TIME_OUT)
     lines = (
         step("t", Watch("a", ("k", "l"), 10), False, *WAITS, at_ms=1),
@@ -97,11 +84,7 @@ BROKEN_OFF = {
 
 @pytest.mark.parametrize("known", BROKEN_OFF.values(), ids=BROKEN_OFF)
 def test_what_may_stand_in_missing_lines_is_not_held_against_the_others(known: Known) -> None:
-    """
-    Given a history that is wrong because something does not happen in it
-    When its last line is missing
-    Then it is inconclusive
-    """
+    """Given a history that is wrong because something does not happen in it: it is inconclusive."""
     lines = located(known.instance, known.lines, clock=known.clock, ends=False)
     finding = found_of(lines)
     assert finding.answered is Answered.INCONCLUSIVE
@@ -109,11 +92,7 @@ def test_what_may_stand_in_missing_lines_is_not_held_against_the_others(known: K
 
 
 def test_a_thread_that_is_stopped_before_its_line_gets_a_number_is_not_late() -> None:
-    """
-    Given a task that ran in time, by its own line, which stands behind a line of a later time
-    When that other line ends its arming, or arms it again
-    Then it is explained; and where it never ran it is not
-    """
+    """It is explained; and where it never ran it is not."""
     begun = (call("t", Add("a", 10), 100), back("t", None, 100))
     for other in (Cancel("a"), Add("a", 400)):
         late = (*begun, step("u", other, at_ms=300))
@@ -129,11 +108,7 @@ SCRIPTED = Watch("a", ("k",), 10, Script(tries=(Answer.WAIT, Answer.WAIT, Answer
 
 
 def test_operations_with_scripts_are_explained_by_whole_calls_or_not_at_all() -> None:
-    """
-    Given an operation whose third try completes it, and a check that overlaps with an elapse
-    When the check completes it, and when it does not
-    Then whole calls explain the first, and of the second nothing is said: parts might
-    """
+    """Whole calls explain the first, and of the second nothing is said: parts might."""
     watched = step("t", SCRIPTED, False, *WAITS)
     begun = (watched, call("u", Elapse(1)), call("t", Check("k")))
     shown = (event("t", TRIED, "a"), event("t", COMPLETED, "a"))
@@ -145,11 +120,7 @@ def test_operations_with_scripts_are_explained_by_whole_calls_or_not_at_all() ->
 
 
 def test_a_name_that_is_given_again_is_not_taken_for_the_same_operation() -> None:
-    """
-    Given an operation that is completed, and another one that gets its name
-    When the run is checked
-    Then nothing is said that would hold one against the other
-    """
+    """When the run is checked, nothing is said that would hold one against the other."""
     lines = [
         step("t", W, False, *WAITS, at_ms=1),
         step("t", Force("a"), True, completed("a"), at_ms=2),
@@ -161,11 +132,7 @@ def test_a_name_that_is_given_again_is_not_taken_for_the_same_operation() -> Non
 
 
 def test_a_line_without_a_time_on_a_real_clock_is_told() -> None:
-    """
-    Given a run on a real clock, one line of which says no time
-    When it is checked
-    Then it is inconclusive, and the line is named
-    """
+    """When it is checked, it is inconclusive, and the line is named."""
     lines: list[TraceLine] = [call("t", Add("a", 10), 100), back("t")]
     finding = found_of(located(THREAD, lines, clock=WALL, at_ms=500))
     assert finding.answered is Answered.INCONCLUSIVE

@@ -156,11 +156,7 @@ BEGUN = {
 
 @pytest.mark.parametrize("begun", BEGUN.values(), ids=BEGUN)
 def test_a_run_that_begins_in_the_middle_begins_with_its_snapshot(begun: Begun) -> None:
-    """
-    Given a run whose earlier lines are gone, and a snapshot
-    When it is checked
-    Then what is live counts
-    """
+    """Given a run whose earlier lines are gone, and a snapshot: what is live counts."""
     lines = located(
         begun.instance, (begun.snapshot, *begun.lines), first=100, clock=begun.clock, at_ms=1040
     )
@@ -173,11 +169,7 @@ def test_a_run_that_begins_in_the_middle_begins_with_its_snapshot(begun: Begun) 
 
 
 def test_a_snapshot_in_the_middle_of_a_run_changes_nothing() -> None:
-    """
-    Given a run that goes on in a further file, which begins with a snapshot
-    When it is checked
-    Then it is one history
-    """
+    """When it is checked, it is one history."""
     first = located(POOL, [step("t", Allocate("a", 5), True)], ends=False)
     further = located(
         POOL, [live(buffers=(HeldBuffer("a", 5),)), step("t", Release("a"))], first=len(first)
@@ -188,11 +180,7 @@ def test_a_snapshot_in_the_middle_of_a_run_changes_nothing() -> None:
 
 
 def test_a_snapshot_that_contradicts_itself_decides_nothing() -> None:
-    """
-    Given a snapshot that tells one buffer twice
-    When the run behind it is checked
-    Then it is inconclusive, and the reason names the buffer
-    """
+    """When the run behind it is checked, it is inconclusive, and the reason names the buffer."""
     lines = located(POOL, [live(buffers=OUT[:1] * 2), step("t", Release("a"))], first=100)
     finding = found_of(lines)
     assert (finding.answered, finding.reason) == (

@@ -36,10 +36,8 @@ DEVIATIONS = {
 def sizes(
     component: Component, events: int, places: tuple[int, ...], **of_begin: object
 ) -> list[int]:
-    """The size of the pickled replay behind some lines of a long run.
-
-    Twelve hundred lines further a made-up run is in the same phase: as much is live and stale.
-    """
+    """The size of the pickled replay behind some lines of a long run."""
+    # Twelve hundred lines further a made-up run is in the same phase: as much is live and stale.
     run = RunReplay("r")
     found = []
     for seq, raw in enumerate(made_up("r", component, events)):
@@ -255,11 +253,7 @@ ANSWERS_TO_NOTHING: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("answered", ANSWERS_TO_NOTHING)
 @pytest.mark.parametrize("declared", ANSWERS_TO_NOTHING)
 def test_a_request_for_nothing_means_what_the_run_declares(declared: str, answered: str) -> None:
-    """
-    Given a run of a pool that declares what a request for nothing means
-    When the pool answers such a request
-    Then the run conforms where the answer is the declared one, and breaks POOL-ZERO-REQUEST else
-    """
+    """The run conforms where the answer is the declared one, and breaks POOL-ZERO-REQUEST else."""
     asked = step("allocate", buffer="n", size_bytes=0, **ANSWERS_TO_NOTHING[answered])
     row = verdict_of(pool("identity", asked, zero_request=declared))
     if declared == answered:

@@ -21,11 +21,7 @@ from .wall_clock import NS_PER_MS, Line, at_once, begin, call, end, judged, retu
 
 
 def test_the_latest_names_are_known_and_that_others_were_forgotten() -> None:
-    """
-    Given room for two names
-    When a third one is done with
-    Then the first is forgotten, and that some are is known from then on
-    """
+    """Given room for two names: the first is forgotten, and that some are is known from then on."""
     names = RecentNames[str](most=2)
     has_forgotten = []
     for name, fate in (("a", "ran"), ("b", "cancelled"), ("c", "ran")):
@@ -78,11 +74,7 @@ def finished(number: int) -> list[Line]:
 
 @pytest.mark.parametrize("first", [EXACT, PROPOSAL], ids=["exact", "proposal"])
 def test_an_unknown_operation_is_new_as_long_as_none_was_forgotten(first: Begin) -> None:
-    """
-    Given as many finished operations as are remembered, or one more
-    When an unknown one is forced, and the answer is that it was completed before
-    Then that is wrong, or may be so
-    """
+    """That is wrong, or may be so."""
     answer = forced(0, "unknown", completes=False, result=False)
     assert rule_of(first, [*finished(MOST_NAMES), *answer]) == "PURGATORY-FORCE"
     assert rule_of(first, [*finished(MOST_NAMES + 1), *answer]) is None
@@ -108,11 +100,7 @@ def test_the_latest_finished_operation_is_known_however_many_there_are() -> None
 
 
 def test_behind_a_snapshot_an_unknown_operation_may_be_old() -> None:
-    """
-    Given a run that begins with a snapshot
-    When an operation that it does not tell is forced and was completed before
-    Then that may be so; in a run that is seen from its beginning it is wrong
-    """
+    """That may be so; in a run that is seen from its beginning it is wrong."""
     told = Snapshot(run="run", seq=8, at_ns=NS_PER_MS)
     answer = forced(5, "x", completes=False, result=False)
     assert rule_of(begin(PurgatoryInstance(), seq=7), [told, *answer]) is None
@@ -142,11 +130,7 @@ AGAIN = watched(10)
 def test_a_completed_operation_that_is_watched_again_may_be_another(
     begun: Begin, behind: list[Line], rule: str | None
 ) -> None:
-    """
-    Given an operation that is completed and of which nothing is left
-    When one of its name is watched
-    Then it may be the same one, or a new one that is completed once and in time
-    """
+    """It may be the same one, or a new one that is completed once and in time."""
     assert rule_of(begun, [*COMPLETED, *AGAIN, *behind]) == rule
 
 
@@ -165,11 +149,7 @@ def test_a_cancelled_operation_that_is_watched_again_is_as_new() -> None:
 
 
 def test_of_an_operation_whose_watch_threw_only_the_worst_is_found() -> None:
-    """
-    Given a watch that ends with the program's own exception
-    When the operation is tried, completed, or nothing comes of it
-    Then that may be; that it is completed twice may not
-    """
+    """That may be; that it is completed twice may not."""
     threw: list[Line] = [call(0, "main", Watch("a", ("k",), 50)), tried(0)]
     threw.append(returns(0, "main", None, Reason.THROWN))
     assert judged(EXACT, [*threw, end(500)]) is None

@@ -125,11 +125,7 @@ ANSWERS_TO_NOTHING: dict[ZeroRequest, list[Line]] = {
 @pytest.mark.parametrize("is_strict", [False, True], ids=["non-strict", "strict"])
 @pytest.mark.parametrize("means", ANSWERS_TO_NOTHING)
 def test_a_request_for_nothing_means_what_is_declared(means: ZeroRequest, is_strict: bool) -> None:
-    """
-    Given a pool that declares what a request for nothing means
-    When it answers as it declares, and in another way
-    Then the first is right, and the second is not
-    """
+    """The first is right, and the second is not."""
     profile = MemoryPoolProfile(zero_request=means)
     pool = begin(MemoryPoolInstance(STRICT if is_strict else SIZES, profile))
     for answered, lines in ANSWERS_TO_NOTHING.items():
@@ -138,11 +134,7 @@ def test_a_request_for_nothing_means_what_is_declared(means: ZeroRequest, is_str
 
 
 def test_an_empty_buffer_may_be_refused_where_nothing_was_left_for_an_instant() -> None:
-    """
-    Given a pool, not strict, that grants nothing; one call takes all and one gives it back
-    When a request for nothing that was open all the while is refused, and so is a later one
-    Then the first is right: there was an instant without anything left
-    """
+    """The first is right: there was an instant without anything left."""
     pool = begin(MemoryPoolInstance(SIZES, MemoryPoolProfile(zero_request=ZeroRequest.GRANT)))
     refused_meanwhile = [
         call(0, "t1", Allocate("n", 0)),
@@ -156,11 +148,7 @@ def test_an_empty_buffer_may_be_refused_where_nothing_was_left_for_an_instant() 
 
 
 def test_a_second_release_of_an_empty_buffer_is_free() -> None:
-    """
-    Given a pool that knows its buffers and grants empty ones
-    When an empty one, and one of two bytes, is given back twice and taken both times
-    Then the first is free, and the second breaks a rule
-    """
+    """The first is free, and the second breaks a rule."""
     profile = MemoryPoolProfile(ReleaseValidation.IDENTITY, ZeroRequest.GRANT)
     pool = begin(MemoryPoolInstance(SIZES, profile))
     assert rule_of(pool, [*granted("a", 0), *RELEASE_A, *RELEASE_A]) is None
@@ -192,11 +180,7 @@ def test_a_pool_that_knows_its_own_rejects_what_is_given_back_twice() -> None:
 
 @pytest.mark.parametrize("clock", [ManualClock(), POOL.clock], ids=["manual", "real"])
 def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
-    """
-    Given a pool whose release returns true, which no rule asks for
-    When its run is judged, on a manual and on a real clock
-    Then it is right on both; a request that is answered wrongly is found on both
-    """
+    """It is right on both; a request that is answered wrongly is found on both."""
     first = msgspec.structs.replace(POOL, clock=clock)
 
     def steps(again: Operation, result: Value) -> list[Finding | None]:
@@ -224,11 +208,7 @@ def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
 
 
 def test_bytes_that_were_credited_twice_are_found_when_they_are_granted() -> None:
-    """
-    Given a pool without validation that is given a buffer back twice
-    When it grants more than it had
-    Then only a wrong credit explains that: declared it is a deviation
-    """
+    """Only a wrong credit explains that: declared it is a deviation."""
     lines = [*FULL, *RELEASE_A, *RELEASE_A, *granted("c", 2), *granted("d", 1)]
     assert rule_of(POOL, lines) == "POOL-CONSERVATION"
     declared = DeclaredDeviation("POOL-CONSERVATION", "credits_anything")
@@ -251,11 +231,7 @@ def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
 def test_it_says_what_the_model_says_of_every_history(
     configuration: MemoryPoolConfiguration,
 ) -> None:
-    """
-    Given the histories of three threads that ask a pool, and each with one answer turned round
-    When model and judge are asked whether some order explains them
-    Then they agree
-    """
+    """When model and judge are asked whether some order explains them, they agree."""
     rules = sequential(MemoryPoolModel(configuration, MemoryPoolProfile()))
     first = begin(MemoryPoolInstance(configuration))
     answers = []

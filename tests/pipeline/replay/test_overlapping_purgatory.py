@@ -207,11 +207,7 @@ def test_what_the_rules_allow_is_right(first: Begin, lines: list[Line]) -> None:
 
 @pytest.mark.parametrize("lines", RIGHT.values(), ids=RIGHT)
 def test_it_is_right_without_its_tries(lines: list[Line]) -> None:
-    """
-    Given a recorder that leaves out the tries
-    When the same runs are judged
-    Then they are right as well
-    """
+    """Given a recorder that leaves out the tries: they are right as well."""
     left = [line for line in lines if getattr(line, "event", None) is not EventKind.TRIED]
     assert judged(UNTRIED, left) is None
 
@@ -220,11 +216,7 @@ ONE_TRY = [call(0, "main", Watch("a", ("k",), 50)), tried(0), returns(0, "main",
 
 
 def test_a_watch_that_tries_once_is_judged_by_its_choice() -> None:
-    """
-    Given a purgatory that declares no try before its lists
-    When its watch tries once, twice, or never
-    Then the first is right, of which the rules of two tries want more, and the others are not
-    """
+    """The first is right, of which the rules of two tries want more, and the others are not."""
     profile = PurgatoryProfile(first_try=FirstTry.NONE)
     first = begin(PurgatoryInstance(profile=profile))
     assert judged(first, [*ONE_TRY, *checked(5), *timed_out(50), end(500)]) is None
@@ -235,11 +227,7 @@ def test_a_watch_that_tries_once_is_judged_by_its_choice() -> None:
 
 
 def test_a_cancellation_that_leaves_out_the_completed_is_judged_by_its_choice() -> None:
-    """
-    Given a purgatory that declares that a cancellation leaves completed operations out
-    When it answers one that is completed, before or meanwhile, and leaves out one that waits
-    Then the second is right, and the others are not
-    """
+    """The second is right, and the others are not."""
     profile = PurgatoryProfile(cancel_result=CancelResult.LIVE)
     first = begin(PurgatoryInstance(profile=profile))
     done = [*watched(keys=("k", "l")), *checked(5, completes=True)]
@@ -375,11 +363,7 @@ def test_what_the_rules_forbid_is_found(first: Begin, lines: list[Line], rule: s
 
 
 def test_what_kafka_is_declared_to_do_is_a_deviation() -> None:
-    """
-    Given a purgatory in which a cancellation takes the time-out of what is watched elsewhere too
-    When such an operation does not time out
-    Then that is right and noted; one that was not cancelled has to time out all the same
-    """
+    """That is right and noted; one that was not cancelled has to time out all the same."""
     first = begin(PurgatoryInstance(), deviations=(KEPT,))
     lines = WRONG["cancelled under one key, never times out"][0]
     judge = judge_of(first)
@@ -447,11 +431,7 @@ def _due_at_once(each: Called | Happened | Returned) -> Called | Happened | Retu
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_history_of_the_concurrent_model_is_right(name: str) -> None:
-    """
-    Given programs of the concurrent model with the exact accounting
-    When each of their histories is judged
-    Then none is found wrong
-    """
+    """Given programs of the concurrent model with the exact accounting: none is found wrong."""
     number = 0
     for history in model_histories(name):
         assert judged(EXACT, lines_of(history)) is None, history
@@ -483,11 +463,7 @@ def mutants(history: History) -> Iterator[History]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_history_with_one_fault_is_wrong_as_the_model_says(name: str) -> None:
-    """
-    Given histories of the model in each of which one thing is made wrong
-    When the model's explainer finds that nothing explains them
-    Then nor does the judge
-    """
+    """Given histories of the model in each of which one thing is made wrong: nor does the judge."""
     rejected = 0
     projection = Projection("1", frozenset(PROGRAMS[name][0]))
     monitor = Projected(projection, Explainer(OverlappingCalls("1", arms_first=True)))
@@ -513,11 +489,7 @@ def test_it_can_be_pickled_between_any_two_lines(lines: list[Line]) -> None:
 
 
 def test_a_run_may_begin_with_a_snapshot() -> None:
-    """
-    Given a snapshot of an operation that waits under a key, and of a check that was open
-    When the run goes on
-    Then the operation is judged as if it had been seen from its beginning
-    """
+    """When the run goes on, the operation is judged as if it had been seen from its beginning."""
     first = begin(PurgatoryInstance(), seq=7)
     told = Snapshot(
         run="run",

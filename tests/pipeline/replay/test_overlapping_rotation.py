@@ -100,12 +100,7 @@ ALL_RIGHT = {
 
 @pytest.mark.parametrize("run", ALL_RIGHT.values(), ids=ALL_RIGHT)
 def test_a_right_run_is_right_from_any_line_on(run: Run) -> None:
-    """
-    Given a run that is right
-    When it is judged from the snapshot in front of any of its lines, whatever calls are open there,
-        and whether these have taken effect or not
-    Then it is right
-    """
+    """Given a run that is right: it is right."""
     assert judged(run.first, run.lines) is None
     for truth in run.truths:
         for cut in range(len(run.lines) + 1):
@@ -169,11 +164,7 @@ def is_same_or_of_unknown(whole: Said, resumed: Said) -> bool:
 
 @pytest.mark.parametrize("name", ALL_WRONG)
 def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
-    """
-    Given a run that is wrong
-    When it is judged from the snapshot in front of any line up to the wrong one
-    Then the same line is found, or none where a call is open that is not seen from its beginning
-    """
+    """The same line is found, or none where a call is open that is not seen from its beginning."""
     run = ALL_WRONG[name]
     whole = judged(run.first, run.lines)
     assert whole is not None
@@ -187,11 +178,7 @@ def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
 
 
 def test_a_check_that_was_open_is_still_judged() -> None:
-    """
-    Given a check that was open at the snapshot, of a key under which an operation waits
-    When it counts fewer than it has completed since, and when the operation is then lost
-    Then that is found; whether it had tried the operation before is free
-    """
+    """That is found; whether it had tried the operation before is free."""
     lines = [*RIGHT["is completed by a check"]]
     counted = [*lines[:-2], returns(9, "main", 0)]
     cut = len(lines) - 4

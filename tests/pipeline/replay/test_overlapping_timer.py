@@ -34,11 +34,7 @@ def ran(at_ms: int, task: str = "a") -> Line:
     [(149, "TIMER-NOT-EARLY"), (150, None), (172, None), (173, "TIMER-LATENESS")],
 )
 def test_a_run_is_right_within_its_interval(at_ms: int, rule: str | None) -> None:
-    """
-    Given a task of 50 ms added between 100 and 102, and a lateness of 20 ms
-    When it runs at one of the edges
-    Then 150 to 172 is right
-    """
+    """When it runs at one of the edges, 150 to 172 is right."""
     assert rule_of(TIMER, [*ADD, ran(at_ms), end(500)]) == rule
 
 
@@ -55,11 +51,7 @@ def test_a_run_is_right_within_its_interval(at_ms: int, rule: str | None) -> Non
 def test_an_expiry_is_rounded_as_the_profile_says(
     rounding: Rounding, at_ms: int, rule: str | None
 ) -> None:
-    """
-    Given a task that expires at 151 to 153 on a tick of 10 ms
-    When it runs
-    Then its interval begins and ends at a tick, or begins at one
-    """
+    """When it runs, its interval begins and ends at a tick, or begins at one."""
     first = begin(TimerInstance(TimerConfiguration(10), TimerProfile(rounding=rounding)))
     add: list[Line] = [call(101, "t1", Add("a", 50)), returns(103, "t1")]
     assert rule_of(first, [*add, ran(at_ms)]) == rule
@@ -152,11 +144,7 @@ RUNS: dict[str, tuple[list[Line], str | None]] = {
 
 @pytest.mark.parametrize(("lines", "rule"), RUNS.values(), ids=RUNS)
 def test_each_arming_runs_once_unless_it_is_ended(lines: list[Line], rule: str | None) -> None:
-    """
-    Given calls that concern one task, some of which overlap
-    When it runs, or does not
-    Then what some order of them explains is right
-    """
+    """When it runs, or does not, what some order of them explains is right."""
     assert rule_of(TIMER, lines) == rule
 
 
@@ -241,15 +229,7 @@ def _step(operation: Operation, called: int, now: int, events: list[Event]) -> S
 
 
 def test_it_says_what_the_judge_of_real_clocks_says() -> None:
-    """
-    Given generated cases whose calls do not overlap, right ones and wrong ones
-    When both judge them, with no lateness
-    Then they name the same rule at the same step, but for seven cases. In four a task runs after
-        the time in which an arming that was ended might still have run: the other judge does not
-        look at that time, and finds the fault later, by another rule, or not at all. In three a
-        task runs wrongly while it is added or cancelled: the other judge takes that to be behind
-        the call, and names another rule that is broken, too
-    """
+    """Both judges name the same rule at the same step, but for seven cases."""
     rules = set()
     differing: dict[int, tuple[str | None, str | None]] = {}
     for seed in range(600):
@@ -330,11 +310,7 @@ def snapshot(at_ms: int, *tasks: PendingTask, queued: tuple[str, ...] = ()) -> S
 
 
 def test_a_run_may_begin_with_a_snapshot() -> None:
-    """
-    Given a snapshot that tells of an armed task and of one that waits for the executor
-    When they run, each once, or do not
-    Then that is judged as if the run had been seen from its beginning
-    """
+    """That is judged as if the run had been seen from its beginning."""
     first = begin(TimerInstance(), seq=7)
     told = snapshot(100, PendingTask("a", 150, 150), queued=("b",))
     assert rule_of(first, [told, ran(101, "b"), ran(150), end(500)]) is None
@@ -344,11 +320,7 @@ def test_a_run_may_begin_with_a_snapshot() -> None:
 
 
 def test_a_snapshot_in_the_middle_must_agree() -> None:
-    """
-    Given a task that is armed
-    When a snapshot tells of it, leaves it out, or tells of another one
-    Then only the first is right
-    """
+    """Given a task that is armed: only the first is right."""
     assert rule_of(TIMER, [*ADD, snapshot(110, PendingTask("a", 150, 152))]) is None
     assert rule_of(TIMER, [*ADD, snapshot(110)]) == "TIMER-EXACTLY-ONCE"
     other = snapshot(110, PendingTask("a", 150, 152), PendingTask("b", 150, 152))

@@ -72,11 +72,7 @@ LEFT_BEHIND = [*watched(keys=("k", "l")), *checked(5, completes=True)]
 
 
 def test_a_check_that_passes_what_is_completed_puts_that_to_the_test_once() -> None:
-    """
-    Given a completed operation that was left in the list of another key
-    When that key is checked, and checked again
-    Then the first check has put it to the test that what is completed is not tried
-    """
+    """The first check has put it to the test that what is completed is not tried."""
     assert visits(EXACT, LEFT_BEHIND)[NOT_TRIED] == 0
     passes = [*LEFT_BEHIND, *at_once(6, Check("l"), 0)]
     assert visits(EXACT, passes)[NOT_TRIED] == 1
@@ -162,12 +158,7 @@ def test_where_there_are_no_time_outs_each_operation_puts_that_to_the_test() -> 
 
 
 def test_what_is_not_found_is_not_counted() -> None:
-    """
-    Given runs that go through a list in the wrong order, leave what is completed in the list that
-        was checked, and hand over what is completed
-    When they are judged
-    Then nothing is found wrong: so the rules about these are never counted
-    """
+    """When they are judged, nothing is found wrong: so the rules about these are never counted."""
     both = [*watched(name="a"), *watched(name="b")]
     order = [call(5, "main", Check("k")), tried(5, name="b"), tried(5), returns(5, "main", 0)]
     dropped = [*checked(5, completes=True), *at_once(6, CancelForKey("k"), ("a",))]
@@ -245,10 +236,6 @@ def pool_visits() -> Counter[str]:
 def test_the_rules_that_can_be_counted_are_those_that_some_run_visits(
     component: Component, counted: Callable[[], Counter[str]]
 ) -> None:
-    """
-    Given runs that are right and do all that there is to do
-    When the rules that they put to the test are counted
-    Then these are the rules that are stated to be, all of them rules of the component
-    """
+    """These are the rules that are stated to be, all of them rules of the component."""
     assert set(counted()) == RULES_ON_A_WALL_CLOCK[component]
     assert RULES_ON_A_WALL_CLOCK[component] < {rule.id for rule in requirements(component)}

@@ -89,11 +89,7 @@ def watched(name: str, *keys: str, at_ms: int = 0, delay_ms: int = 50) -> list[L
 
 
 def test_a_line_may_be_a_little_older_than_the_snapshot_before_it() -> None:
-    """
-    Given a snapshot that tells of a task in the executor's queue
-    When the task runs, and its reading of the clock was taken just before the snapshot's
-    Then that is right: a reading is taken before the line's number is
-    """
+    """That is right: a reading is taken before the line's number is."""
     queued = told(100, queued=("a",))
     assert conforms(TIMER, queued, event(99, "e", "ran", "a"), end(300), first=7)
 
@@ -120,11 +116,7 @@ def test_a_snapshot_of_a_timer_must_agree_in_all_that_it_says(snapshot: Snapshot
 
 
 def test_a_snapshot_may_tell_of_a_completion_whose_callback_has_not_begun() -> None:
-    """
-    Given an operation whose time-out has just completed it
-    When a snapshot tells so before its callbacks are called
-    Then that is right
-    """
+    """Given an operation whose time-out has just completed it: that is right."""
     snapshot = told(50, operations=(WaitingOperation("a", ("k",), 50, completed=True, queued=1),))
     run: list[Line] = [event(50, "e", "completed", "a"), event(50, "e", "timed_out", "a")]
     assert conforms(EXACT, *watched("a", "k"), snapshot, *run, end(90))
@@ -137,11 +129,7 @@ def test_a_run_may_begin_between_a_completion_and_its_callback() -> None:
 
 
 def test_a_snapshot_may_be_taken_while_a_shutdown_is_open() -> None:
-    """
-    Given an operation that owes a time-out
-    When a shutdown that has not returned has dropped it, and a snapshot tells so
-    Then that is right
-    """
+    """Given an operation that owes a time-out: that is right."""
     snapshot = told(
         10,
         operations=(WaitingOperation("a", ("k",), 50),),
@@ -153,11 +141,7 @@ def test_a_snapshot_may_be_taken_while_a_shutdown_is_open() -> None:
 
 
 def test_a_check_that_was_open_may_have_met_what_was_cancelled_since() -> None:
-    """
-    Given a check that began before a cancellation, and has met what that took
-    When a run begins with a snapshot behind the cancellation
-    Then the check may still try it
-    """
+    """When a run begins with a snapshot behind the cancellation, the check may still try it."""
     snapshot = told(
         10,
         operations=(WaitingOperation("a", ("l",), 50, early_ms=50, late_ms=50),),
@@ -180,11 +164,7 @@ def test_a_check_that_was_open_may_have_met_what_was_cancelled_since() -> None:
 def test_a_check_that_was_open_may_still_try_what_was_completed_since(
     operations: tuple[WaitingOperation, ...],
 ) -> None:
-    """
-    Given a check that has decided to try an operation, which somebody completes then
-    When a run begins with a snapshot behind the completion
-    Then the check may still try it, as in a run that is seen from its beginning
-    """
+    """The check may still try it, as in a run that is seen from its beginning."""
     calls = (OpenCall("t2", Check("k"), 5 * NS_PER_MS),)
     snapshot = told(10, operations=operations, calls=calls)
     tries: list[Line] = [event(10, "t2", "tried", "a"), returns(10, "t2", 0), end(90)]
@@ -192,11 +172,7 @@ def test_a_check_that_was_open_may_still_try_what_was_completed_since(
 
 
 def test_a_time_out_of_what_was_cancelled_is_blamed_so_inside_advance() -> None:
-    """
-    Given an operation that was cancelled under its last key
-    When it times out in a call of advance
-    Then PURGATORY-CANCEL-LAST-KEY is broken, as where it times out in a thread of its own
-    """
+    """PURGATORY-CANCEL-LAST-KEY is broken, as where it times out in a thread of its own."""
     lines = [
         *watched("a", "k"),
         *at_once(5, CancelForKey("k"), ("a",)),
@@ -207,11 +183,7 @@ def test_a_time_out_of_what_was_cancelled_is_blamed_so_inside_advance() -> None:
 
 
 def test_a_time_out_has_called_both_callbacks_when_its_call_returns() -> None:
-    """
-    Given an operation that times out in a call of advance
-    When that returns and has not called on_expiration
-    Then PURGATORY-CALLBACK-ORDER, or PURGATORY-TIME-OUT, is broken
-    """
+    """PURGATORY-CALLBACK-ORDER, or PURGATORY-TIME-OUT, is broken."""
     lines = [
         *watched("a", "k"),
         call(50, "main", Advance(50)),
@@ -297,11 +269,7 @@ REJECTED: list[Line] = [
 
 
 def test_a_buffer_that_was_given_back_before_the_snapshot_is_rejected() -> None:
-    """
-    Given a pool that knows its own, and a buffer that was given back before the run's snapshot
-    When it is given back again, and rejected
-    Then that is right
-    """
+    """When it is given back again, and rejected, that is right."""
     assert conforms(KNOWS, told(0), *REJECTED, end(1), first=7)
     assert not conforms(KNOWS, told(0), *at_once(0, Release("x")), end(1), first=7)
 
@@ -314,11 +282,7 @@ def test_a_buffer_that_was_given_back_long_ago_is_rejected() -> None:
 
 
 def test_a_finding_says_what_was_expected() -> None:
-    """
-    Given two requests that overlap, of which the first to return is refused for the other's sake
-    When the other one is refused as well
-    Then it is said that a buffer was expected, since it must have had the last byte before
-    """
+    """It is said that a buffer was expected, since it must have had the last byte before."""
     row = verdict(
         MemoryPoolInstance(MemoryPoolConfiguration(size_bytes=1, max_single_bytes=1)),
         call(0, "t1", Allocate("a", 1)),
@@ -335,11 +299,7 @@ def test_one_name_for_two_buffers_is_unusable() -> None:
 
 
 def test_a_snapshot_of_a_pool_is_compared_though_a_call_is_open() -> None:
-    """
-    Given one open request for a byte
-    When a snapshot tells that three bytes more are available than there are
-    Then nothing explains that
-    """
+    """Given one open request for a byte: nothing explains that."""
     request: Line = call(0, "t2", Allocate("b", 1))
     calls = (OpenCall("t2", Allocate("b", 1), 0),)
     held = (HeldBuffer("a", 2),)

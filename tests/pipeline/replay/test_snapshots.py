@@ -44,11 +44,9 @@ REUSED = {"first-try-throws", "watch-completed"}
 
 
 def cut(lines: Sequence[TraceLine], behind: int) -> list[TraceLine] | None:
-    """The run from behind a line on, as a further file of it; None where the rules leave a choice.
-
-    The number of the beginning is less by one than that of the snapshot, which is that of the line
-    before the cut, so that the lines behind the cut keep their numbers.
-    """
+    """Return the run from behind a line on, as a further file; None where rules leave a choice."""
+    # The number of the beginning is less by one than that of the snapshot, which is that of the
+    # line before the cut, so that the lines behind the cut keep their numbers.
     begin = lines[0]
     assert isinstance(begin, Begin)
     judge = SequentialJudge(begin)

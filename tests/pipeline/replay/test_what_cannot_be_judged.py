@@ -56,11 +56,7 @@ def watched(name: str) -> list[Line]:
 def test_a_run_that_is_shorter_than_its_lateness_and_shows_no_expiry_is_inconclusive(
     instance: Instance, lines: list[Line], rule: str, is_shut_down: bool
 ) -> None:
-    """
-    Given a run from which all expiries are missing, and that ends before any is overdue
-    When the run is judged
-    Then it is inconclusive, names the rule, and counts what was awaited
-    """
+    """When the run is judged, it is inconclusive, names the rule, and counts what was awaited."""
     shutdown = at_once(25, Shutdown()) if is_shut_down else []
     row = verdict(instance, *lines, *shutdown, end(25))
     assert (row.verdict, rule in row.reason) == ("inconclusive", True), row
@@ -68,41 +64,25 @@ def test_a_run_that_is_shorter_than_its_lateness_and_shows_no_expiry_is_inconclu
 
 
 def test_the_same_run_goes_on_and_diverges() -> None:
-    """
-    Given the same run, which goes on until its expiries are overdue
-    When the run is judged
-    Then it diverges
-    """
+    """Given the same run, which goes on until its expiries are overdue: it diverges."""
     assert verdict(TIMER, *adds("a", "b"), end(200)).verdict == "diverges"
 
 
 def test_one_expiry_that_could_be_judged_is_sufficient() -> None:
-    """
-    Given a run with an expiry judged late enough, and one that is awaited at its end
-    When the run is judged
-    Then it conforms, and counts the awaited one
-    """
+    """When the run is judged, it conforms, and counts the awaited one."""
     rest = at_once(100, Add("b", 10))
     row = verdict(TIMER, *adds("a"), ran("a", 12), *rest, end(105))
     assert (row.verdict, row.pending_expiries, row.reason) == ("conforms", 1, "")
 
 
 def test_a_shutdown_before_the_expiries_are_due_leaves_nothing_open() -> None:
-    """
-    Given a run that is shut down before its expiries are due
-    When the run is judged
-    Then it conforms: nothing had to expire
-    """
+    """When the run is judged, it conforms: nothing had to expire."""
     row = verdict(TIMER, *adds("a"), *at_once(5, Shutdown()), end(6))
     assert (row.verdict, row.pending_expiries) == ("conforms", 0)
 
 
 def test_what_runs_while_the_timer_is_shut_down_is_not_counted() -> None:
-    """
-    Given a task that is due at a shutdown, and whose run is told behind it
-    When the run is judged
-    Then nothing was awaited
-    """
+    """When the run is judged, nothing was awaited."""
     row = verdict(TIMER, *adds("a"), *at_once(12, Shutdown()), ran("a", 12), end(13))
     assert (row.verdict, row.pending_expiries) == ("conforms", 0)
 
@@ -119,11 +99,7 @@ def test_what_runs_while_the_timer_is_shut_down_is_not_counted() -> None:
 def test_a_lost_return_is_found_for_every_component(
     instance: Instance, operation: Operation, result: bool | int | None
 ) -> None:
-    """
-    Given a run whose call returns, and the same run without the return
-    When both are judged
-    Then the one conforms, the other is inconclusive and counts the call
-    """
+    """When both are judged, the one conforms, the other is inconclusive and counts the call."""
     whole = verdict(instance, call(0, "t", operation), returns(0, "t", result), end(1))
     assert (whole.verdict, whole.open_calls) == ("conforms", 0)
     row = verdict(instance, call(0, "t", operation), end(1))
@@ -133,9 +109,5 @@ def test_a_lost_return_is_found_for_every_component(
 
 
 def test_observables_that_are_not_compared_are_named() -> None:
-    """
-    Given a timer on a clock that moves by itself, whose profile declares an observable
-    When its run is judged
-    Then the row names the observable
-    """
+    """When its run is judged, the row names the observable."""
     assert verdict(TIMER, *at_once(0, Shutdown()), end(1)).uncompared == ("size",)

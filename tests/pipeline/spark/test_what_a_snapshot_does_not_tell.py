@@ -1,9 +1,8 @@
-"""Runs whose judgement behind a snapshot depends on what was done before it.
+"""Runs whose judgement behind a snapshot depends on what was done before it."""
 
-Each has a border between the cause and a step far behind it that shows the effect, or goes wrong.
-Judged apart, the part behind the border does not know the cause; so the comparison of judges has to
-keep it from being believed.
-"""
+# Each has a border between the cause and a step far behind it that shows the effect, or goes wrong.
+# Judged apart, the part behind the border does not know the cause; so the comparison of judges has
+# to keep it from being believed.
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -131,12 +130,7 @@ def texts(files: Sequence[Sequence[TraceLine]]) -> list[list[bytes]]:
 def test_it_is_known_where_the_run_is_put_together(
     component: Component, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given such runs of a component
-    When their files are judged apart
-    Then the rows are those of the run in one piece; and without the comparison of judges, which is
-        the control, those of some are not
-    """
+    """The rows are those of the run in one piece."""
     monkeypatch.setattr(reading, "WARMUP", WARMUP)
     wrong = 0
     for seed in range(20):

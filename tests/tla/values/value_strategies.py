@@ -108,10 +108,8 @@ def typed_values(integers: SearchStrategy[int] = small) -> SearchStrategy[tuple[
 
 
 def printed(value: object) -> str:
-    """The text of a value as TLC prints it.
-
-    It prints functions over 1..n like tuples, those over what looks like names like records.
-    """
+    """The text of a value as TLC prints it."""
+    # It prints functions over 1..n like tuples, those over what looks like names like records.
     if isinstance(value, frozenset):
         if len(value) > 1 and _is_interval(value):
             return f"{min(value)}..{max(value)}"

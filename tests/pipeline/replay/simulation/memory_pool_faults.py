@@ -1,7 +1,6 @@
-"""The scenes in which a simulated pool does something wrong, and the rules that are then broken.
+"""The scenes in which a simulated pool does something wrong, and the rules that are then broken."""
 
-Each is played while nobody else calls, so that nothing overlaps that could explain it.
-"""
+# Each is played while nobody else calls, so that nothing overlaps that could explain it.
 
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.replacing import replace
