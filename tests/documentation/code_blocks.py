@@ -5,9 +5,10 @@
 # - ``python`` is executed, block after block, in one namespace for each page;
 # - ``console`` has commands behind ``$``; they are executed and their output is compared: a line
 #   ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the
-#   last line is an exit code other than 0; with the word ``java`` the commands need Java and Maven; with
-#   the word ``large`` they repeat what a test of the command shows, and run with the large tests;
-#   with the word ``measured`` any number stands for any other, and gaps may have another width;
+#   last line is an exit code other than 0; with the word ``java`` the commands need Java and Maven;
+#   with the word ``large`` they repeat what a test of the command shows, and run with the large
+#   tests; with the word ``measured`` any number stands for any other, and gaps may have another
+#   width;
 # - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of; with the
 #   word ``viewer`` the lines are a case that the model follows, and the site shows its run;
 # - ``yaml`` is parsed, and gives the action of this project no input that it does not have;
