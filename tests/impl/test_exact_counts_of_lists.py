@@ -9,14 +9,7 @@ from typing import Literal
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-    chunks,
-)
+from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, VirtualClock, chunks
 from purgatory_impl.chunks import Chunk
 from purgatory_impl.exclusion import SectionLock
 from purgatory_impl.walks import Pace

@@ -10,13 +10,7 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-)
+from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, VirtualClock
 from purgatory_impl.accounting import ExactAccounting, ProposalAccounting
 from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists

@@ -3,10 +3,7 @@
 from immutables import Map
 
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Answer,
-    Operation,
-)
+from purgatory_spec.operations import Answer, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,

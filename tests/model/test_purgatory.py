@@ -21,12 +21,7 @@ from purgatory_spec.operations import (
     Shutdown,
     Watch,
 )
-from purgatory_spec.profiles import (
-    CancelResult,
-    CheckOrder,
-    FirstTry,
-    PurgatoryConfiguration,
-)
+from purgatory_spec.profiles import CancelResult, CheckOrder, FirstTry, PurgatoryConfiguration
 from purgatory_spec.reasons import Reason
 
 from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last, stepped

@@ -5,16 +5,7 @@ import pytest
 from immutables import Map
 
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Script,
-    Watch,
-)
+from purgatory_spec.operations import Add, Advance, Elapse, Force, Operation, RunOne, Script, Watch
 from purgatory_spec.profiles import (
     Accounting,
     Executor,

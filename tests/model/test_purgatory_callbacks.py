@@ -17,9 +17,7 @@ from purgatory_spec.operations import (
     Watch,
     WatchInside,
 )
-from purgatory_spec.profiles import (
-    ThrowingTry,
-)
+from purgatory_spec.profiles import ThrowingTry
 from purgatory_spec.reasons import Reason
 
 from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last, stepped

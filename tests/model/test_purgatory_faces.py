@@ -11,12 +11,7 @@ from purgatory_model.claims.purgatory_variants import VARIANTS, purgatory_varian
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import Answer, Check, Script, Watch, WatchInside
 from purgatory_spec.outcomes import EventKind, tried
-from purgatory_spec.profiles import (
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-)
+from purgatory_spec.profiles import Executor, PurgatoryConfiguration, PurgatoryProfile, Structure
 
 from .faces import MOST, agree
 from .purgatory_strategies import Asked, State, cases

@@ -7,12 +7,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from purgatory_assurance.mutation.figures import (
-    page_text,
-    read_run,
-    run_record,
-    write_run,
-)
+from purgatory_assurance.mutation.figures import page_text, read_run, run_record, write_run
 from purgatory_assurance.mutation.mutants import Mutant, Mutants
 from purgatory_assurance.mutation.reviewed import Kind, Reviewed, read_reviewed
 from purgatory_assurance.mutation.runner import End, Result

@@ -25,15 +25,7 @@ from purgatory_spec.operations import (
     Watch,
     WatchInside,
 )
-from purgatory_spec.outcomes import (
-    Event,
-    EventKind,
-    Outcome,
-    Value,
-    completed,
-    timed_out,
-    tried,
-)
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, completed, timed_out, tried
 from purgatory_spec.profiles import (
     Accounting,
     CheckDrops,

@@ -13,10 +13,7 @@ import pytest
 
 from purgatory_conformance.subjects import kafka as kafka_module
 from purgatory_conformance.subjects.building import BuildFailed, MissingTool
-from purgatory_conformance.subjects.kafka import (
-    KafkaMode,
-    kafka_command,
-)
+from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 
 from .adapter_process import WORK_FOLDER, Adapter, Reply, need_java_and_maven, started
 from .releases import releases

@@ -18,11 +18,7 @@ from purgatory_spec.operations import (
     RunOne,
 )
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
 from purgatory_spec.reasons import Reason
 
 

@@ -26,12 +26,7 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 from purgatory_spec.outcomes import Outcome, tried
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-)
+from purgatory_spec.profiles import Component, Executor, PurgatoryConfiguration, PurgatoryProfile
 from purgatory_spec.reasons import Reason
 
 SUPPORT = support_of(Component.PURGATORY)

@@ -4,10 +4,7 @@ import pytest
 
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_conformance.reducing.memory_pool import (
-    MemoryPoolCase,
-    simpler_memory_pool_cases,
-)
+from purgatory_conformance.reducing.memory_pool import MemoryPoolCase, simpler_memory_pool_cases
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT

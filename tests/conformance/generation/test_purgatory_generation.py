@@ -12,10 +12,7 @@ import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
 from purgatory_conformance.generation.purgatory.table import PurgatoryDraft
 from purgatory_conformance.generation.purgatory.tries import changes_a_long_list
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.reducing.purgatory import (
-    PurgatoryCase,
-    simpler_purgatory_cases,
-)
+from purgatory_conformance.reducing.purgatory import PurgatoryCase, simpler_purgatory_cases
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.searching import candidates
 from purgatory_conformance.running.shrinking import reduce_case, shrink

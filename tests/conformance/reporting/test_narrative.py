@@ -8,11 +8,7 @@ import pytest
 from rich.console import Console
 
 from purgatory_conformance.reporting.narrative import laid_out, print_narrative
-from purgatory_conformance.reporting.narrative_html import (
-    least_rem,
-    render_narrative,
-    wordy_counts,
-)
+from purgatory_conformance.reporting.narrative_html import least_rem, render_narrative, wordy_counts
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 STEPS = (

@@ -9,11 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from purgatory_conformance.reporting.html import render_html
-from purgatory_conformance.reporting.results import (
-    DeviationLine,
-    FailureLine,
-    Results,
-)
+from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance, Elapse, Throw

@@ -12,13 +12,7 @@ from purgatory_conformance.components import narrowed
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.timer import judge as timer_judge
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.running.campaign import (
-    SUITES,
-    Budget,
-    Campaign,
-    Verdict,
-    run_campaign,
-)
+from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject

@@ -11,13 +11,7 @@ from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_junit, render_markdown
 from purgatory_conformance.reporting.results import Results, results_of
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.running.campaign import (
-    SUITES,
-    Budget,
-    Campaign,
-    Verdict,
-    run_campaign,
-)
+from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.refusals import MOST_REFUSED
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject

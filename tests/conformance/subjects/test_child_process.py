@@ -11,20 +11,11 @@ import pytest
 
 from purgatory_conformance.running import case_run
 from purgatory_conformance.subjects.adapter_replies import encode_request
-from purgatory_conformance.subjects.subject import (
-    SubjectFailure,
-    UnsupportedConfigurationError,
-)
+from purgatory_conformance.subjects.subject import SubjectFailure, UnsupportedConfigurationError
 from purgatory_spec.messages import Do, Implementation
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, Shutdown, Throw
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import (
-    Component,
-    Feature,
-    Observable,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec.profiles import Component, Feature, Observable, TimerConfiguration, TimerProfile
 from purgatory_spec.reasons import Reason
 from tests.conformance.subjects.started_adapters import (
     GOOD_OUTCOMES,

@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_impl import (
-    NoKeys,
-    OperationOfAnotherPurgatory,
-    Purgatory,
-)
+from purgatory_impl import NoKeys, OperationOfAnotherPurgatory, Purgatory
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run
 from tests.impl.purgatory_bench import Planned

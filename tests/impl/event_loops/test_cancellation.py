@@ -5,10 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-)
+from purgatory_impl import DelayedOperation, Purgatory
 from purgatory_impl.event_loops import AsyncioPurgatory
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run, turns
 from tests.impl.threads import LONG_S

@@ -4,12 +4,7 @@ import asyncio
 
 import pytest
 
-from purgatory_impl import (
-    Purgatory,
-    PurgatoryClosed,
-    Timer,
-    VirtualClock,
-)
+from purgatory_impl import Purgatory, PurgatoryClosed, Timer, VirtualClock
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run, turns
 

@@ -6,11 +6,7 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    Purgatory,
-    Timer,
-    VirtualClock,
-)
+from purgatory_impl import Purgatory, Timer, VirtualClock
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation, EventLoopExecutor
 from tests.impl.event_loops.mailboxes import run
 from tests.impl.threads import LONG_S

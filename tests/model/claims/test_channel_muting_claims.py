@@ -2,12 +2,7 @@
 
 import pytest
 
-from purgatory_model.claims.channel_muting import (
-    FALSE_CLAIMS,
-    INVARIANTS,
-    ChannelInstance,
-    breaks,
-)
+from purgatory_model.claims.channel_muting import FALSE_CLAIMS, INVARIANTS, ChannelInstance, breaks
 from purgatory_model.claims.explorer import explore
 from purgatory_spec.operations import Poll, PollWhile
 from purgatory_spec.profiles import ChannelMutingConfiguration, Recovery

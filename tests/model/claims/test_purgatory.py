@@ -31,22 +31,10 @@ from purgatory_model.claims.purgatory import (
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory import OperationState, purgatory_model
 from purgatory_spec.operations import Advance, Operation
-from purgatory_spec.profiles import (
-    Accounting,
-    Executor,
-    PurgatoryConfiguration,
-    PurgeDue,
-)
+from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgeDue
 from purgatory_spec.requirements import requirement
 
-from ..purgatory_strategies import (
-    Asked,
-    Model,
-    State,
-    cases,
-    configurations,
-    profiles,
-)
+from ..purgatory_strategies import Asked, Model, State, cases, configurations, profiles
 
 SIZES = {
     STEPPED: (2555, 15003, 9),

@@ -25,12 +25,7 @@ from typing import TypeAlias
 from immutables import Map
 
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal
-from purgatory_model.concurrent.proposal.state import (
-    EXECUTOR,
-    REAPER,
-    Entries,
-    ProposalState,
-)
+from purgatory_model.concurrent.proposal.state import EXECUTOR, REAPER, Entries, ProposalState
 from purgatory_model.overlapping.interleaving import (
     Happened,
     HistoryEvent,

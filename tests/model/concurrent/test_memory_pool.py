@@ -15,13 +15,7 @@ from purgatory_model.concurrent.memory_pool.model import (
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.overlapping.explained_runs import UnexplainedRun, check_runs
 from purgatory_model.overlapping.histories import histories
-from purgatory_model.overlapping.interleaving import (
-    Called,
-    History,
-    Returned,
-    Step,
-    thread_of,
-)
+from purgatory_model.overlapping.interleaving import Called, History, Returned, Step, thread_of
 from purgatory_model.overlapping.linearizability import Explainer, explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential

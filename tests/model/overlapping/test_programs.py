@@ -4,11 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from purgatory_model.overlapping.histories import (
-    NeverOver,
-    count_histories,
-    histories,
-)
+from purgatory_model.overlapping.histories import NeverOver, count_histories, histories
 from purgatory_model.overlapping.interleaving import (
     Called,
     Happened,

@@ -2,11 +2,7 @@
 
 from purgatory_pipeline.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
 from purgatory_spec.reasons import Reason
 
 from .known_history import right, wrong

@@ -5,9 +5,7 @@
 import pytest
 
 from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import (
-    ANY_KEY_TAKES_TIME_OUT,
-)
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import ANY_KEY_TAKES_TIME_OUT
 from purgatory_pipeline.replay.run_replay import RunReplay, rows_of
 from purgatory_pipeline.results.rows import RunVerdict, VerdictRow
 from purgatory_pipeline.traces.lines import DeclaredDeviation, TraceLine

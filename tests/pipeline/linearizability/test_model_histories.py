@@ -33,12 +33,7 @@ from purgatory_spec.operations import (
     Release,
     Watch,
 )
-from purgatory_spec.profiles import (
-    Accounting,
-    Executor,
-    MemoryPoolConfiguration,
-    PurgatoryProfile,
-)
+from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 

@@ -32,17 +32,7 @@ from .simulation.purgatory_run import simulated_purgatory
 from .simulation.timer import TimerPlan
 from .simulation.timer_run import drawn_plan as timer_plan
 from .simulation.timer_run import simulated_timer
-from .wall_clock import (
-    NS_PER_MS,
-    at_once,
-    begin,
-    call,
-    end,
-    event,
-    judged,
-    returns,
-    rule_of,
-)
+from .wall_clock import NS_PER_MS, at_once, begin, call, end, event, judged, returns, rule_of
 
 AT_RETURNS = {
     "timer": ("TIMER-SHUTDOWN-CLOSED", "TIMER-NEGATIVE-DELAY"),

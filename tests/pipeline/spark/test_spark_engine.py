@@ -11,12 +11,7 @@ import pytest
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.sinks import ResultWriter
 from purgatory_pipeline.engines.spark import engine
-from purgatory_pipeline.engines.spark.engine import (
-    Plan,
-    in_order,
-    plan_of,
-    replayed,
-)
+from purgatory_pipeline.engines.spark.engine import Plan, in_order, plan_of, replayed
 from purgatory_pipeline.engines.spark.tables import summary_of
 from purgatory_pipeline.errors import OutOfOrder, PipelineError
 from purgatory_pipeline.results.manifest import described

@@ -24,15 +24,7 @@ from purgatory_pipeline.replay.stretches import Stretch, leap, may_begin
 from purgatory_pipeline.results.rows import Row, VerdictRow
 from purgatory_pipeline.snapshots.snapshots import profile_after_snapshot
 from purgatory_pipeline.traces.from_cases import encoded
-from purgatory_pipeline.traces.lines import (
-    TRACED,
-    Begin,
-    End,
-    Snapshot,
-    Step,
-    TraceLine,
-    WallClock,
-)
+from purgatory_pipeline.traces.lines import TRACED, Begin, End, Snapshot, Step, TraceLine, WallClock
 from purgatory_pipeline.traces.parsing import parse
 from purgatory_pipeline.traces.synthetic import expected_of, faults_of, run_lines
 from purgatory_pipeline.traces.synthetic_steps import Fault

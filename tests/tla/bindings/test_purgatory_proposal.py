@@ -3,12 +3,7 @@
 import pytest
 
 from purgatory_model.concurrent.proposal.claims import CLAIMS
-from purgatory_model.concurrent.proposal.instances import (
-    FALSE_CLAIMS,
-    FAULTS,
-    TRUE_CLAIMS,
-    examine,
-)
+from purgatory_model.concurrent.proposal.instances import FALSE_CLAIMS, FAULTS, TRUE_CLAIMS, examine
 from purgatory_model.concurrent.proposal.state import ProposalInstance
 from purgatory_tla.bindings.purgatory import proposal
 from purgatory_tla.comparing.comparing import GraphVerdict, compare

@@ -7,10 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.specimens.mutants import mutant, mutants
-from purgatory_conformance.subjects.bundled import (
-    bundled_proposal_subject,
-    bundled_subject,
-)
+from purgatory_conformance.subjects.bundled import bundled_proposal_subject, bundled_subject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import component_of
 from purgatory_tla.cases.instances import INSTANCES
