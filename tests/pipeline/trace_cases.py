@@ -42,7 +42,7 @@ def cases_of(path: Path) -> dict[str, TraceCase]:
             found[name] = TraceCase(name, expected, lines)
         else:
             run, seq = place_of(raw)
-            lines.append(Located(run, seq, "f.jsonl", len(lines) + 1, raw))
+            lines.append(Located(run, seq, "trace.jsonl", len(lines) + 1, raw))
     assert not found.pop("").lines
     return found
 

@@ -19,8 +19,17 @@ from purgatory_spec.operations import Allocate, Check, Operation, Release, Satis
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
-from .known_purgatories import EXACT
-from .traces import back, call, entries_of, explained_entries, found_of, located, requests, step
+from .traces import (
+    EXACT,
+    back,
+    call,
+    entries_of,
+    explained_entries,
+    found_of,
+    located,
+    requests,
+    step,
+)
 
 ELEVEN_BYTES = sequential(MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile()))
 """Of a pool that grants eleven times one byte."""

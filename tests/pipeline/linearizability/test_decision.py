@@ -22,10 +22,10 @@ from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
 from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
-from purgatory_spec.outcomes import EventKind, completed
+from purgatory_spec.outcomes import completed
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
-from .traces import back, call, entries_of, event, explained_entries, found_of, located, step
+from .traces import back, call, entries_of, explained_entries, found_of, located
 
 TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
 
@@ -180,15 +180,3 @@ def test_a_stuck_piece_says_from_which_states_nothing_leads_on() -> None:
     assert isinstance(decided, Stuck)
     assert decided.places == (16, 18)
     assert {each.state.available_bytes for each in decided.starts} == {2}
-
-
-def test_an_event_and_a_return_outside_every_call_are_not_explained() -> None:
-    """When it is checked, that line is the first that cannot be explained."""
-    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 1))
-    lines = located(
-        instance,
-        [step("t", Allocate("a", 1), True), event("t", EventKind.RAN, "a")],
-    )
-    finding = found_of(lines)
-    assert finding.answered is Answered.NOT_LINEARIZABLE
-    assert finding.shares[0].fails_at == 2

@@ -16,8 +16,7 @@ from purgatory_spec.operations import Allocate, Check, Satisfy, Watch
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration
 
-from .known_purgatories import EXACT, WAITS, W
-from .traces import back, call, located, step
+from .traces import EXACT, WAITS, W, back, call, located, step
 
 ONE_BYTE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(1, 1))
 ASKS = (call("t", Allocate("a", 1)), call("u", Allocate("b<c>", 1)))
