@@ -51,7 +51,6 @@ def test_a_build_that_fails_shows_what_it_said(tmp_path: Path) -> None:
 
 
 def test_a_missing_tool_of_a_build_is_named(tmp_path: Path) -> None:
-    """The exit code is that of a missing tool, and the tool is named."""
     declared(tmp_path, "no-such-compiler")
     ended = purgatory(tmp_path, "check", "--suite", "quick")
     assert ended.returncode == 5

@@ -38,7 +38,6 @@ def campaign_with(cases: int, visits: int) -> Campaign:
 def test_the_bar_shows_what_is_farthest_behind(
     cases: int, visits: int, share: float, bar: float
 ) -> None:
-    """The bar shows the one behind, and is full where both are there."""
     campaign = campaign_with(cases, visits)
     assert (covered(campaign), done(campaign)) == (share, bar)
 

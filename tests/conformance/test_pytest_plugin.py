@@ -95,7 +95,6 @@ def test_a_right_subject_passes_a_test_for_each_rule(suite: pytest.Pytester) -> 
 
 
 def test_a_broken_rule_fails_with_the_steps_and_the_command(suite: pytest.Pytester) -> None:
-    """The test of that rule alone fails, with the shrunk steps."""
     result = suite.runpytest_inprocess("--purgatory", "subjects:wrong", "--junitxml=junit.xml")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     results = ended(result)

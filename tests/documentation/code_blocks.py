@@ -87,7 +87,6 @@ class Block:
 
     @property
     def first_line(self) -> str:
-        """The first line of the text."""
         return self.text.partition("\n")[0]
 
 

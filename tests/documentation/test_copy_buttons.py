@@ -94,6 +94,5 @@ def test_without_the_script_the_prompts_are_copied(site: Path) -> None:
 
 
 def test_the_site_loads_the_script() -> None:
-    """Given the configuration of the site: it has the script."""
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert "extra_javascript: [assets/copy-commands.js]" in config

@@ -52,7 +52,6 @@ def fail() -> None:
 
 
 def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
-    """Given an executor: all run, in the order of the queue, and the queue is empty."""
     ran: list[int] = []
     hand_over(executor, *[partial(ran.append, number) for number in range(50)])
     hand_over(executor, lambda: ran.append(50))
@@ -199,7 +198,6 @@ def test_idle_means_neither_queued_nor_running() -> None:
 
 
 def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
-    """When it is closed, and closed again, the queued tasks run before the thread ends."""
     before = set(threading.enumerate())
     executor = ThreadExecutor()
     entered, resume = threading.Event(), threading.Event()

@@ -298,7 +298,6 @@ def test_a_simple_pool_never_gets_a_lost_buffer_back() -> None:
 def test_a_lost_buffer_is_credited_counted_and_logged(
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """One is credited and counted, and logged as an error."""
     pool = LeakDetectingMemoryPool(30, 10)
     kept, lost, released = granted(pool, 4), granted(pool, 5), granted(pool, 6)
     pool.release(released)

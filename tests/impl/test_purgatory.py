@@ -79,7 +79,6 @@ def test_a_try_that_only_claims_success_is_not_believed() -> None:
 
 
 def test_time_outs_that_complete_an_operation_are_counted() -> None:
-    """When the time-outs run, those are counted that have completed an operation."""
     bench = Bench()
     operations = [bench.watched(name, "k", 10) for name in "abcde"]
     operations[0].force_complete()
@@ -230,7 +229,6 @@ def test_a_timer_that_is_closed_owes_no_time_out(
 
 
 def test_a_watch_that_closing_overtakes_has_no_time_out() -> None:
-    """When it is watched, it is watched, and no time-out is owed."""
     bench = Bench()
     operation = bench.operation("a")
     operation.during_try = Nth(1, bench.purgatory.close)

@@ -269,7 +269,6 @@ def test_a_task_pending_in_another_timer_is_refused() -> None:
 
 
 def test_a_task_of_a_closed_timer_may_go_over() -> None:
-    """Given a task that was dropped by a timer that closed: it runs there."""
     one, other = Bench(), Bench()
     task = one.add("a", 5)
     one.timer.close()

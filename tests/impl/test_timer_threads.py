@@ -66,7 +66,6 @@ def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
 
 
 def test_the_reaper_wakes_for_a_task_that_is_already_due() -> None:
-    """The reaper wakes for it, and the task runs."""
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     ran = threading.Event()

@@ -125,7 +125,6 @@ def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
 
 @pytest.mark.parametrize("form", [ReleaseForm.SLICE, ReleaseForm.COPY])
 def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseForm) -> None:
-    """It is credited, and the buffer is outstanding all the same."""
     state = after(MemoryPoolModel(EXAMPLE, NAIVE), Allocate("a", 30), Release("a", form))
     assert (state.available_bytes, state.outstanding_bytes) == (100, 30)
 
@@ -195,7 +194,6 @@ def test_what_is_false_of_one_sort_is_true_of_the_other(sort: str, claim: str) -
 
 
 def test_strict_pool_refuses_without_being_out_of_memory() -> None:
-    """When 40 are asked for, they are refused, 20 are available, and it is not out of memory."""
     model = MemoryPoolModel(STRICT, CAREFUL)
     state = after(model, Allocate("a", 40), Allocate("b", 40))
     ((outcome, reached),) = model.successors(state, Allocate("c", 40))

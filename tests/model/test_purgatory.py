@@ -29,7 +29,6 @@ from .purgatory_strategies import told
 
 
 def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> None:
-    """The checks complete none, then one, then none."""
     a, b = Watch("a", ("k",), 100), Watch("b", ("j",), 100)
     outcomes, state = asked(
         a, b, Check("k"), Satisfy("a"), Check("k"), Satisfy("b"), Check("j"), Check("k")

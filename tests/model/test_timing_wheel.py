@@ -76,7 +76,6 @@ def test_every_step_of_the_wheel_is_a_step_of_the_timer(
 def test_claim_holds_in_every_state_of_a_small_instance(
     claim: str, instance: Instance, states: int, depth: int
 ) -> None:
-    """When every state is visited, the claim holds in all of them."""
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.complete
     assert found.counterexample is None

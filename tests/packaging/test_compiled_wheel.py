@@ -45,7 +45,6 @@ def python(folder: Path) -> Path:
 
 
 def test_modules_of_the_implementation_are_compiled_and_readable(wheel: Path) -> None:
-    """Each module of the implementation is there twice, but for those that are not compiled."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     compiled = {Path(name).name.split(".")[0] for name in names if Path(name).suffix != ".py"}

@@ -61,7 +61,6 @@ outcomes = st.builds(
 
 @given(st.lists(st.builds(Step, operations, st.none() | outcomes), max_size=3))
 def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
-    """Given any case, when it is written and read, it is the same case."""
     header = TimerCaseHeader(
         case="c1",
         configuration=TimerConfiguration(10, 5, -1003),
@@ -81,7 +80,6 @@ def test_large_integers_travel_as_strings() -> None:
 
 
 def test_a_task_named_like_a_large_integer_stays_a_name() -> None:
-    """Given a task whose name looks like a large integer: the name is still a string."""
     operation = Cancel("9007199254740993")
     assert decode_line(encode_line(operation), Cancel) == operation
 

@@ -204,7 +204,6 @@ class _Instance:
 def old_design_subject(
     observables: frozenset[PurgatoryObservable] = frozenset(), *, by_stale: bool = False
 ) -> InProcessSubject:
-    """The old design as a subject."""
     profile = PurgatoryProfile(
         check_drops=CheckDrops.AS_PASSED,
         accounting=Accounting.EXACT,

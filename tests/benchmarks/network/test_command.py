@@ -25,7 +25,6 @@ def said(*words: str | Path) -> Result:
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    """Given the file of the last run: the page is as it was; with another figure it is not."""
     results = read_network_results(FILE)
     page = (REFERENCE / "network.md").read_text(encoding="utf-8")
     text = page

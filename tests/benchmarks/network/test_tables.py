@@ -75,7 +75,6 @@ def test_memory_that_follows_the_load_misses_the_aim() -> None:
 
 @pytest.mark.parametrize("design", ["no bound", "queue bound alone"])
 def test_a_design_that_does_not_bound_bytes_is_found(design: Design) -> None:
-    """Given a design without a bound of bytes: it is found, and it is told that it was not."""
     taking = [spike(count, count * MIB, count * MIB, design) for count in (8, 32)]
     assert verdicts(file(taking)) == ["found", "found"]
     lucky = [spike(count, 4 * MIB, 4 * MIB, design) for count in (8, 32)]

@@ -68,7 +68,6 @@ def loses_a_byte_after_throttling() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
-    """When the suite runs with all deviations declared, the defect is found."""
     campaign = judged(
         "kafka", Component.CHANNEL_MUTING, suite="quick", defect=loses_a_byte_after_throttling
     )

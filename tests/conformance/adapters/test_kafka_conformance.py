@@ -63,6 +63,5 @@ def loses_runs_after_a_rejection() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
-    """When the suite runs with all deviations declared, the defect is found."""
     campaign = judged("kafka", Component.TIMER, defect=loses_runs_after_a_rejection)
     assert campaign.verdict is Verdict.NOT_CONFORMANT

@@ -52,7 +52,6 @@ def grants_more_after_a_foreign_release() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviation() -> None:
-    """When the suite runs with the deviation declared, the defect is found."""
     campaign = judged(
         "kafka", Component.MEMORY_POOL, suite="quick", defect=grants_more_after_a_foreign_release
     )

@@ -59,7 +59,6 @@ def loses_time_outs_after_a_cancel() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
-    """When the suite runs with all deviations declared, the defect is found."""
     campaign = judged(
         "kafka", Component.PURGATORY, suite="quick", defect=loses_time_outs_after_a_cancel
     )

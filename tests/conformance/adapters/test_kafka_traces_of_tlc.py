@@ -84,7 +84,6 @@ def test_kafka_does_what_tlc_predicts(
 
 
 def test_adds_after_shutdown_differ_as_is_declared(kafka: OpenSubject) -> None:
-    """What differs is the answer to an add after that, which is a declared deviation."""
     instance = named_instance("timer-shutdown")
     assert instance is not None
     differences = set()

@@ -98,7 +98,6 @@ TABLES = {
 
 @pytest.mark.parametrize("component", Component)
 def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: Component) -> None:
-    """These are rules, and each has a row."""
     named = TABLES[component]
     rules = {rule.id for rule in requirements_of_steps(component)}
     assert named <= rules

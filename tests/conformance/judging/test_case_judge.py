@@ -40,7 +40,6 @@ class Scripted:
 
 
 def test_without_deviations_the_strict_judge_decides() -> None:
-    """Given a judge without declared deviations: that is a divergence."""
     judge = CaseJudge(Scripted("strict", [None, "RULE-A"]))
     assert judge.step(*STEP).divergence is None
     divergence = judge.step(*STEP).divergence

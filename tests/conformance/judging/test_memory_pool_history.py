@@ -98,7 +98,6 @@ def test_rules_of_numbers_need_something_outstanding() -> None:
 
 
 def test_unbounded_pools_visit_their_own_rules_alone() -> None:
-    """Given an unbounded pool: the rules of bounded pools are not visited."""
     seen = visits(
         PROFILE,
         Allocate("a", 0),

@@ -116,7 +116,6 @@ WATCHES_ITSELF: tuple[Operation, ...] = (
 
 @pytest.mark.parametrize("make", [CompletedIsWatched, CompletedIsArmed])
 def test_an_operation_that_watches_itself_is_completed(make: type[SmallPurgatory]) -> None:
-    """A completed operation was watched, or it was not completed yet."""
     assert blame_of(WATCHES_ITSELF, make) == (
         "PURGATORY-WATCH-COMPLETED",
         ("PURGATORY-CALLBACK-ORDER",),
@@ -178,7 +177,6 @@ def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> No
 
 @pytest.mark.parametrize("executor", [Executor.STEPPED, Executor.INLINE])
 def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: Executor) -> None:
-    """Its time-out is missing, and not its second try."""
     profile = msgspec.structs.replace(
         SILENT_PROFILE, executor=executor, structure=Structure.DELAY_QUEUE_WHEEL
     )

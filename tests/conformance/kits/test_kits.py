@@ -282,7 +282,6 @@ def test_a_timer_on_the_real_clock_finds_out_what_it_keeps_too_long(tmp_path: Pa
 
 
 def test_the_kit_in_python_finds_the_suite_beside_its_interpreter(tmp_path: Path) -> None:
-    """Given an environment that has the suite and is not activated: the test finds the suite."""
     folder = written(tmp_path, KITS[Language.PYTHON])
     done = own_test(folder, WITHOUT_SUITE)
     assert done.returncode == 0, done.stdout + done.stderr

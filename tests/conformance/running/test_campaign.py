@@ -315,7 +315,6 @@ def test_an_undeclared_deviation_is_not_conformant() -> None:
 
 
 def test_a_further_fault_behind_a_declared_deviation_is_found() -> None:
-    """When a campaign runs, the further fault is found."""
     campaign = campaign_of(TakesAfterShutdown(other_fault=True), deviations=(SHUTDOWN_DEVIATION,))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
 

@@ -190,7 +190,6 @@ class TicksBackwardsAndWakes(TicksBackwards, WakesEveryTick):
 
 
 def test_two_faults_are_two_causes_with_their_own_rules() -> None:
-    """Each fault is a cause that is shown by a case of its own rule."""
     for timer, rules in (
         (DropsZeroAndStacks, {"TIMER-ZERO-DELAY", "TIMER-EXECUTOR-ORDER"}),
         (TicksBackwardsAndWakes, {"TIMER-TICK-ORDER", "TIMER-WAKE-UP"}),

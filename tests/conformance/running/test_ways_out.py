@@ -106,7 +106,6 @@ def test_a_leak_is_no_choice() -> None:
 def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """When no declaration makes any of them pass, each declaration is judged on five of them."""
     subject = unchecked([], LosesAByte)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes

@@ -184,7 +184,6 @@ def test_it_goes_by_its_name(tmp_path: Path) -> None:
 
 
 def test_an_add_that_is_refused_leaves_the_script_before() -> None:
-    """The add is refused, and what it runs is the script before."""
     instance = TimerInstance(TimerConfiguration(), inline=True)
     instance.do(Add("other", 9))
     instance.do(Add("a", 5, (CancelInside("other"),)))

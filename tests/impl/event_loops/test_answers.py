@@ -41,7 +41,6 @@ def test_an_event_in_another_thread_answers(purgatory: Purgatory[str]) -> None:
 
 
 def test_the_time_out_answers_none_or_what_the_operation_makes(purgatory: Purgatory[str]) -> None:
-    """When they time out, the answers are None, that answer, and the failure."""
 
     def fail() -> str:
         raise LookupError("planned")

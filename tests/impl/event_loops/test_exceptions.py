@@ -247,7 +247,6 @@ def test_a_failure_is_kept_by_nobody(failing: str) -> None:
 def test_a_task_whose_operation_was_never_answered_can_be_cancelled(
     purgatory: Purgatory[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the task is cancelled, it ends."""
 
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:

@@ -96,7 +96,6 @@ SMALL_RECORDS = TURN_RECORDS // SMALL_COST
 
 
 def test_a_poll_reads_four_small_records_of_a_channel_and_serves_the_others() -> None:
-    """Each poll takes four records of the first, and the very first serves the other."""
     with bench(1000, 100, tls=True) as network:
         honest = network.connect()
         client, raw = connect(network)

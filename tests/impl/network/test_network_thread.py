@@ -307,7 +307,6 @@ def test_a_throttled_channel_is_read_after_the_response_and_the_end_of_throttlin
 
 @both
 def test_a_throttled_channel_is_not_read_when_its_memory_comes(*, tls: bool) -> None:
-    """When its memory comes, it is read only after the end of throttling."""
     with bench(10, 10, tls=tls) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 10)

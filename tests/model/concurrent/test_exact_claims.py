@@ -32,7 +32,6 @@ from purgatory_model.concurrent.exact.model import ConcurrentExact
 def test_every_true_claim_holds_in_every_state(
     instance: ExactInstance, states: int, edges: int
 ) -> None:
-    """Given an instance: every claim that is said to hold of it does."""
     model = ConcurrentExact(instance)
     found = explore(model.initial(), model.steps, breaks(instance, *TRUE_CLAIMS[instance]))
     assert found.counterexample is None
@@ -66,7 +65,6 @@ def test_every_false_claim_has_its_shortest_counterexample(name: str, actions: s
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_breaks_a_true_claim(name: str) -> None:
-    """Given an instance with a fault: a state breaks the claim."""
     instance, claim = FAULTS[name]
     assert claim in PROVED
     assert examine(instance, claim).found.counterexample is not None

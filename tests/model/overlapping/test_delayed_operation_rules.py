@@ -248,7 +248,6 @@ SWEPT_ONE_BY_ONE = (
 def test_what_comes_between_two_parts_of_a_call_is_not_explained_by_one_effect(
     history: History,
 ) -> None:
-    """It is where calls take effect in parts, and not where they take effect at once."""
     assert not explain(history, WholeCalls("a")).is_complete
     assert explain(history, OverlappingCalls("a")).is_complete
 

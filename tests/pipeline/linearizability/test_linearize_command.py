@@ -243,7 +243,6 @@ def test_of_a_run_that_is_not_decided_what_is_explained_is_told_and_drawn(tmp_pa
 
 
 def test_lines_are_named_as_the_check_names_them_also_in_a_second_file(tmp_path: Path) -> None:
-    """When it is checked, the file is named in which the wrong line stands, and its line there."""
     lines = located(ONE_BYTE, WRONG)
     written(tmp_path / "one.jsonl", lines[:3])
     last = [line._replace(number=number) for number, line in enumerate(lines[3:], 1)]

@@ -59,7 +59,6 @@ def differing(*, strict: bool) -> list[tuple[int, tuple[int, ...]]]:
 
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 def test_the_order_matters_where_in_some_order_a_request_is_refused(strict: bool) -> None:
-    """It does if and only if some order has a request that is refused."""
     assert differing(strict=strict) == []
 
 

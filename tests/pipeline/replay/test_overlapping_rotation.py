@@ -64,7 +64,6 @@ ALL_RIGHT = {
 
 @pytest.mark.parametrize("run", ALL_RIGHT.values(), ids=ALL_RIGHT)
 def test_a_right_run_is_right_from_any_line_on(run: Run) -> None:
-    """Given a run that is right: it is right."""
     assert judged(run.first, run.lines) is None
     for truth in run.truths:
         for cut in range(len(run.lines) + 1):

@@ -51,7 +51,6 @@ def test_what_is_false_is_false_in_tla_after_as_many_steps(name: str) -> None:
 
 
 def test_what_is_true_is_claimed_in_tla_by_the_same_names_and_rules() -> None:
-    """Given the claims of the model: each is there by its name, and names the same rules."""
     stated = vocabulary(modules_folder(), "PurgatoryProposal")
     for claim, (_, holds) in CLAIMS.items():
         rules = set((holds.__doc__ or "").replace(",", " ").replace(".", " ").split())

@@ -96,7 +96,6 @@ def test_what_is_free_is_not_compared() -> None:
 
 
 def test_an_advance_has_a_result_only_where_it_is_declared() -> None:
-    """Given a timer that declares no result of an advance: that does not differ."""
     comparison = Comparison(TimerProfile(executor=Executor.STEPPED))
     seen = msgspec.structs.replace(EXPECTED, result=None)
     assert comparison.difference(Prediction(Advance(5), EXPECTED), seen) is None

@@ -65,7 +65,6 @@ def test_a_proof_is_as_good_as_its_weakest_part(
 
 
 def test_an_undecided_part_hides_a_refuted_one() -> None:
-    """Given a control of which one part is refuted and one undecided: it is undecided."""
     parts = (
         Discharged("one", ProofVerdict.REFUTED, {"x": "1"}, 0.0),
         Discharged("two", ProofVerdict.UNDECIDED, {}, 0.0),

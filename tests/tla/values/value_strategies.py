@@ -101,7 +101,6 @@ def values_of(declared: Type, integers: SearchStrategy[int] = small) -> SearchSt
 
 
 def typed_values(integers: SearchStrategy[int] = small) -> SearchStrategy[tuple[Type, Value]]:
-    """A type and a value of it."""
     return types().flatmap(
         lambda declared: values_of(declared, integers).map(lambda value: (declared, value))
     )
