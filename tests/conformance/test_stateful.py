@@ -22,16 +22,10 @@ from purgatory_conformance.stateful import (
     timer_machine,
 )
 from purgatory_conformance.subjects.bundled import memory_pool, purgatory, timer
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step, decode_case
 from purgatory_spec.operations import Add, Advance, Allocate, Elapse, Operation, Release
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import (
-    LARGEST_INT,
-    MemoryPoolConfiguration,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-)
 from purgatory_spec.reasons import Reason
 from tests.test_the_implementation_is_the_model import (
     TheExactPurgatory,
@@ -49,14 +43,14 @@ AS_FOUND = settings(FOUND, derandomize=False, print_blob=False, phases=[Phase.ge
 class NaiveTimer:
     """A timer that a user might write: a list, looked through by each advance."""
 
-    def __init__(self, configuration: TimerConfiguration) -> None:
+    def __init__(self, configuration: profiles.TimerConfiguration) -> None:
         self.tick_ms = configuration.tick_ms
         self.now_ms = configuration.start_ms
         self.pending: list[tuple[int, str]] = []
 
     def do(self, operation: Operation) -> Outcome:
         match operation:
-            case Add(_, delay_ms) if delay_ms > LARGEST_INT:
+            case Add(_, delay_ms) if delay_ms > profiles.LARGEST_INT:
                 return Outcome(rejected=Reason.TOO_LARGE)
             case Add(task, delay_ms):
                 self.pending.append((self.due_tick(self.now_ms + delay_ms), task))
@@ -254,7 +248,10 @@ class NoConfiguration(NoClose):
             "Invalid enum value 'cancle'",
         ),
         (lambda: timer_machine(NaiveTimer, {"rouding": "up"}), "unknown field `rouding`"),
-        (lambda: timer_machine(NaiveTimer, PurgatoryProfile()), "a TimerProfile or its words"),
+        (
+            lambda: timer_machine(NaiveTimer, profiles.PurgatoryProfile()),
+            "a TimerProfile or its words",
+        ),
         (
             lambda: timer_machine(NaiveTimer, "kafka"),  # type: ignore[arg-type]
             "a TimerProfile or its words are needed",
@@ -284,49 +281,49 @@ def shown(operation: Operation, result: bool | None = None, **observed: int) -> 
     [
         (
             TheTimer,
-            TimerConfiguration(tick_ms=10),
+            profiles.TimerConfiguration(tick_ms=10),
             "the_wheels_own_clock_is_a_tick_that_has_come",
             [shown(Advance(25), wheel_clock_ms=30)],
         ),
         (
             TheTimer,
-            TimerConfiguration(tick_ms=10),
+            profiles.TimerConfiguration(tick_ms=10),
             "the_wheels_own_clock_is_a_tick_that_has_come",
             [shown(Advance(25), wheel_clock_ms=25)],
         ),
         (
             TheTimer,
-            TimerConfiguration(wheel_size=2),
+            profiles.TimerConfiguration(wheel_size=2),
             "the_delay_queue_holds_buckets_and_not_tasks",
             [shown(Add("t1", 1), levels=1, queued_buckets=3)],
         ),
         (
             TheProposedPurgatory,
-            PurgatoryConfiguration(purge_interval=2),
+            profiles.PurgatoryConfiguration(purge_interval=2),
             "an_advance_leaves_no_more_to_purge_than_the_interval",
             [shown(Advance(1), estimate=5, timer_size=2)],
         ),
         (
             TheExactPurgatory,
-            PurgatoryConfiguration(purge_interval=2),
+            profiles.PurgatoryConfiguration(purge_interval=2),
             "an_advance_leaves_no_more_to_purge_than_the_interval",
             [shown(Advance(1), estimate=5, pending=2)],
         ),
         (
             TheExactPurgatory,
-            PurgatoryConfiguration(),
+            profiles.PurgatoryConfiguration(),
             "the_estimate_is_what_is_owed_and_what_is_stale",
             [shown(Advance(1), estimate=5, pending=2, stale_entries=2)],
         ),
         (
             TheMemoryPool,
-            MemoryPoolConfiguration(10, 4),
+            profiles.MemoryPoolConfiguration(10, 4),
             "no_more_is_outstanding_than_the_bound",
             [shown(Allocate(f"b{n}", 4), True) for n in range(4)],
         ),
         (
             TheMemoryPool,
-            MemoryPoolConfiguration(10, 4),
+            profiles.MemoryPoolConfiguration(10, 4),
             "nothing_is_lost",
             [shown(Allocate("b1", 4), True), shown(Release("b1"), available_bytes=9)],
         ),

@@ -15,23 +15,16 @@ from purgatory_model import memory_pool, memory_pool_arithmetic
 from purgatory_model.claims.memory_pool import INVARIANTS
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.step import Expectation
+from purgatory_spec import profiles
 from purgatory_spec.operations import Lose
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
 from purgatory_spec.requirements import requirements
 
-PROFILE = MemoryPoolProfile(
-    release_validation=ReleaseValidation.IDENTITY,
-    features=frozenset(MemoryPoolFeature),
-    observables=frozenset(MemoryPoolObservable),
+PROFILE = profiles.MemoryPoolProfile(
+    release_validation=profiles.ReleaseValidation.IDENTITY,
+    features=frozenset(profiles.MemoryPoolFeature),
+    observables=frozenset(profiles.MemoryPoolObservable),
 )
-NAIVE = msgspec.structs.replace(PROFILE, release_validation=ReleaseValidation.NONE)
+NAIVE = msgspec.structs.replace(PROFILE, release_validation=profiles.ReleaseValidation.NONE)
 SOURCES = tuple(Path(str(each.__file__)) for each in (memory_pool, memory_pool_arithmetic))
 
 Way = Expectation[MemoryPoolState]
@@ -77,7 +70,11 @@ def emitted(expectations: Iterable[Way]) -> set[str]:
 def test_each_rule_that_is_named_is_a_reason() -> None:
     """Each of them is the reason of some part, and no part has another reason."""
     reasons = emitted(way for _, way in ways())
-    assert named(read(SOURCES)) == reasons == {r.id for r in requirements(Component.MEMORY_POOL)}
+    assert (
+        named(read(SOURCES))
+        == reasons
+        == {r.id for r in requirements(profiles.Component.MEMORY_POOL)}
+    )
 
 
 def test_control_a_rule_that_is_no_reason_is_noticed() -> None:
@@ -97,7 +94,7 @@ def test_each_part_has_a_reason() -> None:
     for model, way in ways():
         parts = ("rejected", "result", "effect", *model.observe(way.complete(())))
         assert all(way.rules_of(part) for part in parts)
-    model = MemoryPoolModel(MemoryPoolConfiguration(10, 10), PROFILE)
+    model = MemoryPoolModel(profiles.MemoryPoolConfiguration(10, 10), PROFILE)
     state = replace(model.initial(), available_bytes=9, held=model.initial().held.set("a", 1))
     (way,) = model.expectations(state, Lose("a"))
     reasons = way.rules_of("effect"), way.rules["always"]

@@ -12,19 +12,8 @@ from purgatory_model.claims.explorer import explore
 from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, WheelState, breaks
 from purgatory_model.timer import timer_model
 from purgatory_model.timing_wheel import as_timer, broken_invariants, timing_wheel_model
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    Feature,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.requirements import requirements
 
 SMALL = Instance(delays_ms=(0, 1, 3, 5), last_ms=5)
@@ -32,15 +21,17 @@ SHORTER = Instance(delays_ms=(0, 1, 3, 5), last_ms=3)
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]]:
-    profile = TimerProfile(
-        rounding=draw(st.sampled_from((Rounding.DOWN, Rounding.UP))),
-        same_tick_order=draw(st.sampled_from(SameTickOrder)),
-        negative_delay=draw(st.sampled_from(NegativeDelay)),
-        executor=Executor.STEPPED,
-        structure=Structure.DELAY_QUEUE_WHEEL,
-        features=frozenset(Feature) - {Feature.INT64},
-        observables=frozenset(Observable),
+def cases(
+    draw: st.DrawFn,
+) -> tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]]:
+    profile = profiles.TimerProfile(
+        rounding=draw(st.sampled_from((profiles.Rounding.DOWN, profiles.Rounding.UP))),
+        same_tick_order=draw(st.sampled_from(profiles.SameTickOrder)),
+        negative_delay=draw(st.sampled_from(profiles.NegativeDelay)),
+        executor=profiles.Executor.STEPPED,
+        structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+        features=frozenset(profiles.Feature) - {profiles.Feature.INT64},
+        observables=frozenset(profiles.Observable),
     )
     source = HypothesisSource(draw)
     configuration = draw_configuration(profile, source, frozenset())
@@ -50,7 +41,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 @given(cases())
 @settings(max_examples=150)
 def test_every_step_of_the_wheel_is_a_step_of_the_timer(
-    case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
+    case: tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
     """The timer accepts each step between them, and every invariant holds in each state."""
     profile, configuration, operations = case
@@ -140,12 +131,12 @@ def spoiled_states() -> dict[str, WheelState]:
 def test_each_invariant_can_fail(rule: str) -> None:
     """The one that it breaks is named, and it is the id of a rule."""
     assert rule in set(broken_invariants(spoiled_states()[rule]))
-    assert rule in {requirement.id for requirement in requirements(Component.TIMER)}
+    assert rule in {requirement.id for requirement in requirements(profiles.Component.TIMER)}
 
 
 def test_cascade_of_a_cancelled_bucket_through_three_levels() -> None:
     """When the timer is advanced beyond it, its emptied bucket is popped and nothing expires."""
-    model = timing_wheel_model(TimerConfiguration(1, 2), SMALL.profile)
+    model = timing_wheel_model(profiles.TimerConfiguration(1, 2), SMALL.profile)
     state = model.initial()
     trail = []
     for operation in (Add("a", 7), Advance(4), Cancel("a"), Advance(6), Advance(7)):

@@ -5,26 +5,22 @@ from collections.abc import Iterable
 import pytest
 
 from purgatory_conformance.judging.channel_muting.judge import ChannelMutingJudge
+from purgatory_spec import profiles
 from purgatory_spec.operations import Announce, Connect, Operation, Poll, Release
 from purgatory_spec.outcomes import Outcome, received
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    Recovery,
-)
 
-PROFILE = ChannelMutingProfile(
-    recovery=Recovery.FIRST_COME,
-    features=frozenset({ChannelMutingFeature.PLAIN, ChannelMutingFeature.NON_STRICT}),
-    observables=frozenset({ChannelMutingObservable.AVAILABLE}),
+PROFILE = profiles.ChannelMutingProfile(
+    recovery=profiles.Recovery.FIRST_COME,
+    features=frozenset(
+        {profiles.ChannelMutingFeature.PLAIN, profiles.ChannelMutingFeature.NON_STRICT}
+    ),
+    observables=frozenset({profiles.ChannelMutingObservable.AVAILABLE}),
 )
 
 
 def blamed(steps: Iterable[tuple[Operation, int]]) -> str:
     """The rule of the last step, where every step shows so many available bytes."""
-    judge = ChannelMutingJudge(ChannelMutingConfiguration(4, 4), PROFILE)
+    judge = ChannelMutingJudge(profiles.ChannelMutingConfiguration(4, 4), PROFILE)
     rule = ""
     for operation, available_bytes in steps:
         is_first_poll = isinstance(operation, Poll) and available_bytes == 0

@@ -16,34 +16,22 @@ from purgatory_conformance.specimens.small.memory_pool import (
 )
 from purgatory_conformance.specimens.wrong.granting import ZeroGranted
 from purgatory_conformance.specimens.wrong.releasing import FirstByteStays
-from purgatory_spec.operations import (
-    Allocate,
-    Elapse,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome, Value, ran
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-)
 from purgatory_spec.reasons import Reason
 
 CREDITS = Deviation("POOL-CONSERVATION", "credits_anything", "replay.jsonl")
-EXAMPLE = MemoryPoolConfiguration(100, 40)
+EXAMPLE = profiles.MemoryPoolConfiguration(100, 40)
 SILENT_AND_NAIVE = msgspec.structs.replace(NAIVE_PROFILE, observables=frozenset())
 
-FULL: tuple[Operation, ...] = (Allocate("a", 40), Allocate("b", 40), Allocate("c", 40))
+FULL: tuple[op.Operation, ...] = (op.Allocate("a", 40), op.Allocate("b", 40), op.Allocate("c", 40))
 
 
 def run_of(
-    *operations: Operation,
+    *operations: op.Operation,
     pool: type[SmallMemoryPool] = SmallMemoryPool,
-    profile: MemoryPoolProfile = NAIVE_PROFILE,
+    profile: profiles.MemoryPoolProfile = NAIVE_PROFILE,
     deviations: tuple[Deviation, ...] = (),
 ) -> CaseRun:
     subject = small_pool_subject(pool, profile=profile)
@@ -53,14 +41,14 @@ def run_of(
 @pytest.mark.parametrize(
     "operations",
     [
-        (ReleaseForeign(10),),
-        (Allocate("a", 10), Release("a"), Release("a")),
-        (Allocate("a", 10), Release("a", ReleaseForm.SLICE)),
-        (Allocate("a", 10), Release("a", ReleaseForm.COPY)),
+        (op.ReleaseForeign(10),),
+        (op.Allocate("a", 10), op.Release("a"), op.Release("a")),
+        (op.Allocate("a", 10), op.Release("a", op.ReleaseForm.SLICE)),
+        (op.Allocate("a", 10), op.Release("a", op.ReleaseForm.COPY)),
     ],
 )
 def test_crediting_what_was_not_granted_breaks_conservation(
-    operations: tuple[Operation, ...],
+    operations: tuple[op.Operation, ...],
 ) -> None:
     """When it credits something else, it breaks conservation, which is asked of every pool."""
     run = run_of(*operations)
@@ -73,7 +61,7 @@ def test_crediting_what_was_not_granted_breaks_conservation(
 
 def test_bound_is_broken_where_nothing_is_shown() -> None:
     """The bound is broken; what may have been credited before is no divergence by itself."""
-    run = run_of(ReleaseForeign(40), *FULL, Allocate("d", 40), profile=SILENT_AND_NAIVE)
+    run = run_of(op.ReleaseForeign(40), *FULL, op.Allocate("d", 40), profile=SILENT_AND_NAIVE)
     assert run.divergence is not None
     assert run.divergence.rule == "POOL-BOUND"
     assert len(run.steps) == 5
@@ -81,8 +69,8 @@ def test_bound_is_broken_where_nothing_is_shown() -> None:
 
 def test_a_declared_deviation_is_followed() -> None:
     """The case deviates as declared, and the conservation is visited no longer."""
-    credit = ReleaseForeign(40)
-    run = run_of(credit, *FULL, Allocate("d", 40), Release("d"), deviations=(CREDITS,))
+    credit = op.ReleaseForeign(40)
+    run = run_of(credit, *FULL, op.Allocate("d", 40), op.Release("d"), deviations=(CREDITS,))
     assert run.verdict is CaseVerdict.DEVIATES
     assert run.divergence is not None
     assert run.divergence.rule == "POOL-CONSERVATION"
@@ -94,12 +82,12 @@ def test_a_declared_deviation_is_followed() -> None:
 @pytest.mark.parametrize(
     ("pool", "operations", "rule"),
     [
-        (ZeroGranted, (ReleaseForeign(5), Allocate("a", 0)), "POOL-ZERO-REQUEST"),
-        (FirstByteStays, (ReleaseForeign(1), *FULL, Release("a")), "POOL-RELEASE"),
+        (ZeroGranted, (op.ReleaseForeign(5), op.Allocate("a", 0)), "POOL-ZERO-REQUEST"),
+        (FirstByteStays, (op.ReleaseForeign(1), *FULL, op.Release("a")), "POOL-RELEASE"),
     ],
 )
 def test_another_fault_beyond_the_deviation_is_found(
-    pool: type[SmallMemoryPool], operations: tuple[Operation, ...], rule: str
+    pool: type[SmallMemoryPool], operations: tuple[op.Operation, ...], rule: str
 ) -> None:
     """The fault is a failure, by its own rule."""
     run = run_of(*operations, pool=pool, deviations=(CREDITS,))
@@ -130,7 +118,7 @@ def test_a_campaign_under_the_declared_deviation(
     """When a campaign runs, it conforms with the deviation, or the fault alone is reported."""
     subject = small_pool_subject(pool, profile=NAIVE_PROFILE)
     campaign = run_campaign(
-        subject, Component.MEMORY_POOL, seed=3, budget=Budget(), deviations=(CREDITS,)
+        subject, profiles.Component.MEMORY_POOL, seed=3, budget=Budget(), deviations=(CREDITS,)
     )
     assert campaign.verdict is verdict, campaign.why
     assert {cause.rule for cause in campaign.causes} == rules
@@ -143,27 +131,27 @@ def test_the_other_choice_is_no_excuse() -> None:
     """It is not conformant; it would break conservation under the other choice, too."""
     subject = small_pool_subject(profile=PROFILE, behaves=NAIVE_PROFILE)
     budget = Budget(least_cases=60, most_cases=60, shrink_runs=200)
-    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=3, budget=budget)
+    campaign = run_campaign(subject, profiles.Component.MEMORY_POOL, seed=3, budget=budget)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert [way.line for cause in campaign.causes for way in cause.ways_out if way.line] == []
 
 
-OBSERVABLES: tuple[tuple[Operation, str, Value, str], ...] = (
-    (Allocate("a", 1), "buffer_bytes", 2, "POOL-EXACT-BUFFER"),
-    (Allocate("a", 1), "available_bytes", 98, "POOL-CONSERVATION"),
-    (Allocate("a", 1), "size_bytes", True, "POOL-SIZE"),
-    (Allocate("a", 1), "used_bytes", 0, "POOL-USED"),
-    (Allocate("a", 1), "out_of_memory", True, "POOL-OUT-OF-MEMORY"),
-    (Allocate("a", 1), "out_of_memory", 0, "POOL-OUT-OF-MEMORY"),
-    (Allocate("a", 0), "available_bytes", 101, "POOL-ZERO-REQUEST"),
-    (Elapse(5), "depleted_spells", 1, "POOL-SPELL-BEGINS"),
-    (Elapse(5), "depleted_ms", 5, "POOL-DEPLETED-TIME"),
+OBSERVABLES: tuple[tuple[op.Operation, str, Value, str], ...] = (
+    (op.Allocate("a", 1), "buffer_bytes", 2, "POOL-EXACT-BUFFER"),
+    (op.Allocate("a", 1), "available_bytes", 98, "POOL-CONSERVATION"),
+    (op.Allocate("a", 1), "size_bytes", True, "POOL-SIZE"),
+    (op.Allocate("a", 1), "used_bytes", 0, "POOL-USED"),
+    (op.Allocate("a", 1), "out_of_memory", True, "POOL-OUT-OF-MEMORY"),
+    (op.Allocate("a", 1), "out_of_memory", 0, "POOL-OUT-OF-MEMORY"),
+    (op.Allocate("a", 0), "available_bytes", 101, "POOL-ZERO-REQUEST"),
+    (op.Elapse(5), "depleted_spells", 1, "POOL-SPELL-BEGINS"),
+    (op.Elapse(5), "depleted_ms", 5, "POOL-DEPLETED-TIME"),
 )
 
 
 @pytest.mark.parametrize(("operation", "name", "value", "rule"), OBSERVABLES)
 def test_each_observable_is_compared(
-    operation: Operation, name: str, value: Value, rule: str
+    operation: op.Operation, name: str, value: Value, rule: str
 ) -> None:
     """When it is judged, that observable is named, and the rule that it belongs to."""
     judge = MemoryPoolJudge(EXAMPLE, PROFILE)
@@ -177,7 +165,7 @@ def test_each_observable_is_compared(
 
 def test_answers_and_events_are_compared() -> None:
     """That is named, and the rule of the grant."""
-    ask = Allocate("a", 1)
+    ask = op.Allocate("a", 1)
     ((right, _),) = MemoryPoolJudge(EXAMPLE, PROFILE).model.successors(
         MemoryPoolJudge(EXAMPLE, PROFILE).state, ask
     )
@@ -194,13 +182,13 @@ def test_answers_and_events_are_compared() -> None:
 
 def test_used_alone_is_compared_where_available_is_not_shown() -> None:
     """A grant breaks the rule about what is used, a release its own."""
-    shown = frozenset({MemoryPoolObservable.USED})
+    shown = frozenset({profiles.MemoryPoolObservable.USED})
     judge = MemoryPoolJudge(EXAMPLE, msgspec.structs.replace(PROFILE, observables=shown))
-    wrong = judge.step(Allocate("a", 2), Outcome(True, observed={"used_bytes": 1})).divergence
+    wrong = judge.step(op.Allocate("a", 2), Outcome(True, observed={"used_bytes": 1})).divergence
     assert wrong is not None
     assert wrong.rule == "POOL-USED"
-    judge.step(Allocate("a", 2), Outcome(True, observed={"used_bytes": 2}))
-    wrong = judge.step(Release("a"), Outcome(observed={"used_bytes": 1})).divergence
+    judge.step(op.Allocate("a", 2), Outcome(True, observed={"used_bytes": 2}))
+    wrong = judge.step(op.Release("a"), Outcome(observed={"used_bytes": 1})).divergence
     assert wrong is not None
     assert wrong.rule == "POOL-RELEASE"
 
@@ -209,8 +197,8 @@ def test_more_states_than_the_judge_carries_are_said() -> None:
     """The judge gives up rather than forget one."""
     judge = MemoryPoolJudge(EXAMPLE, SILENT_AND_NAIVE)
     for power in range(8):
-        judge.step(ReleaseForeign(2**power), Outcome())
+        judge.step(op.ReleaseForeign(2**power), Outcome())
     assert len(judge.states) == STATES_CAP
     assert judge.state.available_bytes == 100
     with pytest.raises(TooManyStates):
-        judge.step(ReleaseForeign(2**8), Outcome())
+        judge.step(op.ReleaseForeign(2**8), Outcome())

@@ -22,6 +22,7 @@ from purgatory_conformance.specimens.wrong.watching import (
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -35,32 +36,25 @@ from purgatory_spec.operations import (
     Watch,
     WatchInside,
 )
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-)
 
-SUPPORT = support_of(Component.PURGATORY)
+SUPPORT = support_of(profiles.Component.PURGATORY)
 FORCES_FIRST = Script(on_complete=(ForceInside("o1"),))
 
 
 def run_of(
     operations: tuple[Operation, ...],
     make: MakePurgatory = SmallPurgatory,
-    profile: PurgatoryProfile = PROFILE,
+    profile: profiles.PurgatoryProfile = PROFILE,
     deviations: tuple[Deviation, ...] = (),
 ) -> CaseRun:
     subject = small_purgatory(make, profile)
-    return run_case(subject, "case", PurgatoryConfiguration(), operations, deviations)
+    return run_case(subject, "case", profiles.PurgatoryConfiguration(), operations, deviations)
 
 
 def blame_of(
     operations: tuple[Operation, ...],
     make: MakePurgatory,
-    profile: PurgatoryProfile = PROFILE,
+    profile: profiles.PurgatoryProfile = PROFILE,
 ) -> tuple[str, tuple[str, ...]]:
     """The rule that the last step is blamed on, and those that explain it as well."""
     run = run_of(operations, make, profile)
@@ -175,10 +169,10 @@ def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> No
     assert blame_of(WATCHES_ITSELF, TriedAndWatched)[0] == COMPLETED_WATCHED.rule
 
 
-@pytest.mark.parametrize("executor", [Executor.STEPPED, Executor.INLINE])
-def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: Executor) -> None:
+@pytest.mark.parametrize("executor", [profiles.Executor.STEPPED, profiles.Executor.INLINE])
+def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: profiles.Executor) -> None:
     profile = msgspec.structs.replace(
-        SILENT_PROFILE, executor=executor, structure=Structure.DELAY_QUEUE_WHEEL
+        SILENT_PROFILE, executor=executor, structure=profiles.Structure.DELAY_QUEUE_WHEEL
     )
     assert blame_of((Watch("o1", ("a",), 0),), SmallPurgatory, profile)[0] == "PURGATORY-TIME-OUT"
 

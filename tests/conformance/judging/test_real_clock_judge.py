@@ -13,19 +13,14 @@ from purgatory_conformance.subjects.bundled.real_clock import (
     real_clock_instance,
 )
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    Feature,
-    Observable,
-    TimerConfiguration,
-    TimerProfile,
-)
 
-PROFILE = TimerProfile(
-    clock=Clock.WALL, lateness_ms=20, features=frozenset({Feature.CANCEL, Feature.READD})
+PROFILE = profiles.TimerProfile(
+    clock=profiles.Clock.WALL,
+    lateness_ms=20,
+    features=frozenset({profiles.Feature.CANCEL, profiles.Feature.READD}),
 )
 
 
@@ -35,7 +30,7 @@ def seen(called_ms: int, returned_ms: int, **ran_at: int) -> Outcome:
 
 
 def judged(*steps: tuple[Operation, Outcome], tick_ms: int = 1) -> str | None:
-    judge = RealClockJudge(TimerConfiguration(tick_ms), PROFILE)
+    judge = RealClockJudge(profiles.TimerConfiguration(tick_ms), PROFILE)
     for operation, outcome in steps:
         divergence = judge.step(operation, outcome).divergence
         if divergence:
@@ -96,7 +91,7 @@ def test_a_second_run_of_one_arming_is_a_divergence() -> None:
     assert judged(*steps, (Wait(9), seen(110, 120, a=115))) == "TIMER-EXACTLY-ONCE"
 
 
-SIZED = msgspec.structs.replace(PROFILE, observables=frozenset({Observable.SIZE}))
+SIZED = msgspec.structs.replace(PROFILE, observables=frozenset({profiles.Observable.SIZE}))
 
 
 def sized(size: object, outcome: Outcome) -> Outcome:
@@ -119,7 +114,7 @@ def test_a_size_is_exact_until_a_task_may_leave(
     size: object, next_called_ms: int, rule: str | None, is_visited: bool
 ) -> None:
     """The size is one, or at most one, and only the first puts its rule to the test."""
-    judge = RealClockJudge(TimerConfiguration(1), SIZED)
+    judge = RealClockJudge(profiles.TimerConfiguration(1), SIZED)
     assert judge.step(Add("a", 50), sized(size, seen(100, 100))).divergence is None
     later = judge.step(Wait(1), sized(1, seen(next_called_ms, next_called_ms)))
     assert (later.divergence.rule if later.divergence else None) == rule
@@ -141,7 +136,7 @@ def test_a_task_that_ran_as_the_size_was_read_counts_or_not(
     size: int, ran_at_ms: int, rule: str | None
 ) -> None:
     """The task counts or not, unless its run was before."""
-    judge = RealClockJudge(TimerConfiguration(1), SIZED)
+    judge = RealClockJudge(profiles.TimerConfiguration(1), SIZED)
     added = seen(99, 100, a=ran_at_ms)
     assert judge.step(Add("a", 0), sized(size, added)).divergence is None
     later = judge.step(Wait(1), sized(0, seen(110, 111)))
@@ -173,7 +168,7 @@ def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
         lambda configuration: OffByOne(real_clock_instance(configuration)),
     )
     budget = replace(SUITES["quick"], least_cases=2, most_cases=2, shrink_runs=5)
-    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=budget, vectors=())
+    campaign = run_campaign(subject, profiles.Component.TIMER, seed=1, budget=budget, vectors=())
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     # On a busy machine a task may be late beside.
     assert {cause.rule for cause in campaign.causes} - {"TIMER-LATENESS"} == {"TIMER-SIZE"}
@@ -181,7 +176,9 @@ def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
 
 def test_the_observables_that_nobody_compares_are_named() -> None:
     """Given a profile with three observables: all but the size are not compared, or none."""
-    shown = frozenset({Observable.SIZE, Observable.QUEUED, Observable.LEVELS})
+    shown = frozenset(
+        {profiles.Observable.SIZE, profiles.Observable.QUEUED, profiles.Observable.LEVELS}
+    )
     profile = msgspec.structs.replace(PROFILE, observables=shown)
     assert not_compared(profile) == ("levels", "queued")
-    assert not_compared(msgspec.structs.replace(profile, clock=Clock.MANUAL)) == ()
+    assert not_compared(msgspec.structs.replace(profile, clock=profiles.Clock.MANUAL)) == ()

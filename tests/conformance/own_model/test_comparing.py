@@ -16,24 +16,8 @@ from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
 from purgatory_conformance.support.registry import support_of
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    Feature,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    Observable,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    ReleaseValidation,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 from .own_files import loaded, template
 
@@ -236,9 +220,9 @@ def test_a_model_of_one_configuration_is_compared_on_that_one(tmp_path: Path) ->
 def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
     """Nothing is compared there; a model that has as many where the rules have one has failed."""
     own = loaded(tmp_path, template("timer"))
-    configuration = TimerConfiguration()
+    configuration = profiles.TimerConfiguration()
     profile = own.profile
-    assert isinstance(profile, TimerProfile)
+    assert isinstance(profile, profiles.TimerProfile)
     world = timer_world(configuration, profile)
     comparison = Comparison(configuration, world, own.begin(configuration))
     pair = comparison.start()
@@ -259,28 +243,28 @@ def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
 EVERYTHING = {
     "timer": (
         "from purgatory_model.timing_wheel import timing_wheel_model as model",
-        TimerProfile(
-            executor=Executor.STEPPED,
-            structure=Structure.DELAY_QUEUE_WHEEL,
-            features=frozenset(Feature),
-            observables=frozenset(Observable),
+        profiles.TimerProfile(
+            executor=profiles.Executor.STEPPED,
+            structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+            features=frozenset(profiles.Feature),
+            observables=frozenset(profiles.Observable),
         ),
     ),
     "purgatory": (
         "from purgatory_model.purgatory import purgatory_model as model",
-        PurgatoryProfile(
-            check_drops=CheckDrops.AS_PASSED,
-            accounting=Accounting.EXACT,
-            features=frozenset(PurgatoryFeature),
-            observables=frozenset(PurgatoryObservable),
+        profiles.PurgatoryProfile(
+            check_drops=profiles.CheckDrops.AS_PASSED,
+            accounting=profiles.Accounting.EXACT,
+            features=frozenset(profiles.PurgatoryFeature),
+            observables=frozenset(profiles.PurgatoryObservable),
         ),
     ),
     "memory_pool": (
         "from purgatory_model.memory_pool import MemoryPoolModel as model",
-        MemoryPoolProfile(
-            release_validation=ReleaseValidation.IDENTITY,
-            features=frozenset(MemoryPoolFeature),
-            observables=frozenset(MemoryPoolObservable),
+        profiles.MemoryPoolProfile(
+            release_validation=profiles.ReleaseValidation.IDENTITY,
+            features=frozenset(profiles.MemoryPoolFeature),
+            observables=frozenset(profiles.MemoryPoolObservable),
         ),
     ),
 }

@@ -22,26 +22,9 @@ from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDro
 from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.support.support import Candidate
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    Cancel,
-    CancelInside,
-    Operation,
-    Wait,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    Configuration,
-    Executor,
-    Feature,
-    TimerConfiguration,
-    TimerProfile,
-)
 from tests.strangers.purgatories import copy_on_write, one_lock
 from tests.strangers.timers import calendar_queue, hierarchical_wheel
 
@@ -49,7 +32,7 @@ QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
 
 
 def campaign_of(subject: InProcessSubject, seed: int = 1) -> Campaign:
-    return run_campaign(subject, Component.TIMER, seed=seed, budget=QUICK)
+    return run_campaign(subject, profiles.Component.TIMER, seed=seed, budget=QUICK)
 
 
 def states_of(campaign: Campaign, subject: InProcessSubject) -> dict[str, str]:
@@ -69,7 +52,7 @@ def states_of(campaign: Campaign, subject: InProcessSubject) -> dict[str, str]:
 def shuffling(design: type) -> InProcessSubject:
     """A design that runs the tasks of a tick in any order, as far as this suite knows its words."""
     stranger = calendar_queue.STRANGER
-    known = PROFILES[Component.TIMER].__struct_fields__
+    known = PROFILES[profiles.Component.TIMER].__struct_fields__
     words = {name: value for name, value in stranger.profile.items() if name in known}
     return replace(stranger, profile=words).subject(design)
 
@@ -90,7 +73,7 @@ class FailsSeldom(SmallTimer):
 
     met: ClassVar[set[int]] = set()
 
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
+    def add(self, task: Task, delay_ms: int, script: tuple[op.Action, ...] | None = None) -> None:
         if delay_ms in self.met and delay_ms != 4:
             super().add(task, delay_ms, script)
         self.met.add(delay_ms)
@@ -104,7 +87,9 @@ def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
     FailsSeldom.met.clear()
     subject = small_subject(FailsSeldom)
     runs = [
-        run_case(subject, f"{ms} ms", TimerConfiguration(), (Add("t1", ms), Advance(ms)))
+        run_case(
+            subject, f"{ms} ms", profiles.TimerConfiguration(), (op.Add("t1", ms), op.Advance(ms))
+        )
         for ms in range(1, most_ms + 1)
     ]
     divergences = {run.divergence.cause for run in runs if run.divergence}
@@ -128,15 +113,15 @@ class Simulated:
         self.now_ms, self.late_ms = 0, late_ms()
         self.due: dict[str, int] = {}
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         called_ms = self.now_ms
         events: list[Event] = []
         match operation:
-            case Add(task, delay_ms):
+            case op.Add(task, delay_ms):
                 self.due[task] = self.now_ms + max(delay_ms, 0) + self.late_ms
-            case Cancel(task):
+            case op.Cancel(task):
                 self.due.pop(task, None)
-            case Wait(for_ms):
+            case op.Wait(for_ms):
                 self.now_ms += for_ms
         for task, at_ms in sorted(self.due.items(), key=lambda item: item[1]):
             if at_ms <= self.now_ms:
@@ -149,15 +134,17 @@ class Simulated:
 
 
 def simulated(late_ms: Callable[[], int]) -> InProcessSubject:
-    profile = TimerProfile(
-        clock=Clock.WALL,
-        executor=Executor.THREAD,
+    profile = profiles.TimerProfile(
+        clock=profiles.Clock.WALL,
+        executor=profiles.Executor.THREAD,
         lateness_ms=20,
-        features=frozenset({Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY}),
+        features=frozenset(
+            {profiles.Feature.CANCEL, profiles.Feature.READD, profiles.Feature.CHANGE_DELAY}
+        ),
     )
 
-    def make(configuration: Configuration) -> Simulated:
-        assert narrowed(configuration, TimerConfiguration).start_ms == 0
+    def make(configuration: profiles.Configuration) -> Simulated:
+        assert narrowed(configuration, profiles.TimerConfiguration).start_ms == 0
         return Simulated(late_ms)
 
     return subject_of(make, profile)
@@ -230,7 +217,7 @@ def test_a_fault_that_shows_in_several_ways_is_one_cause(
 ) -> None:
     """When its failing cases are put together, there is one cause, which names the rules."""
     component = stranger.STRANGER.component
-    prefix = "PURGATORY-" if component is Component.PURGATORY else ""
+    prefix = "PURGATORY-" if component is profiles.Component.PURGATORY else ""
     subject = stranger.STRANGER.subject(design)
     budget = replace(QUICK, least_cases=30, shrink_runs=60)
     campaign = run_campaign(subject, component, seed=1, budget=budget)
@@ -238,34 +225,37 @@ def test_a_fault_that_shows_in_several_ways_is_one_cause(
     assert {prefix + rule for rule in rules} <= {cause.rule, *cause.also}
 
 
-ADVANCED = (Add("a", 3), Cancel("a"), Advance(3))
+ADVANCED = (op.Add("a", 3), op.Cancel("a"), op.Advance(3))
 
 
 @pytest.mark.parametrize(
     ("operations", "is_part"),
     [
         (ADVANCED, True),
-        ((Add("a", 3), Advance(3)), True),
-        ((Advance(2),), True),
-        ((Add("a", 2), Advance(3)), False),
-        ((Add("a", 3), Advance(4)), False),
-        ((Add("a", 3), Cancel("a")), False),
-        ((Cancel("a"), Add("a", 3), Advance(3)), False),
+        ((op.Add("a", 3), op.Advance(3)), True),
+        ((op.Advance(2),), True),
+        ((op.Add("a", 2), op.Advance(3)), False),
+        ((op.Add("a", 3), op.Advance(4)), False),
+        ((op.Add("a", 3), op.Cancel("a")), False),
+        ((op.Cancel("a"), op.Add("a", 3), op.Advance(3)), False),
         ((), False),
     ],
 )
 def test_a_part_leaves_out_and_changes_nothing_else(
-    operations: tuple[Operation, ...], is_part: bool
+    operations: tuple[op.Operation, ...], is_part: bool
 ) -> None:
     """Given a case that ends with an advance: the first two are parts of it."""
-    whole = Candidate(TimerConfiguration(), ADVANCED)
-    assert is_part_of(Candidate(TimerConfiguration(), operations), whole) is is_part
-    assert not is_part_of(Candidate(TimerConfiguration(tick_ms=2), ADVANCED), whole)
+    whole = Candidate(profiles.TimerConfiguration(), ADVANCED)
+    assert is_part_of(Candidate(profiles.TimerConfiguration(), operations), whole) is is_part
+    assert not is_part_of(Candidate(profiles.TimerConfiguration(tick_ms=2), ADVANCED), whole)
 
 
 def test_a_part_may_leave_out_of_a_script() -> None:
-    two = Candidate(TimerConfiguration(), (Add("a", 1, (AddInside("b", 1), CancelInside("b"))),))
-    one = Candidate(TimerConfiguration(), (Add("a", 1, (CancelInside("b"),)),))
+    two = Candidate(
+        profiles.TimerConfiguration(),
+        (op.Add("a", 1, (op.AddInside("b", 1), op.CancelInside("b"))),),
+    )
+    one = Candidate(profiles.TimerConfiguration(), (op.Add("a", 1, (op.CancelInside("b"),)),))
     assert is_part_of(one, two)
     assert not is_part_of(two, one)
 
@@ -296,12 +286,12 @@ class TicksBackwardsAndCounts(TicksBackwards, SizeOnceRun):
 @pytest.mark.parametrize(
     ("timer", "executor", "rule"),
     [
-        (StacksAndCounts, Executor.STEPPED, "TIMER-EXECUTOR-ORDER"),
-        (TicksBackwardsAndCounts, Executor.INLINE, "TIMER-TICK-ORDER"),
+        (StacksAndCounts, profiles.Executor.STEPPED, "TIMER-EXECUTOR-ORDER"),
+        (TicksBackwardsAndCounts, profiles.Executor.INLINE, "TIMER-TICK-ORDER"),
     ],
 )
 def test_two_faults_of_one_step_are_two_causes(
-    timer: type[SmallTimer], executor: Executor, rule: str
+    timer: type[SmallTimer], executor: profiles.Executor, rule: str
 ) -> None:
     """A part of the first one's case breaks the other's rule, and yet there are two causes."""
     profile = structs.replace(PROFILE, executor=executor)
@@ -325,7 +315,7 @@ def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:
 def test_a_failure_of_a_campaign_that_ended_early_is_not_forgotten() -> None:
     """Given a campaign that knows of a failing case and has no cause for it: the rule is broken."""
     subject = narrowed(mutant("rounds-up").make(), InProcessSubject)
-    campaign = Campaign(Component.TIMER, 1, QUICK, ())
+    campaign = Campaign(profiles.Component.TIMER, 1, QUICK, ())
     campaign.rules = campaign_of(subject).rules
     campaign.visits.update({rule.id: 100 for rule in campaign.rules})
     assert set(states_of(campaign, subject).values()) == {"held"}

@@ -11,24 +11,11 @@ from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure, profile_of
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
-from purgatory_spec.profiles import (
-    AlreadyDue,
-    Component,
-    Configuration,
-    Executor,
-    Feature,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryProfile,
-    Rounding,
-    TimerProfile,
-    component_of,
-)
 
-THREAD = PurgatoryProfile(executor=Executor.THREAD)
-NO_POOL = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.CONSTRUCT}))
+THREAD = profiles.PurgatoryProfile(executor=profiles.Executor.THREAD)
+NO_POOL = profiles.MemoryPoolProfile(features=frozenset({profiles.MemoryPoolFeature.CONSTRUCT}))
 
 
 def greeting(components: dict[str, object]) -> bytes:
@@ -120,7 +107,7 @@ def test_names_that_resemble_none_are_passed_over() -> None:
         "reaper": {},
         "from a later version": {},
     }
-    assert set(decode_greeting(greeting(offered)).profiles) == set(Component)
+    assert set(decode_greeting(greeting(offered)).profiles) == set(profiles.Component)
 
 
 @pytest.mark.parametrize(
@@ -159,17 +146,19 @@ def test_an_observable_of_a_wrong_type_is_named(line: bytes, sentence: str) -> N
     assert "is an integer, true, false or null; compare" in raised.value.explanation
 
 
-def in_process(profile: Profile) -> InProcessSubject:
-    def make(configuration: Configuration) -> Instance:
+def in_process(profile: profiles.Profile) -> InProcessSubject:
+    def make(configuration: profiles.Configuration) -> Instance:
         raise AssertionError(f"no instance is to be made: {configuration}")
 
-    return InProcessSubject(Implementation("in process"), {component_of(profile): profile}, make)
+    return InProcessSubject(
+        Implementation("in process"), {profiles.component_of(profile): profile}, make
+    )
 
 
 @pytest.mark.parametrize("profile", [THREAD, NO_POOL], ids=["purgatory", "memory pool"])
-def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
+def test_a_subject_in_process_gets_the_same_sentence(profile: profiles.Profile) -> None:
     """When it is judged, the subject failed, with the sentence that an adapter would get."""
-    subject, component = in_process(profile), component_of(profile)
+    subject, component = in_process(profile), profiles.component_of(profile)
     with pytest.raises(SubjectFailure) as raised:
         profile_of(subject, component)
     assert raised.value.kind is FailureKind.WRONG_TYPES
@@ -181,17 +170,17 @@ def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
 @pytest.mark.parametrize(
     "profile",
     [
-        TimerProfile(executor=Executor.THREAD),
-        TimerProfile(
-            executor=Executor.THREADS,
-            rounding=Rounding.EXACT,
-            already_due=AlreadyDue.NEXT_TICK,
-            features=frozenset({Feature.CANCEL, Feature.SCRIPT_THROW}),
+        profiles.TimerProfile(executor=profiles.Executor.THREAD),
+        profiles.TimerProfile(
+            executor=profiles.Executor.THREADS,
+            rounding=profiles.Rounding.EXACT,
+            already_due=profiles.AlreadyDue.NEXT_TICK,
+            features=frozenset({profiles.Feature.CANCEL, profiles.Feature.SCRIPT_THROW}),
         ),
         PROFILE,
     ],
 )
-def test_other_profiles_have_no_problem(profile: Profile) -> None:
+def test_other_profiles_have_no_problem(profile: profiles.Profile) -> None:
     """Given a profile by which a component is judged, when it is asked for, it is given."""
     assert problem_of(profile) == ""
-    assert profile_of(in_process(profile), component_of(profile)) is profile
+    assert profile_of(in_process(profile), profiles.component_of(profile)) is profile

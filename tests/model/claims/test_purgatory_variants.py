@@ -7,43 +7,27 @@ from immutables import Map
 
 from purgatory_model.claims.purgatory_variants import VARIANTS, purgatory_variant_model
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Answer,
-    CancelForKey,
-    Force,
-    Operation,
-    Satisfy,
-    Script,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    Structure,
-)
 from purgatory_spec.reasons import Reason
 
 from ..purgatory_strategies import Model, only, told
 
-PROFILE = PurgatoryProfile(
-    check_drops=CheckDrops.AS_PASSED,
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    observables=frozenset(PurgatoryObservable),
+PROFILE = profiles.PurgatoryProfile(
+    check_drops=profiles.CheckDrops.AS_PASSED,
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    observables=frozenset(profiles.PurgatoryObservable),
 )
-CONFIGURATION = PurgatoryConfiguration()
+CONFIGURATION = profiles.PurgatoryConfiguration()
 
 
 def variant(*names: str) -> Model:
     return purgatory_variant_model(CONFIGURATION, PROFILE, frozenset(names))
 
 
-def by_rules(outcome: Outcome, *asked: Operation) -> bool:
+def by_rules(outcome: Outcome, *asked: op.Operation) -> bool:
     """Whether the rules allow an outcome of the last operation."""
     model = purgatory_model(CONFIGURATION, PROFILE)
     states = {model.initial()}
@@ -57,28 +41,28 @@ def by_rules(outcome: Outcome, *asked: Operation) -> bool:
     [
         (
             "time_out_taken_with_key",
-            (Watch("a", ("k", "j"), 9), CancelForKey("k")),
+            (op.Watch("a", ("k", "j"), 9), op.CancelForKey("k")),
             {"entries": 1, "timer_size": 0},
         ),
         (
             "second_try_unarmed",
-            (Watch("a", ("k",), 9, Script((Answer.WAIT, Answer.THROW))),),
+            (op.Watch("a", ("k",), 9, op.Script((op.Answer.WAIT, op.Answer.THROW))),),
             {"entries": 1, "timer_size": 0, "estimate": 1},
         ),
         (
             "completed_uncounted",
-            (Force("a"), Watch("a", ("k", "j"), 9)),
+            (op.Force("a"), op.Watch("a", ("k", "j"), 9)),
             {"entries": 0, "estimate": 0, "timer_size": 0},
         ),
         (
             "completed_watched",
-            (Force("a"), Watch("a", ("k", "j"), 9)),
+            (op.Force("a"), op.Watch("a", ("k", "j"), 9)),
             {"entries": 2, "stale_entries": 2, "estimate": 1, "timer_size": 0},
         ),
     ],
 )
 def test_variant_follows_what_the_rules_forbid(
-    name: str, asked: tuple[Operation, ...], seen: dict[str, int]
+    name: str, asked: tuple[op.Operation, ...], seen: dict[str, int]
 ) -> None:
     """There is one outcome, which shows it, and which the rules do not allow."""
     outcomes, _ = only(variant(name), *asked)
@@ -89,7 +73,7 @@ def test_variant_follows_what_the_rules_forbid(
 def test_completed_operations_are_tried_twice_where_they_are_watched() -> None:
     """It is tried twice and the result is false."""
     outcomes, state = only(
-        variant("completed_watched"), Force("a"), Satisfy("a"), Watch("a", ("k",), 9)
+        variant("completed_watched"), op.Force("a"), op.Satisfy("a"), op.Watch("a", ("k",), 9)
     )
     assert (outcomes[-1].result, told(outcomes[-1])) == (False, "tried:a tried:a")
     assert state.lists == Map({"k": ("a",)})
@@ -98,26 +82,28 @@ def test_completed_operations_are_tried_twice_where_they_are_watched() -> None:
 def test_after_shutdown_a_watch_is_taken_or_refused_at_its_end() -> None:
     """It is tried twice and has its entry, and its time-out is lost or refused."""
     model = variant("open_after_shutdown")
-    _, closed = only(model, Shutdown())
-    outcomes = [outcome for outcome, _ in model.successors(closed, Watch("a", ("k",), 9))]
+    _, closed = only(model, op.Shutdown())
+    outcomes = [outcome for outcome, _ in model.successors(closed, op.Watch("a", ("k",), 9))]
     assert {(outcome.result, outcome.rejected) for outcome in outcomes} == {
         (False, None),
         (None, Reason.CLOSED),
     }
     assert {outcome.observed["entries"] for outcome in outcomes} == {1}
-    assert not any(by_rules(outcome, Shutdown(), Watch("a", ("k",), 9)) for outcome in outcomes)
+    assert not any(
+        by_rules(outcome, op.Shutdown(), op.Watch("a", ("k",), 9)) for outcome in outcomes
+    )
 
 
 def test_stale_uncounted_changes_nothing_in_the_model() -> None:
     """When an operation is watched, what comes of it is what the rules say."""
-    asked = (Watch("a", ("k",), 9), Force("a"))
+    asked = (op.Watch("a", ("k",), 9), op.Force("a"))
     outcomes, _ = only(variant("stale_uncounted"), *asked)
     assert by_rules(outcomes[-1], *asked)
 
 
 def test_watching_under_no_key_fails_as_nobody_planned() -> None:
     """It is not tried, and the reason is internal, which the rules never predict."""
-    asked = Watch("a", (), 9)
+    asked = op.Watch("a", (), 9)
     outcomes, _ = only(variant("no_keys_internal"), asked)
     assert (outcomes[0].rejected, told(outcomes[0])) == (Reason.INTERNAL, "")
     assert not by_rules(outcomes[0], asked)
@@ -127,8 +113,8 @@ def test_watching_under_no_key_fails_as_nobody_planned() -> None:
 def test_variant_does_not_follow_everything(name: str) -> None:
     """Given a variant, when an operation is completed twice, it does not follow that."""
     model = variant(name)
-    (first, _), state = only(model, Force("a"), Force("a"))
-    assert model.accept(state, Force("a"), first) == frozenset()
+    (first, _), state = only(model, op.Force("a"), op.Force("a"))
+    assert model.accept(state, op.Force("a"), first) == frozenset()
 
 
 def test_unknown_variant_is_an_error() -> None:

@@ -24,16 +24,7 @@ from purgatory_model.overlapping.interleaving import (
     Step,
     thread_of,
 )
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Watch,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import PurgatoryObservable
 
@@ -57,11 +48,11 @@ class ExactAlone:
         return self.model.initial()
 
     def successors(
-        self, state: ExactState, operation: Operation
+        self, state: ExactState, operation: op.Operation
     ) -> Iterator[tuple[Outcome, ExactState]]:
         """Every outcome of an operation that nothing interrupts; none where it cannot be called."""
         # A check has the event of its key happen first; see ``satisfied_by``.
-        if isinstance(operation, Advance):
+        if isinstance(operation, op.Advance):
             yield from self._advanced(state)
             return
         thread = self._thread(operation)
@@ -146,30 +137,30 @@ class ExactAlone:
     def _steps(self, state: ExactState, thread: str) -> Iterator[tuple[Step, ExactState]]:
         return (each for each in self.model.steps(state) if thread_of(each[0]) == thread)
 
-    def _thread(self, operation: Operation) -> str:
+    def _thread(self, operation: op.Operation) -> str:
         """The thread that makes such calls."""
         threads: tuple[str, ...]
         match operation:
-            case Watch():
+            case op.Watch():
                 threads = self.instance.callers
-            case Check():
+            case op.Check():
                 threads = self.instance.completers
-            case CancelForKey():
+            case op.CancelForKey():
                 threads = self.instance.cancellers
-            case Force():
+            case op.Force():
                 threads = self.instance.forcers
-            case RunOne():
+            case op.RunOne():
                 threads = (EXECUTOR,)
             case _:
                 threads = ()
         if not threads:
-            raise ValueError(f"no thread of the instance calls {operation_name(operation)}")
+            raise ValueError(f"no thread of the instance calls {op.operation_name(operation)}")
         return threads[0]
 
 
-def _same_call(called: Operation, wanted: Operation) -> bool:
+def _same_call(called: op.Operation, wanted: op.Operation) -> bool:
     """Whether a call is the wanted one; the concurrent model knows no delays and no scripts."""
-    if isinstance(called, Watch) and isinstance(wanted, Watch):
+    if isinstance(called, op.Watch) and isinstance(wanted, op.Watch):
         return (called.operation, called.keys) == (wanted.operation, wanted.keys)
     return called == wanted
 

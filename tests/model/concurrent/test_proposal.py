@@ -34,27 +34,19 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Operation,
-    RunOne,
-    Satisfy,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import completed, expired, timed_out, tried
 
 KEYS = ("k1",)
-WATCH = Watch("1", KEYS, 1)
-ADVANCE = Advance(0)
+WATCH = op.Watch("1", KEYS, 1)
+ADVANCE = op.Advance(0)
 ONE = ProposalInstance(keys=KEYS, thresholds=(1,), most_events=1, ordered=True, programs=True)
-Programs = dict[str, tuple[Operation, ...]]
+Programs = dict[str, tuple[op.Operation, ...]]
 
 
-def fits(wanted: Operation, called: Operation) -> bool:
+def fits(wanted: op.Operation, called: op.Operation) -> bool:
     """Operations are numbered in the order in which they are handed in, whoever does it."""
-    return isinstance(called, Watch) if isinstance(wanted, Watch) else wanted == called
+    return isinstance(called, op.Watch) if isinstance(wanted, op.Watch) else wanted == called
 
 
 def programmed(instance: ProposalInstance, programs: Programs) -> Programmed[ProposalState]:
@@ -126,33 +118,38 @@ def test_the_executor_never_has_to_wait_for_a_lock() -> None:
 PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
     "a watch and a check": (
         ONE,
-        {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+        {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
     ),
     "a watch and two checks": (
         replace(ONE, completers=("x1", "x2")),
-        {"c1": (WATCH,), "x1": (Check("k1"),), "x2": (Check("k1"),), REAPER: ()},
+        {"c1": (WATCH,), "x1": (op.Check("k1"),), "x2": (op.Check("k1"),), REAPER: ()},
     ),
     "a watch and a cancellation with a check behind it": (
         replace(ONE, features=frozenset({Feature.CANCEL_FOR_KEY})),
-        {"c1": (WATCH,), "x1": (CancelForKey("k1"), Check("k1")), REAPER: (ADVANCE,)},
+        {"c1": (WATCH,), "x1": (op.CancelForKey("k1"), op.Check("k1")), REAPER: (ADVANCE,)},
     ),
 }
 LARGE_PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
     "two watches and a check": (
         replace(ONE, callers=("c1", "c2"), thresholds=(1, 1)),
-        {"c1": (WATCH,), "c2": (WATCH,), "x1": (Check("k1"),), REAPER: ()},
+        {"c1": (WATCH,), "c2": (WATCH,), "x1": (op.Check("k1"),), REAPER: ()},
     ),
     "a watch of two keys and a check of both": (
         replace(ONE, keys=("k1", "k2")),
-        {"c1": (WATCH,), "x1": (Check("k1"), Check("k2")), REAPER: (ADVANCE,)},
+        {"c1": (WATCH,), "x1": (op.Check("k1"), op.Check("k2")), REAPER: (ADVANCE,)},
     ),
     "a watch, two checks and a hand-over": (
         replace(ONE, completers=("x1", "x2")),
-        {"c1": (WATCH,), "x1": (Check("k1"),), "x2": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+        {
+            "c1": (WATCH,),
+            "x1": (op.Check("k1"),),
+            "x2": (op.Check("k1"),),
+            REAPER: (ADVANCE, ADVANCE),
+        },
     ),
     "two watches, a check and a hand-over": (
         replace(ONE, callers=("c1", "c2"), thresholds=(1, 1)),
-        {"c1": (WATCH,), "c2": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+        {"c1": (WATCH,), "c2": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
     ),
 }
 
@@ -180,13 +177,13 @@ def test_every_history_of_longer_programs_is_explained_for_each_operation(
 
 
 SEEN_IN_HISTORIES = {
-    Defect.NO_SECOND_TRY: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: ()},
-    Defect.NO_SECOND_LOOK: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
-    Defect.TEST_THEN_SET: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE,)},
-    Defect.EXPIRES_ANYWAY: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE,)},
+    Defect.NO_SECOND_TRY: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: ()},
+    Defect.NO_SECOND_LOOK: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+    Defect.TEST_THEN_SET: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE,)},
+    Defect.EXPIRES_ANYWAY: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE,)},
     Defect.SWEEP_TAKES_ALL: {
         "c1": (WATCH,),
-        "x1": (Check("k1"), Check("k1")),
+        "x1": (op.Check("k1"), op.Check("k1")),
         REAPER: (ADVANCE,),
     },
 }
@@ -217,7 +214,7 @@ def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
         Returned(REAPER),
     )
     ran: History = (
-        Called(EXECUTOR, RunOne()),
+        Called(EXECUTOR, op.RunOne()),
         Happened(EXECUTOR, completed("1")),
         Happened(EXECUTOR, timed_out("1")),
         Returned(EXECUTOR),
@@ -229,11 +226,11 @@ def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
 def test_an_event_is_told_with_what_it_makes_possible() -> None:
     """Each satisfies one of them, and is followed by a check that finds nothing."""
     instance = replace(ONE, thresholds=(1, 2), most_events=2)
-    programs: Programs = {"c1": (), "x1": (Check("k1"), Check("k1")), REAPER: ()}
-    checked: History = (Called("x1", Check("k1")), Returned("x1", 0))
+    programs: Programs = {"c1": (), "x1": (op.Check("k1"), op.Check("k1")), REAPER: ()}
+    checked: History = (Called("x1", op.Check("k1")), Returned("x1", 0))
     told: History = ()
     for number in "12":
-        told += (Called("x1", Satisfy(number)), Returned("x1"), *checked)
+        told += (Called("x1", op.Satisfy(number)), Returned("x1"), *checked)
     assert told in set(histories(programmed(instance, programs)))
 
 

@@ -12,16 +12,9 @@ from purgatory_model.concurrent.proposal.model import ConcurrentProposal
 from purgatory_model.concurrent.proposal.state import Defect, Feature, ProposalInstance
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
+from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, CancelForKey, Check, Operation, RunOne, Watch
 from purgatory_spec.outcomes import Event, Outcome, Value
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-)
 
 from .proposal_calls import Moment, WholeCalls
 
@@ -105,15 +98,18 @@ def both(
         programs=True,
         most_events=1,
     )
-    profile = PurgatoryProfile(
-        check_drops=CheckDrops.AS_PASSED,
-        accounting=Accounting.PROPOSAL,
-        executor=Executor.STEPPED,
-        observables=frozenset(PurgatoryObservable) - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
+    profile = profiles.PurgatoryProfile(
+        check_drops=profiles.CheckDrops.AS_PASSED,
+        accounting=profiles.Accounting.PROPOSAL,
+        executor=profiles.Executor.STEPPED,
+        observables=frozenset(profiles.PurgatoryObservable)
+        - {profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE},
     )
     # Cancelling for a key takes every time-out there, as in the concurrent model.
     variants = frozenset({"time_out_taken_with_key"})
-    model = purgatory_variant_model(PurgatoryConfiguration(purge_interval), profile, variants)
+    model = purgatory_variant_model(
+        profiles.PurgatoryConfiguration(purge_interval), profile, variants
+    )
     return BothModels(WholeCalls(ConcurrentProposal(instance)), model)
 
 

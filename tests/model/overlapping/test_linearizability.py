@@ -18,22 +18,18 @@ from purgatory_model.overlapping.interleaving import (
 from purgatory_model.overlapping.linearizability import Taken, explain
 from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.timer import timer_model
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Allocate, Cancel, Elapse, Operation, Release
 from purgatory_spec.outcomes import Outcome, expired
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
 from ..concurrent_pools import pool, programmed, sequential_pool
 
-ONE_BYTE = MemoryPoolModel(MemoryPoolConfiguration(1, 1), MemoryPoolProfile())
-TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
-STEPPED = timer_model(TimerConfiguration(), TimerProfile(executor=Executor.STEPPED))
+ONE_BYTE = MemoryPoolModel(profiles.MemoryPoolConfiguration(1, 1), profiles.MemoryPoolProfile())
+TWO_BYTES = MemoryPoolModel(profiles.MemoryPoolConfiguration(2, 1), profiles.MemoryPoolProfile())
+STEPPED = timer_model(
+    profiles.TimerConfiguration(), profiles.TimerProfile(executor=profiles.Executor.STEPPED)
+)
 
 ASKS, ASKS_TOO = Allocate("a", 1), Allocate("b", 1)
 

@@ -24,20 +24,12 @@ from purgatory_pipeline.traces.lines import (
     PurgatoryInstance,
     TraceLine,
 )
-from purgatory_spec.operations import (
-    Allocate,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Release,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 
-Programs = dict[str, tuple[Operation, ...]]
+Programs = dict[str, tuple[op.Operation, ...]]
 
 
 def told(history: History) -> Iterator[TraceLine]:
@@ -73,10 +65,10 @@ PROPOSAL_TRACE = PurgatoryInstance(
 )
 NOBODY: Programs = {"completer": (), "canceller": (), "forcer": ()}
 BUSY: Programs = {
-    "caller": (Watch("1", ("k1", "k2"), 1),),
-    "completer": (Check("k1"),),
-    "canceller": (CancelForKey("k2"),),
-    "forcer": (Force("1"),),
+    "caller": (op.Watch("1", ("k1", "k2"), 1),),
+    "completer": (op.Check("k1"),),
+    "canceller": (op.CancelForKey("k2"),),
+    "forcer": (op.Force("1"),),
 }
 
 
@@ -117,7 +109,7 @@ def test_runs_of_the_exact_accounting_are_explained() -> None:
 def test_a_fault_of_the_exact_accounting_is_found(variant: str) -> None:
     """Given the concurrent purgatory with a fault: one of them at least is not explained."""
     instance = replace(EXACT, keys=("k1",), variants=frozenset({variant}))
-    programs: Programs = {"caller": (Watch("1", ("k1",), 1),), "completer": (Check("k1"),)}
+    programs: Programs = {"caller": (op.Watch("1", ("k1",), 1),), "completer": (op.Check("k1"),)}
     found = {checked(exact(instance, programs, seed), EXACT_TRACE).answered for seed in range(300)}
     assert Answered.NOT_LINEARIZABLE in found
     assert Answered.INCONCLUSIVE not in found
@@ -134,9 +126,9 @@ def test_runs_in_the_proposals_order_are_explained() -> None:
         programs=True,
     )
     programs: Programs = {
-        "c1": (Watch("1", ("k1", "k2"), 1),),
-        "x1": (Check("k1"), Check("k2")),
-        "x2": (CancelForKey("k1"), Check("k2")),
+        "c1": (op.Watch("1", ("k1", "k2"), 1),),
+        "x1": (op.Check("k1"), op.Check("k2")),
+        "x2": (op.CancelForKey("k1"), op.Check("k2")),
     }
     model = ConcurrentProposal(instance)
     callers = {each: programs.get(each, ()) for each in ("c1", "x1", "x2")}
@@ -149,8 +141,8 @@ def test_runs_in_the_proposals_order_are_explained() -> None:
     assert explained > 30
 
 
-def _fits(wanted: Operation, called: Operation) -> bool:
-    return isinstance(called, Watch) if isinstance(wanted, Watch) else wanted == called
+def _fits(wanted: op.Operation, called: op.Operation) -> bool:
+    return isinstance(called, op.Watch) if isinstance(wanted, op.Watch) else wanted == called
 
 
 def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
@@ -159,13 +151,13 @@ def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
         MemoryPoolConfiguration(2, 2), ("t1", "t2", "t3"), False, frozenset(variants)
     )
     programs: Programs = {
-        thread: (Allocate(thread, size), Release(thread))
+        thread: (op.Allocate(thread, size), op.Release(thread))
         for thread, size in (("t1", 1), ("t2", 2), ("t3", 1))
     }
 
-    def leaves_out(state: object, thread: str, operation: Operation) -> bool:
+    def leaves_out(state: object, thread: str, operation: op.Operation) -> bool:
         assert hasattr(state, "thread")
-        return isinstance(operation, Release) and not state.thread(thread).held_bytes
+        return isinstance(operation, op.Release) and not state.thread(thread).held_bytes
 
     return Programmed(pool, programs, leaves_out=leaves_out)
 

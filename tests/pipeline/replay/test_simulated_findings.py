@@ -19,36 +19,19 @@ from purgatory_pipeline.traces.lines import (
     TimerInstance,
     WaitingOperation,
 )
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Allocate,
-    CancelForKey,
-    Check,
-    Force,
-    Release,
-    Shutdown,
-    Watch,
-)
-from purgatory_spec.profiles import (
-    Accounting,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    ReleaseValidation,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
 
 from .simulation.judged import located, verdict_of
 from .wall_clock import NS_PER_MS, Line, at_once, begin, call, end, event, returns
 
 TIMER = TimerInstance()
-EXACT = PurgatoryInstance(profile=PurgatoryProfile(accounting=Accounting.EXACT))
+EXACT = PurgatoryInstance(profile=profiles.PurgatoryProfile(accounting=profiles.Accounting.EXACT))
 PROPOSAL = PurgatoryInstance()
-POOL = MemoryPoolInstance(MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2))
+POOL = MemoryPoolInstance(profiles.MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2))
 KNOWS = msgspec.structs.replace(
-    POOL, profile=MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
+    POOL, profile=profiles.MemoryPoolProfile(release_validation=profiles.ReleaseValidation.IDENTITY)
 )
 
 
@@ -76,12 +59,12 @@ def told(at_ms: int, **what: object) -> Snapshot:
 
 
 def add(task: str, at_ms: int, delay_ms: int) -> list[Line]:
-    return at_once(at_ms, Add(task, delay_ms))
+    return at_once(at_ms, op.Add(task, delay_ms))
 
 
 def watched(name: str, *keys: str, at_ms: int = 0, delay_ms: int = 50) -> list[Line]:
     return [
-        call(at_ms, "main", Watch(name, keys, delay_ms)),
+        call(at_ms, "main", op.Watch(name, keys, delay_ms)),
         event(at_ms, "main", "tried", name),
         event(at_ms, "main", "tried", name),
         returns(at_ms, "main", False),
@@ -95,9 +78,9 @@ def test_a_line_may_be_a_little_older_than_the_snapshot_before_it() -> None:
 
 
 def test_a_snapshot_may_tell_of_a_task_while_a_shutdown_is_open() -> None:
-    calls = (OpenCall("t2", Shutdown(), 10 * NS_PER_MS),)
+    calls = (OpenCall("t2", op.Shutdown(), 10 * NS_PER_MS),)
     snapshot = told(10, tasks=(PendingTask("a", 50, 50),), calls=calls)
-    shutdown: list[Line] = [call(10, "t2", Shutdown()), snapshot, returns(11, "t2"), end(90)]
+    shutdown: list[Line] = [call(10, "t2", op.Shutdown()), snapshot, returns(11, "t2"), end(90)]
     assert conforms(TIMER, *add("a", 0, 50), *shutdown)
 
 
@@ -133,10 +116,10 @@ def test_a_snapshot_may_be_taken_while_a_shutdown_is_open() -> None:
     snapshot = told(
         10,
         operations=(WaitingOperation("a", ("k",), 50),),
-        calls=(OpenCall("t2", Shutdown(), 10 * NS_PER_MS),),
+        calls=(OpenCall("t2", op.Shutdown(), 10 * NS_PER_MS),),
         closed=True,
     )
-    shutdown: list[Line] = [call(10, "t2", Shutdown()), snapshot, returns(11, "t2")]
+    shutdown: list[Line] = [call(10, "t2", op.Shutdown()), snapshot, returns(11, "t2")]
     assert conforms(EXACT, *watched("a", "k"), *shutdown, end(200))
 
 
@@ -145,7 +128,7 @@ def test_a_check_that_was_open_may_have_met_what_was_cancelled_since() -> None:
     snapshot = told(
         10,
         operations=(WaitingOperation("a", ("l",), 50, early_ms=50, late_ms=50),),
-        calls=(OpenCall("t2", Check("k"), 5 * NS_PER_MS),),
+        calls=(OpenCall("t2", op.Check("k"), 5 * NS_PER_MS),),
     )
     tries: list[Line] = [event(10, "t2", "tried", "a"), returns(10, "t2", 0)]
     run: list[Line] = [event(50, "e", "completed", "a"), event(50, "e", "timed_out", "a")]
@@ -165,7 +148,7 @@ def test_a_check_that_was_open_may_still_try_what_was_completed_since(
     operations: tuple[WaitingOperation, ...],
 ) -> None:
     """The check may still try it, as in a run that is seen from its beginning."""
-    calls = (OpenCall("t2", Check("k"), 5 * NS_PER_MS),)
+    calls = (OpenCall("t2", op.Check("k"), 5 * NS_PER_MS),)
     snapshot = told(10, operations=operations, calls=calls)
     tries: list[Line] = [event(10, "t2", "tried", "a"), returns(10, "t2", 0), end(90)]
     assert conforms(EXACT, snapshot, *tries, first=7)
@@ -175,8 +158,8 @@ def test_a_time_out_of_what_was_cancelled_is_blamed_so_inside_advance() -> None:
     """PURGATORY-CANCEL-LAST-KEY is broken, as where it times out in a thread of its own."""
     lines = [
         *watched("a", "k"),
-        *at_once(5, CancelForKey("k"), ("a",)),
-        call(50, "main", Advance(50)),
+        *at_once(5, op.CancelForKey("k"), ("a",)),
+        call(50, "main", op.Advance(50)),
         event(50, "main", "completed", "a"),
     ]
     assert verdict(EXACT, *lines).rule == "PURGATORY-CANCEL-LAST-KEY"
@@ -186,7 +169,7 @@ def test_a_time_out_has_called_both_callbacks_when_its_call_returns() -> None:
     """PURGATORY-CALLBACK-ORDER, or PURGATORY-TIME-OUT, is broken."""
     lines = [
         *watched("a", "k"),
-        call(50, "main", Advance(50)),
+        call(50, "main", op.Advance(50)),
         event(50, "main", "completed", "a"),
         returns(50, "main"),
         end(90),
@@ -195,7 +178,8 @@ def test_a_time_out_has_called_both_callbacks_when_its_call_returns() -> None:
 
 
 WITHOUT = PurgatoryInstance(
-    PurgatoryConfiguration(time_outs=False), PurgatoryProfile(accounting=Accounting.EXACT)
+    profiles.PurgatoryConfiguration(time_outs=False),
+    profiles.PurgatoryProfile(accounting=profiles.Accounting.EXACT),
 )
 
 
@@ -236,14 +220,14 @@ WITHOUT = PurgatoryInstance(
 def test_a_snapshot_of_a_purgatory_must_agree_in_all_that_it_says(
     instance: Instance, operations: tuple[WaitingOperation, ...]
 ) -> None:
-    cancelled = at_once(20, CancelForKey("k"), ("a",))
+    cancelled = at_once(20, op.CancelForKey("k"), ("a",))
     lines = [*watched("a", "k"), told(10, operations=operations), *cancelled, end(30)]
     assert not conforms(instance, *lines)
 
 
 def test_a_snapshot_must_not_tell_of_what_is_completed_as_waiting() -> None:
     forced: list[Line] = [
-        call(5, "main", Force("a")),
+        call(5, "main", op.Force("a")),
         event(5, "main", "completed", "a"),
         returns(5, "main", True),
     ]
@@ -252,18 +236,18 @@ def test_a_snapshot_must_not_tell_of_what_is_completed_as_waiting() -> None:
 
 
 def test_a_cancellation_returns_nothing_that_was_never_watched() -> None:
-    lines = [*watched("a", "k"), *at_once(20, CancelForKey("k"), ("a", "b")), end(30)]
+    lines = [*watched("a", "k"), *at_once(20, op.CancelForKey("k"), ("a", "b")), end(30)]
     assert not conforms(EXACT, *lines)
-    right = [*watched("a", "k"), *at_once(20, CancelForKey("k"), ("a",)), end(30)]
+    right = [*watched("a", "k"), *at_once(20, op.CancelForKey("k"), ("a",)), end(30)]
     assert conforms(EXACT, *right)
 
 
 def granted(buffer: str, size_bytes: int) -> list[Line]:
-    return at_once(0, Allocate(buffer, size_bytes), True)
+    return at_once(0, op.Allocate(buffer, size_bytes), True)
 
 
 REJECTED: list[Line] = [
-    call(0, "main", Release("x")),
+    call(0, "main", op.Release("x")),
     returns(0, "main", None, Reason.INVALID_ARGUMENT),
 ]
 
@@ -271,22 +255,22 @@ REJECTED: list[Line] = [
 def test_a_buffer_that_was_given_back_before_the_snapshot_is_rejected() -> None:
     """When it is given back again, and rejected, that is right."""
     assert conforms(KNOWS, told(0), *REJECTED, end(1), first=7)
-    assert not conforms(KNOWS, told(0), *at_once(0, Release("x")), end(1), first=7)
+    assert not conforms(KNOWS, told(0), *at_once(0, op.Release("x")), end(1), first=7)
 
 
 def test_a_buffer_that_was_given_back_long_ago_is_rejected() -> None:
     lines: list[Line] = []
     for name in ("x", *(f"b{number}" for number in range(1100))):
-        lines += [*granted(name, 1), *at_once(0, Release(name))]
+        lines += [*granted(name, 1), *at_once(0, op.Release(name))]
     assert conforms(KNOWS, *lines, *REJECTED, end(1))
 
 
 def test_a_finding_says_what_was_expected() -> None:
     """It is said that a buffer was expected, since it must have had the last byte before."""
     row = verdict(
-        MemoryPoolInstance(MemoryPoolConfiguration(size_bytes=1, max_single_bytes=1)),
-        call(0, "t1", Allocate("a", 1)),
-        call(0, "t2", Allocate("b", 1)),
+        MemoryPoolInstance(profiles.MemoryPoolConfiguration(size_bytes=1, max_single_bytes=1)),
+        call(0, "t1", op.Allocate("a", 1)),
+        call(0, "t2", op.Allocate("b", 1)),
         returns(0, "t1", False),
         returns(0, "t2", False),
     )
@@ -300,8 +284,8 @@ def test_one_name_for_two_buffers_is_unusable() -> None:
 
 def test_a_snapshot_of_a_pool_is_compared_though_a_call_is_open() -> None:
     """Given one open request for a byte: nothing explains that."""
-    request: Line = call(0, "t2", Allocate("b", 1))
-    calls = (OpenCall("t2", Allocate("b", 1), 0),)
+    request: Line = call(0, "t2", op.Allocate("b", 1))
+    calls = (OpenCall("t2", op.Allocate("b", 1), 0),)
     held = (HeldBuffer("a", 2),)
     right = told(0, buffers=held, calls=calls, available_bytes=1)
     wrong = told(0, buffers=held, calls=calls, available_bytes=3)

@@ -5,25 +5,16 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, CancelForKey, Check, RunOne
 from purgatory_spec.outcomes import Outcome, completed, expired, ran, tried
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Observable,
-    PurgatoryProfile,
-    ReleaseValidation,
-    Rounding,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_tla.cases.comparison import Comparison, Difference, follow, misfit
 from purgatory_tla.cases.predictions import Driven, NotDrivable, Prediction
 
-STEPPED = TimerProfile(executor=Executor.STEPPED, observables=frozenset(Observable))
+STEPPED = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED, observables=frozenset(profiles.Observable)
+)
 EXPECTED = Outcome(True, events=(expired("a"), expired("b")), observed={"size": 1})
 
 
@@ -69,7 +60,7 @@ def test_inside_a_group_the_events_of_one_operation_keep_their_order() -> None:
     """The former does not differ, and the latter does."""
     events = (tried("1"), completed("1"), tried("2"))
     prediction = Prediction(Check("k"), Outcome(1, events=events), groups=(3,))
-    comparison = Comparison(PurgatoryProfile(executor=Executor.STEPPED))
+    comparison = Comparison(profiles.PurgatoryProfile(executor=profiles.Executor.STEPPED))
     assert comparison.difference(prediction, Outcome(1, events=(*events[2:], *events[:2]))) is None
     wrong = Outcome(1, events=(completed("1"), tried("1"), tried("2")))
     assert comparison.difference(prediction, wrong) is not None
@@ -96,7 +87,7 @@ def test_what_is_free_is_not_compared() -> None:
 
 
 def test_an_advance_has_a_result_only_where_it_is_declared() -> None:
-    comparison = Comparison(TimerProfile(executor=Executor.STEPPED))
+    comparison = Comparison(profiles.TimerProfile(executor=profiles.Executor.STEPPED))
     seen = msgspec.structs.replace(EXPECTED, result=None)
     assert comparison.difference(Prediction(Advance(5), EXPECTED), seen) is None
 
@@ -104,14 +95,14 @@ def test_an_advance_has_a_result_only_where_it_is_declared() -> None:
 def test_names_in_an_answer_may_stand_in_any_order() -> None:
     """The former does not differ, and the latter does."""
     prediction = Prediction(CancelForKey("k"), Outcome(("1", "2")))
-    comparison = Comparison(PurgatoryProfile(executor=Executor.STEPPED))
+    comparison = Comparison(profiles.PurgatoryProfile(executor=profiles.Executor.STEPPED))
     assert comparison.difference(prediction, Outcome(("2", "1"))) is None
     assert comparison.difference(prediction, Outcome(("2",))) is not None
 
 
 def driven(*predictions: Prediction) -> Driven:
     length = sum(len(each.steps) for each in predictions)
-    return Driven(TimerConfiguration(), STEPPED, predictions, length)
+    return Driven(profiles.TimerConfiguration(), STEPPED, predictions, length)
 
 
 def outcomes(*sizes: int) -> Iterable[Outcome]:
@@ -154,19 +145,22 @@ def test_a_subject_is_asked_up_to_what_it_does_not_offer() -> None:
     cut = case.for_subject(STEPPED)
     assert len(cut.predictions) == 1
     assert cut.stopped == NotDrivable(3, "the subject does not offer readd")
-    declared = msgspec.convert({"features": ["readd"]}, TimerProfile)
+    declared = msgspec.convert({"features": ["readd"]}, profiles.TimerProfile)
     assert case.for_subject(declared) is case
 
 
 def test_a_subject_with_another_choice_is_not_asked() -> None:
     """When the subject rounds up, runs inline, or tells nothing apart, the reason is said."""
     case = driven(sized(1, 1))
-    up = msgspec.structs.replace(STEPPED, rounding=Rounding.UP)
+    up = msgspec.structs.replace(STEPPED, rounding=profiles.Rounding.UP)
     assert misfit(case, STEPPED) == ""
     assert "rounding down" in misfit(case, up)
-    assert "executor stepped" in misfit(case, TimerProfile())
-    assert "another component" in misfit(case, MemoryPoolProfile())
-    identity = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
-    for needs, fits in ((MemoryPoolFeature.STRICT, True), (MemoryPoolFeature.RELEASE_AGAIN, False)):
-        pool = Driven(MemoryPoolConfiguration(), identity, (sized(1, 1, needs=needs),), 1)
-        assert (misfit(pool, MemoryPoolProfile()) == "") is fits
+    assert "executor stepped" in misfit(case, profiles.TimerProfile())
+    assert "another component" in misfit(case, profiles.MemoryPoolProfile())
+    identity = profiles.MemoryPoolProfile(release_validation=profiles.ReleaseValidation.IDENTITY)
+    for needs, fits in (
+        (profiles.MemoryPoolFeature.STRICT, True),
+        (profiles.MemoryPoolFeature.RELEASE_AGAIN, False),
+    ):
+        pool = Driven(profiles.MemoryPoolConfiguration(), identity, (sized(1, 1, needs=needs),), 1)
+        assert (misfit(pool, profiles.MemoryPoolProfile()) == "") is fits
