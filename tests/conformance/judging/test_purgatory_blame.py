@@ -1,12 +1,10 @@
 """Which rule of the purgatory is blamed where several could be, and what that explains."""
 
-import msgspec
 import pytest
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.specimens.purgatory_mutants import SILENT_PROFILE
 from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
     DelayedOperation,
@@ -14,31 +12,12 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.wrong.checking import SweepsBehind
-from purgatory_conformance.specimens.wrong.watching import (
-    CompletedIsArmed,
-    CompletedIsWatched,
-    FirstTryThrowsArmed,
-)
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec import profiles
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    Check,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    Satisfy,
-    Script,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec.operations import Force, Operation, Script, Watch, WatchInside
 
 SUPPORT = support_of(profiles.Component.PURGATORY)
-FORCES_FIRST = Script(on_complete=(ForceInside("o1"),))
 
 
 def run_of(
@@ -63,63 +42,10 @@ def blame_of(
     return run.divergence.rule, run.divergence.also
 
 
-SECOND_ENTRY: tuple[Operation, ...] = (
-    Watch("o1", ("a", "a"), 9, Script((Answer.WAIT, Answer.WAIT, Answer.WAIT, Answer.COMPLETE))),
-    Check("a"),
-)
-BY_CALLBACK: tuple[Operation, ...] = (
-    Watch("o1", ("a",), 9),
-    Watch("o2", ("a",), 9, FORCES_FIRST),
-    Satisfy("o2"),
-    Check("a"),
-)
-
-
-@pytest.mark.parametrize("operations", [SECOND_ENTRY, BY_CALLBACK], ids=["entry", "callback"])
-def test_an_entry_that_a_check_has_passed_stays(operations: tuple[Operation, ...]) -> None:
-    """The first is right, and the second is blamed on what a check drops."""
-    right = run_of(operations)
-    assert right.verdict is CaseVerdict.PASS
-    outcome = right.steps[-1].outcome
-    assert outcome is not None
-    assert (outcome.result, outcome.observed["stale_entries"]) == (1, 1)
-    assert blame_of(operations, SweepsBehind)[0] == "PURGATORY-CHECK-DROPS"
-
-
-class ForcedIsLost(SmallPurgatory):
-    """What a callback forces leaves all lists, and so does what waits beside it."""
-
-    def check(self, key: str) -> int:
-        """The list is forgotten."""
-        count = super().check(key)
-        self.lists.pop(key, None)
-        return count
-
-
-def test_other_wrong_lists_behind_a_callback_are_its_own() -> None:
-    """More is wrong than the entry that was passed, and the callback's rule is blamed."""
-    operations = (Watch("o3", ("a",), 9), *BY_CALLBACK)
-    assert blame_of(operations, ForcedIsLost)[0] == "PURGATORY-FORCE-INSIDE"
-
-
 WATCHES_ITSELF: tuple[Operation, ...] = (
     Watch("o1", ("a",), 9, Script(on_complete=(WatchInside("o1", ("b",), 9),))),
     Force("o1"),
 )
-
-
-@pytest.mark.parametrize("make", [CompletedIsWatched, CompletedIsArmed])
-def test_an_operation_that_watches_itself_is_completed(make: type[SmallPurgatory]) -> None:
-    assert blame_of(WATCHES_ITSELF, make) == (
-        "PURGATORY-WATCH-COMPLETED",
-        ("PURGATORY-CALLBACK-ORDER",),
-    )
-
-
-def test_a_completed_operation_watched_by_a_step_has_one_explanation() -> None:
-    """When it is watched and then in the lists, the order of callbacks does not explain it."""
-    operations = (Watch("o1", ("a",), 9), Force("o1"), Watch("o1", ("b",), 9))
-    assert blame_of(operations, CompletedIsWatched) == ("PURGATORY-WATCH-COMPLETED", ())
 
 
 class TriedAndWatched(SmallPurgatory):
@@ -167,20 +93,3 @@ def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> No
     by_itself = run_of(WATCHES_ITSELF, TriedAndWatched, deviations=(COMPLETED_WATCHED,))
     assert by_itself.verdict is CaseVerdict.DEVIATES
     assert blame_of(WATCHES_ITSELF, TriedAndWatched)[0] == COMPLETED_WATCHED.rule
-
-
-@pytest.mark.parametrize("executor", [profiles.Executor.STEPPED, profiles.Executor.INLINE])
-def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: profiles.Executor) -> None:
-    profile = msgspec.structs.replace(
-        SILENT_PROFILE, executor=executor, structure=profiles.Structure.DELAY_QUEUE_WHEEL
-    )
-    assert blame_of((Watch("o1", ("a",), 0),), SmallPurgatory, profile)[0] == "PURGATORY-TIME-OUT"
-
-
-def test_time_out_that_a_throwing_watch_has_moved_is_blamed_on_that_watch() -> None:
-    """It is blamed on the first try that threw, also where a second one threw before."""
-    for tries in ((Answer.WAIT, Answer.WAIT, Answer.THROW), (Answer.WAIT, Answer.THROW)):
-        watch = Watch("o1", ("a",), 4, Script(tries))
-        operations = (watch, Elapse(1), watch, Advance(4))
-        blamed = blame_of(operations, FirstTryThrowsArmed, SILENT_PROFILE)
-        assert blamed[0] == "PURGATORY-FIRST-TRY-THROWS"
