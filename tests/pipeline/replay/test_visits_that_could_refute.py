@@ -8,19 +8,9 @@ import pytest
 
 from purgatory_pipeline.replay.judge import JudgedLine
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import (
-    Begin,
-    End,
-    Happened,
-    PurgatoryInstance,
-    Return,
-    Step,
-    TimerInstance,
-    TraceLine,
-)
-from purgatory_spec.operations import Add, Cancel, Operation, Shutdown, Watch
+from purgatory_pipeline.traces.lines import Begin, End, Happened, Return, TimerInstance, TraceLine
+from purgatory_spec.operations import Add, Cancel, Shutdown
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import TimerProfile
 from purgatory_spec.reasons import Reason
 
 from .simulation.judged import verdict_of
@@ -32,15 +22,12 @@ from .simulation.purgatory_run import simulated_purgatory
 from .simulation.timer import TimerPlan
 from .simulation.timer_run import drawn_plan as timer_plan
 from .simulation.timer_run import simulated_timer
-from .wall_clock import NS_PER_MS, at_once, begin, call, end, event, judged, returns, rule_of
+from .wall_clock import at_once, begin, call, end, event, returns
 
 AT_RETURNS = {
     "timer": ("TIMER-SHUTDOWN-CLOSED", "TIMER-NEGATIVE-DELAY"),
     "memory pool": ("POOL-BOUND", "POOL-REFUSAL", "POOL-STRICT", "POOL-NON-STRICT"),
 }
-
-
-SHUT_SOON = TimerPlan(shuts_down=True, lateness_ms=2)
 
 
 def other_answer(line: Return) -> Return:
@@ -182,37 +169,3 @@ def test_what_a_run_cannot_refute_is_no_visit(lines: list[JudgedLine], kept: set
         assert judge.take(line) is None
     rules = {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE", "TIMER-NOT-LATE"}
     assert {rule for rule in rules if not judge.visits[rule]} == kept
-
-
-@pytest.mark.parametrize("at_once_as", ["call", "step"])
-@pytest.mark.parametrize("name", ["timer", "purgatory"])
-def test_a_shutdown_hides_nothing_that_was_overdue(name: str, at_once_as: str) -> None:
-    """The former is missing, and the latter may have been dropped."""
-    first, armed = TIMER, at_once(0, Add("a", 10))
-    if name == "purgatory":
-        first = begin(PurgatoryInstance())
-        armed = [
-            call(0, "m", Watch("a", ("k",), 10)),
-            event(0, "m", "tried", "a"),
-            event(0, "m", "tried", "a"),
-            returns(0, "m", False),
-        ]
-    for at_ms, is_missing in ((5000, True), (51, True), (50, False)):
-        shut: list[JudgedLine] = at_once(at_ms, Shutdown())
-        if at_once_as == "step":
-            at_ns = at_ms * NS_PER_MS
-            shut = [Step(run="", seq=0, at_ns=at_ns, called_ns=at_ns, operation=Shutdown())]
-        found = judged(first, [*armed, *shut, end(6000)])
-        assert (found is not None) is is_missing, at_ms
-
-
-@pytest.mark.parametrize("operation", [Cancel("a"), Add("a", 10_000)])
-def test_a_call_that_is_open_for_long_may_have_ended_the_arming(operation: Operation) -> None:
-    """It is wrong all the same where the call is rejected."""
-    lines = [*at_once(0, Add("a", 10)), call(5, "c", operation), *at_once(500, Cancel("z"))]
-    assert rule_of(TIMER, [*lines, returns(600, "c"), end(700)]) is None
-    assert rule_of(TIMER, lines[:2] + lines[3:] + [end(700)]) == "TIMER-LATENESS", "the control"
-    if isinstance(operation, Add):
-        strict = begin(TimerInstance(profile=TimerProfile(largest_delay_ms=5000)))
-        refused = returns(600, "c", rejected=Reason.TOO_LARGE)
-        assert rule_of(strict, [*lines, refused, end(700)]) == "TIMER-LATENESS"
