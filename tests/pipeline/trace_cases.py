@@ -1,12 +1,12 @@
 """Read runs, and what is to be said of each, from files of JSON lines."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from purgatory_pipeline.traces.lines import Begin, Located, TraceLine
 from purgatory_pipeline.traces.parsing import parse, place_of
+from tests.known_cases import known_cases
 
 
 class TraceCase(NamedTuple):
@@ -30,20 +30,15 @@ class TraceCase(NamedTuple):
 
 
 def cases_of(path: Path) -> dict[str, TraceCase]:
-    """Return the runs of a file by their names; its first line says what it holds."""
+    """Return the runs of a file by their names."""
     found: dict[str, TraceCase] = {}
-    lines = found.setdefault("", TraceCase("", {}, [])).lines
-    for raw in path.read_bytes().splitlines()[1:]:
-        if raw.startswith(b'{"case"'):
-            expected = json.loads(raw)
-            name = expected.pop("case")
-            assert name not in found, name
-            lines = []
-            found[name] = TraceCase(name, expected, lines)
-        else:
-            run, seq = place_of(raw)
-            lines.append(Located(run, seq, "trace.jsonl", len(lines) + 1, raw))
-    assert not found.pop("").lines
+    for name, expected, raws in known_cases(path):
+        assert name not in found, name
+        lines = [
+            Located(*place_of(raw), "trace.jsonl", number, raw)
+            for number, raw in enumerate(raws, start=1)
+        ]
+        found[name] = TraceCase(name, expected, lines)
     return found
 
 

@@ -11,11 +11,6 @@ from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-SCRIPT_FAILURE = "purgatory.adapter.kafka.ScriptFailure"
-REJECTED_EXECUTION = "java.util.concurrent.RejectedExecutionException"
-ROOM = 1000
-"""A purge interval that nothing here reaches."""
-
 
 @pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.4.1"))
 def release(request: pytest.FixtureRequest) -> str:
@@ -54,10 +49,6 @@ def seen(
 def events(kinds: str, *operations: str) -> list[Reply]:
     """For each operation the events of these kinds."""
     return [{"kind": kind, "task": operation} for operation in operations for kind in kinds.split()]
-
-
-def rejected(operation: str, reason: str) -> Reply:
-    return {"kind": "rejected", "task": operation, "reason": reason}
 
 
 def watch(kafka: Adapter, operation: str, *keys: str, delay: int = 5, **script: object) -> Reply:
@@ -100,59 +91,6 @@ def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
     }
 
 
-def test_a_mass_expiry_is_not_counted(kafka: Adapter) -> None:
-    """Three stale operations stay, the estimate is zero and no purge follows."""
-    kafka.new("purgatory", purge_interval=2)
-    for number, operation in enumerate("abc", start=1):
-        assert watch(kafka, operation, "k") == {
-            "result": False,
-            "events": events("tried tried", operation),
-            "observed": seen(number, 1, timer=number, estimate=number),
-        }
-    assert kafka.do("advance", to_ms=5) == {
-        "events": events("expired", "a", "b", "c"),
-        "observed": seen(3, 1, queued=3, estimate=0),
-    }
-    for number, operation in enumerate("abc", start=1):
-        assert kafka.do("run_one") == {
-            "events": events("completed timed_out", operation),
-            "observed": seen(3, 1, (number, number), queued=3 - number, estimate=0, callback=0),
-        }
-    for to_ms in (5, 6, 5000):
-        assert kafka.do("advance", to_ms=to_ms) == {"observed": seen(3, 1, (3, 3), estimate=0)}
-
-
-def test_a_purge_starts_above_the_interval(kafka: Adapter) -> None:
-    """The pass after the third one removes all of them, and none before."""
-    kafka.new("purgatory", purge_interval=2)
-    for operation in "ab":
-        watch(kafka, operation, "k")
-        kafka.do("force", operation=operation)
-    assert kafka.do("advance", to_ms=0) == {"observed": seen(2, 1, (2, 2), estimate=2)}
-    watch(kafka, "c", "k")
-    watch(kafka, "d", "l")
-    kafka.do("force", operation="c")
-    assert kafka.do("advance", to_ms=0) == {"observed": seen(1, 1, timer=1, estimate=1)}
-
-
-def test_cancel_for_one_of_two_keys_takes_the_time_out(kafka: Adapter) -> None:
-    """It never expires, though it still waits under the other one."""
-    kafka.new("purgatory")
-    watch(kafka, "a", "k", "l", "k")
-    assert kafka.do("cancel_for_key", key="k") == {
-        "result": ["a", "a"],
-        "observed": seen(1, 1, estimate=1),
-    }
-    assert kafka.do("advance", to_ms=5000) == {"observed": seen(1, 1, estimate=1)}
-    assert kafka.do("satisfy", operation="a") == {"observed": seen(1, 1, estimate=1)}
-    assert kafka.do("check", key="l") == {
-        "result": 1,
-        "events": events("tried completed", "a"),
-        "observed": seen(0, 0, estimate=1, callback=0),
-    }
-    assert kafka.do("cancel_for_key", key="k") == {"result": [], "observed": seen(0, 0, estimate=1)}
-
-
 @pytest.mark.parametrize("again", [False, True])
 def test_watching_what_is_completed_differs_between_releases(
     kafka: Adapter, release: str, again: bool
@@ -176,34 +114,6 @@ def test_watching_what_is_completed_differs_between_releases(
     }
 
 
-def test_a_throwing_second_try_leaves_it_watched_without_time_out(kafka: Adapter) -> None:
-    """The caller gets the exception each time; it waits, and does not expire."""
-    kafka.new("purgatory")
-    thrown = {"rejected": "thrown", "detail": SCRIPT_FAILURE}
-    assert watch(kafka, "a", "k", tries=["wait", "throw"]) == {
-        **thrown,
-        "events": events("tried tried", "a"),
-        "observed": seen(1, 1, estimate=1),
-    }
-    assert kafka.do("advance", to_ms=5000) == {"observed": seen(1, 1, estimate=1)}
-    watch(kafka, "b", "k", delay=9)
-    assert kafka.do("check", key="k") == {
-        **thrown,
-        "events": events("tried", "a"),
-        "observed": seen(2, 1, timer=1, estimate=2),
-    }
-
-
-def test_a_throwing_first_try_leaves_no_trace(kafka: Adapter) -> None:
-    kafka.new("purgatory")
-    assert watch(kafka, "a", "k", tries=["throw"]) == {
-        "rejected": "thrown",
-        "detail": SCRIPT_FAILURE,
-        "events": events("tried", "a"),
-        "observed": seen(0, 0, estimate=0),
-    }
-
-
 def test_no_key_is_an_error_of_the_kind_that_the_release_has(kafka: Adapter, release: str) -> None:
     """When it is watched, 4.x takes it for an illegal argument; before, an assertion fails."""
     kafka.new("purgatory")
@@ -214,95 +124,6 @@ def test_no_key_is_an_error_of_the_kind_that_the_release_has(kafka: Adapter, rel
             "detail": "java.lang.IllegalArgumentException",
         }
     assert watch(kafka, "a") == {**answer, "observed": seen(0, 0, estimate=0)}
-
-
-def test_a_name_stands_for_one_operation(kafka: Adapter) -> None:
-    """When they are watched with other delays and scripts, what they were introduced with holds."""
-    kafka.new("purgatory")
-    watch(kafka, "a", "k", tries=["wait", "wait", "complete"])
-    assert watch(kafka, "a", "l", delay=9, tries=["throw"]) == {
-        "result": True,
-        "events": events("tried completed", "a"),
-        "observed": seen(1, 1, (1, 1), estimate=1, callback=0),
-    }
-    kafka.do("satisfy", operation="b")
-    assert watch(kafka, "b", "k", tries=["throw"]) == {
-        "result": True,
-        "events": events("tried completed", "b"),
-        "observed": seen(1, 1, (1, 1), estimate=1, callback=0),
-    }
-
-
-def test_callbacks_act_and_only_a_throw_ends_their_script(kafka: Adapter) -> None:
-    """Each action has its effect, refused ones are reported, and a throw ends the callback."""
-    kafka.new("purgatory")
-    watch(kafka, "other", "o", delay=99, on_complete=[{"do": "throw"}])
-    on_complete = [
-        {"do": "force", "operation": "other"},
-        {"do": "watch", "operation": "later", "keys": ["m"], "delay_ms": 7},
-        {"do": "check", "key": "o"},
-        {"do": "force", "operation": "a"},
-    ]
-    on_expiration = [
-        {"do": "cancel_for_key", "key": "m"},
-        {"do": "throw"},
-        {"do": "force", "operation": "later"},
-    ]
-    watch(kafka, "a", "k", on_complete=on_complete, on_expiration=on_expiration)
-    watch(kafka, "b", "l")
-    assert kafka.do("advance", to_ms=5)["observed"] == seen(3, 3, timer=1, queued=2, estimate=3)
-    assert kafka.do("run_one") == {
-        "events": [
-            *events("completed", "a", "other"),
-            rejected("a", "thrown"),
-            *events("tried tried", "later"),
-            *events("timed_out", "a"),
-        ],
-        "observed": seen(2, 2, (1, 1), queued=1, estimate=4, callback=0),
-    }
-    assert kafka.do("run_one")["events"] == events("completed timed_out", "b")
-
-
-def test_an_exception_in_the_executor_skips_on_expiration_and_nothing_else(kafka: Adapter) -> None:
-    kafka.new("purgatory")
-    watch(kafka, "a", "k", on_complete=[{"do": "throw"}])
-    watch(kafka, "b", "k")
-    kafka.do("advance", to_ms=5)
-    assert kafka.do("run_one") == {
-        "events": events("completed", "a"),
-        "observed": seen(2, 1, (1, 1), queued=1, estimate=2, callback=0),
-    }
-    assert kafka.do("run_one")["events"] == events("completed timed_out", "b")
-
-
-def test_a_purgatory_without_time_outs_arms_nothing(kafka: Adapter) -> None:
-    kafka.new("purgatory", time_outs=False, purge_interval=1)
-    watch(kafka, "a", "k", delay=0)
-    assert kafka.do("advance", to_ms=9) == {"observed": seen(1, 1, estimate=1)}
-    watch(kafka, "b", "k", delay=0)
-    assert kafka.do("advance", to_ms=9) == {"observed": seen(2, 1, estimate=0)}
-
-
-def test_shutdown_closes_the_executor_alone(kafka: Adapter) -> None:
-    """All are taken; their expiry is refused by the executor; checks go on working."""
-    kafka.new("purgatory", start_ms=100)
-    watch(kafka, "a", "k")
-    for _ in range(2):
-        assert kafka.do("shutdown") == {"observed": seen(1, 1, timer=1, estimate=1)}
-    assert watch(kafka, "b", "k", delay=0) == {
-        "rejected": "closed",
-        "detail": REJECTED_EXECUTION,
-        "events": events("tried tried", "b"),
-        "observed": seen(2, 1, timer=1, estimate=2),
-    }
-    assert watch(kafka, "c", "k", delay=1)["observed"] == seen(3, 1, timer=2, estimate=3)
-    assert kafka.do("advance", to_ms=101)["rejected"] == "closed"
-    kafka.do("satisfy", operation="c")
-    assert kafka.do("check", key="k") == {
-        "result": 1,
-        "events": [*events("tried", "a", "b"), *events("tried completed", "c")],
-        "observed": seen(2, 1, timer=1, estimate=3, callback=1),
-    }
 
 
 def test_thousands_of_instances_leave_nothing_behind(kafka: Adapter) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Case, decode_case
+from tests.known_cases import known_cases
 
 
 class Judged(NamedTuple):
@@ -20,14 +21,10 @@ class Judged(NamedTuple):
 
 def judged_steps(path: Path) -> Iterator[tuple[str, Judged]]:
     """Yield the cases of a file, whose first line says what it holds."""
-    known = [json.loads(line) for line in path.read_text().splitlines()[1:]]
-    starts = [number for number, line in enumerate(known) if set(line) & {"case"}]
-    for start, end in zip(starts, [*starts[1:], len(known)], strict=True):
-        expected = known[start]
-        name = expected.pop("case")
-        header, *steps = known[start + 1 : end]
-        lines = [{**header, "case": "seen"}, *steps]
-        yield name, Judged(expected, decode_case("\n".join(map(json.dumps, lines)), path.name))
+    for name, expected, (header, *steps) in known_cases(path):
+        first = json.dumps({**json.loads(header), "case": "seen"})
+        text = "\n".join([first, *(step.decode() for step in steps)])
+        yield name, Judged(expected, decode_case(text, path.name))
 
 
 CASES = {

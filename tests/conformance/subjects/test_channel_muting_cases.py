@@ -31,6 +31,7 @@ from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import ChannelMutingConfiguration
 from purgatory_spec.reasons import Reason
 from purgatory_spec.resources import specification_folder
+from tests.known_cases import known_cases
 
 SUBJECTS = {"small": small_server_subject, "bundled": bundled_subject}
 TEN = ChannelMutingConfiguration(10, 10)
@@ -50,13 +51,10 @@ class Case:
 
 def cases() -> Iterator[Case]:
     """Yield the cases of the file: a line for each, and behind it its operations."""
-    lines = Path(__file__).with_name("servers.jsonl").read_bytes().splitlines()[1:]
-    starts = [number for number, line in enumerate(lines) if line.startswith(b'{"case"')]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        head = json.loads(lines[start])
+    for title, head, lines in known_cases(Path(__file__).with_name("servers.jsonl")):
         yield Case(
-            head["case"],
-            tuple(msgspec.json.decode(line, type=Operation) for line in lines[start + 1 : end]),
+            title,
+            tuple(msgspec.json.decode(line, type=Operation) for line in lines),
             tuple(head["receives"]),
             {
                 key: tuple(each) if isinstance(each, list) else each
