@@ -69,12 +69,7 @@ def refused(result: Result) -> set[str]:
 def test_a_pass_takes_its_bound_of_steps_and_no_more(
     rows: dict[Section, Row], section: Section
 ) -> None:
-    """Given tasks in one bucket, of level 1 and of level 2.
-
-    When a pass goes through them.
-    Then there are as many holds as the bound makes necessary, for the tasks, the bucket that is
-    popped and found empty, and the look at what is next; and the longest takes the bound at most.
-    """
+    """A pass has as many holds as its bound makes necessary; the longest takes the bound."""
     row = rows[section]
     assert section.bound == 1024
     assert row.with_collector[0].holds == (SIZE + 3 + 1023) // 1024
@@ -139,12 +134,7 @@ def test_the_command_prints_a_line_for_each_section(rows: dict[Section, Row]) ->
 
 
 def test_a_pass_in_larger_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a pass that asks for 4,096 steps in a hold.
-
-    When it is measured with 2,000 tasks, which is one hold.
-    Then both kinds of pass are refused: the one whose tasks expire, and the one whose tasks only
-    come down, which is seen by single steps alone.
-    """
+    """Both kinds of pass are refused, also the one whose tasks only come down."""
     monkeypatch.setattr(timer_holds, "STEPS_PER_HOLD", 4096)
     rows = {row.section: row for row in measure(2_000, 1, CollectorClock())}
     assert rows[DUE].most_steps == 2_001
@@ -213,11 +203,7 @@ def test_a_bound_is_broken_by_more_steps_and_by_none_counted(
 
 
 def test_the_collectors_part_of_a_hold_is_told() -> None:
-    """Given a section in which the collector runs, and a longer one in which it does not.
-
-    When both are timed.
-    Then the first one's time is in part the collector's, the second one's is not.
-    """
+    """The first one's time is in part the collector's, the second one's is not."""
     clock = CollectorClock()
     with collector(False, clock):
         assert not gc.isenabled()
@@ -242,11 +228,7 @@ def _eager_collector() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_eager_collector")
 def test_the_collector_runs_in_holds_of_a_purge_and_is_seen() -> None:
-    """Given purges and a collector that runs often.
-
-    When it is measured with the collector and without.
-    Then part of the time of its holds is the collector's in the first case alone.
-    """
+    """Part of the time of its holds is the collector's in the first case alone."""
     holds = purgatory_holds.PurgatoryHolds(2_000)
     seen: dict[bool, tuple[int, int]] = {}
     for runs in (True, False):
@@ -260,11 +242,7 @@ def test_the_collector_runs_in_holds_of_a_purge_and_is_seen() -> None:
 
 
 def test_the_longest_hold_is_remembered_with_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given three holds of 10, 30 and 20 ns by the clock.
-
-    When they are timed.
-    Then the second one is the longest, and they took 60 ns in all.
-    """
+    """When they are timed, the second one is the longest, and they took 60 ns in all."""
     readings = iter([0, 10, 100, 130, 200, 220])
     monkeypatch.setattr(stopwatch, "perf_counter_ns", readings.__next__)
     watch = Stopwatch(CollectorClock())
