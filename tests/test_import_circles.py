@@ -1,7 +1,6 @@
-"""No module of ours imports itself by way of others, not even where only a type checker looks.
+"""No module of ours imports itself by way of others, not even where only a type checker looks."""
 
-That no two packages and modules side by side do is a contract in ``pyproject.toml``.
-"""
+# That no two packages and modules side by side do is a contract in ``pyproject.toml``.
 
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import find_spec
@@ -44,10 +43,7 @@ def imports(*packages: str) -> dict[str, set[str]]:
 
 
 def test_no_module_of_ours_is_in_an_import_circle() -> None:
-    """Given every import of every file of our packages, those for type checkers included.
-
-    Then the modules have an order in which each imports earlier ones alone.
-    """
+    """The modules have an order in which each imports earlier ones alone."""
     imported_by = imports(*PACKAGES)
     assert imported_by.keys() == set().union(*map(modules_of, PACKAGES))
     assert set(TopologicalSorter(imported_by).static_order()) == imported_by.keys()
@@ -56,11 +52,7 @@ def test_no_module_of_ours_is_in_an_import_circle() -> None:
 def test_a_circle_that_only_a_type_checker_sees_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a package with a circle of three modules, one import of which is for types alone.
-
-    And a fourth module that imports one of them, and is imported by none.
-    Then the three are named, and nothing else is.
-    """
+    """The three are named, and nothing else is."""
     for_types = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    "
     modules = {
         "__init__": "",

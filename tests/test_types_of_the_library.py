@@ -30,12 +30,7 @@ async def wait(place: AsyncioPurgatory[str]) -> None:
 
 @pytest.mark.slow
 def test_operations_are_typed_from_watch_to_cancel(tmp_path: Path) -> None:
-    """Given a program with purgatories of keys alone, and of keys and operations of one class.
-
-    When mypy reads it.
-    Then operations that come out are of the class that may go in, and another key and another
-    operation are errors.
-    """
+    """Operations that come out are of the class that may go in."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     settings = ["--config-file", str(ROOT / "pyproject.toml"), "--no-incremental"]

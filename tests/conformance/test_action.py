@@ -1,9 +1,9 @@
-"""The GitHub Action: its steps, run as a runner runs them, in a folder and with files of their own.
+"""Run the steps of the GitHub Action as a runner runs them, in a folder of their own."""
 
-A runner of GitHub's is not at hand. Here its part is played by a few lines: expressions are filled
-in, each step has the environment variables and files that GitHub documents, and ``bash`` starts as
-it does there. What GitHub's own action for artifacts does is not run: what it is asked for is.
-"""
+# A runner of GitHub's is not at hand. Here its part is played by a few lines: expressions are
+# filled in, each step has the environment variables and files that GitHub documents, and ``bash``
+# starts as it does there. What GitHub's own action for artifacts does is not run: what it is asked
+# for is.
 
 import json
 import os
@@ -172,11 +172,7 @@ def ran(folder: Path, **inputs: str) -> Runner:
 
 @pytest.mark.slow
 def test_a_conformant_subject_ends_well_with_summary_badge_and_artifact(folder: Path) -> None:
-    """
-    Given a subject that is conformant
-    When the action is run
-    Then it ends with 0, the summary and the badge have the verdict, and all files are kept
-    """
+    """It ends with 0, the summary and the badge have the verdict, and all files are kept."""
     action = ran(folder, subject="heap-timer", arguments="--component timer")
     assert action.code == 0, action.said
     assert action.summary.startswith("## ✓ conformant: timer of ")
@@ -198,11 +194,7 @@ def test_a_conformant_subject_ends_well_with_summary_badge_and_artifact(folder: 
 
 @pytest.mark.slow
 def test_a_broken_rule_ends_badly_and_its_replay_file_is_kept(folder: Path) -> None:
-    """
-    Given a folder, with a blank in its name, whose subject breaks a rule
-    When the action is run there, with another package to install
-    Then it ends with 1 after the summary was written, and the replay files are kept
-    """
+    """It ends with 1 after the summary was written, and the replay files are kept."""
     action = ran(folder, working_directory="late timer", package="purgatory-spec==9")
     assert action.code == 1
     assert action.results["exit-code"] == "1"
@@ -228,11 +220,7 @@ def test_a_broken_rule_ends_badly_and_its_replay_file_is_kept(folder: Path) -> N
 def test_where_nothing_is_judged_the_summary_says_why(
     folder: Path, inputs: dict[str, str], code: int, told: str
 ) -> None:
-    """
-    Given inputs that name no subject, or no rule, or that a shell might take for commands
-    When the action is run
-    Then it ends as the command does, the summary says why, nothing is kept, nothing else is run
-    """
+    """It ends as the command does, the summary says why, nothing is kept, nothing else is run."""
     action = ran(folder, **inputs)
     assert action.code == code
     assert action.summary.startswith(f"## No verdict: exit code {code}\n\n    ")

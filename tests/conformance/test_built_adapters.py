@@ -26,11 +26,7 @@ def declared(folder: Path, *build: str) -> None:
 
 
 def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
-    """
-    Given an adapter that its build copies out of the sources
-    When  the doctor looks at it, and again after a change of the sources
-    Then  it is fine as built, and the second look sees the change
-    """
+    """It is fine as built, and the second look sees the change."""
     declared(tmp_path, sys.executable, "-c", COPIES, "{build}")
     ended = purgatory(tmp_path, "doctor")
     first, second, *_ = ended.stdout.splitlines()
@@ -47,11 +43,7 @@ def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
 
 
 def test_a_build_that_fails_shows_what_it_said(tmp_path: Path) -> None:
-    """
-    Given a build that fails
-    When  the subject is to be checked
-    Then  the exit code is that of a subject that failed, and the build's words are shown
-    """
+    """The exit code is that of a subject that failed, and the build's words are shown."""
     declared(tmp_path, sys.executable, "-c", "raise SystemExit('no such module')")
     ended = purgatory(tmp_path, "check", "--suite", "quick")
     assert ended.returncode == 3
@@ -59,11 +51,6 @@ def test_a_build_that_fails_shows_what_it_said(tmp_path: Path) -> None:
 
 
 def test_a_missing_tool_of_a_build_is_named(tmp_path: Path) -> None:
-    """
-    Given a build with a program that is not installed
-    When  the subject is to be checked
-    Then  the exit code is that of a missing tool, and the tool is named
-    """
     declared(tmp_path, "no-such-compiler")
     ended = purgatory(tmp_path, "check", "--suite", "quick")
     assert ended.returncode == 5
@@ -71,11 +58,7 @@ def test_a_missing_tool_of_a_build_is_named(tmp_path: Path) -> None:
 
 
 def test_a_build_needs_a_command(tmp_path: Path) -> None:
-    """
-    Given a build beside a subject that is in this process
-    When  the declaration is read
-    Then  it is refused: nothing would start what is made
-    """
+    """When the declaration is read, it is refused: nothing would start what is made."""
     (tmp_path / "purgatory.toml").write_text(
         '[subject]\nname = "mine"\npython = "mine:subject"\nbuild = ["make"]\n', encoding="utf-8"
     )

@@ -37,11 +37,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_check_of_what_is_bundled(checked: Path) -> None:
-    """
-    Given the bundled timer, purgatory and memory pool
-    When they are checked
-    Then the terminal gives the verdict, and results and report are written, with all components
-    """
+    """The terminal gives the verdict, and results and report are written, with all components."""
     text = (checked / "terminal.txt").read_text(encoding="utf-8")
     assert "conformant" in text
     assert "\x1b" not in text
@@ -65,11 +61,7 @@ def test_check_of_what_is_bundled(checked: Path) -> None:
 def test_components_are_chosen_by_name_or_by_rules(
     tmp_path: Path, words: tuple[str, ...], judged: list[Component]
 ) -> None:
-    """
-    Given a subject with three components
-    When one is asked for by its name, or some by rules of theirs
-    Then these alone are judged, and by no other rule than those that were named
-    """
+    """These alone are judged, and by no other rule than those that were named."""
     finished = purgatory(tmp_path, "check", "bundled", "--suite", "quick", *words)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert finished.stderr == ""
@@ -82,11 +74,7 @@ def test_components_are_chosen_by_name_or_by_rules(
 
 @pytest.mark.parametrize("form", ["html", "junit", "markdown", "badge"])
 def test_reports_are_derived_from_results(checked: Path, form: str) -> None:
-    """
-    Given the results of a check
-    When each kind of report is asked for
-    Then it is well formed and names the verdict
-    """
+    """Given the results of a check: it is well formed and names the verdict."""
     results = "purgatory-work/bundled/results.jsonl"
     finished = purgatory(checked, "report", results, form)
     assert finished.returncode == 0, finished.stderr
@@ -101,11 +89,7 @@ def test_reports_are_derived_from_results(checked: Path, form: str) -> None:
 
 
 def test_a_broken_pool_fails_and_its_replay_reproduces_it(tmp_path: Path) -> None:
-    """
-    Given a memory pool that grants requests for nothing
-    When it is checked, and the printed replay command is run
-    Then both exit with 1, and both name the rule
-    """
+    """Both exit with 1, and both name the rule."""
     finished = purgatory(tmp_path, "check", "mutant:pool-zero-granted", "--suite", "quick")
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert "POOL-ZERO-REQUEST" in finished.stdout
@@ -151,11 +135,7 @@ def test_a_broken_pool_fails_and_its_replay_reproduces_it(tmp_path: Path) -> Non
 def test_usage_and_failures_have_their_exit_codes(
     tmp_path: Path, words: tuple[str, ...], code: int, sentence: str
 ) -> None:
-    """
-    Given a command that cannot do its work
-    When it is run
-    Then it exits with the code of its kind and says in a sentence why
-    """
+    """When it is run, it exits with the code of its kind and says in a sentence why."""
     finished = purgatory(tmp_path, *words)
     assert finished.returncode == code, finished.stdout + finished.stderr
     text = " ".join((finished.stdout + finished.stderr).split())
@@ -164,11 +144,7 @@ def test_usage_and_failures_have_their_exit_codes(
 
 
 def test_a_missing_tool_exits_with_five(tmp_path: Path) -> None:
-    """
-    Given a machine without Java
-    When Kafka is checked
-    Then the exit code is 5 and the sentence says what to install
-    """
+    """Given a machine without Java: the exit code is 5 and the sentence says what to install."""
     finished = purgatory(tmp_path, "check", "kafka", environment={"PATH": str(tmp_path)})
     assert finished.returncode == 5
     assert "install" in finished.stderr
@@ -176,11 +152,7 @@ def test_a_missing_tool_exits_with_five(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent differently")
 def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:
-    """
-    Given a long check
-    When it is interrupted
-    Then it exits with 130
-    """
+    """Given a long check, when it is interrupted, it exits with 130."""
     begun = tmp_path / "begun"
     write(project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "mine"), tmp_path / "mine")
     adapter = tmp_path / "mine" / "adapter.py"
@@ -219,11 +191,7 @@ def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:
 
 
 def test_heap_timer_is_conformant_as_a_child_process(tmp_path: Path) -> None:
-    """
-    Given the adapter template
-    When it is checked, and examined by the doctor
-    Then it is conformant, and the doctor finds nothing to mend
-    """
+    """Given the adapter template: it is conformant, and the doctor finds nothing to mend."""
     finished = purgatory(tmp_path, "check", "heap-timer", "--suite", "quick")
     assert finished.returncode == 0, finished.stdout + finished.stderr
     doctor = purgatory(tmp_path, "doctor", "heap-timer")
@@ -231,13 +199,7 @@ def test_heap_timer_is_conformant_as_a_child_process(tmp_path: Path) -> None:
 
 
 def test_naive_purgatory_is_conformant_as_a_child_process(tmp_path: Path) -> None:
-    """
-    Given the adapter template with a purgatory and a memory pool
-    When its pool is checked, and all of it examined by the doctor
-    Then the pool is conformant, and the doctor finds nothing to mend
-
-    The purgatory of the same template is judged in ``kits/test_kits.py``, where it takes longest.
-    """
+    """The pool is conformant, and the doctor finds nothing to mend."""
     words = ("--component", "memory-pool", "--suite", "quick")
     finished = purgatory(tmp_path, "check", "naive-purgatory", *words)
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -251,11 +213,7 @@ def test_naive_purgatory_is_conformant_as_a_child_process(tmp_path: Path) -> Non
 
 
 def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
-    """
-    Given a folder whose purgatory.toml, or pyproject.toml, declares an in-process subject
-    When check is called without a subject
-    Then that one is judged
-    """
+    """When check is called without a subject, that one is judged."""
     subject = 'name = "mine"\npython = "purgatory_conformance.subjects.bundled:bundled_subject"\n'
     (tmp_path / "purgatory.toml").write_text(f"[subject]\n{subject}", encoding="utf-8")
     words = ("check", "--suite", "quick", "--component", "memory-pool")
@@ -295,11 +253,7 @@ def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_a_faulty_declaration_is_explained(tmp_path: Path, text: str, sentence: str) -> None:
-    """
-    Given a purgatory.toml with a fault
-    When it is used
-    Then the exit code is 2 and the sentence names the file and the fault
-    """
+    """When it is used, the exit code is 2 and the sentence names the file and the fault."""
     (tmp_path / "purgatory.toml").write_text(text, encoding="utf-8")
     finished = purgatory(tmp_path, "check")
     assert finished.returncode == 2, finished.stdout + finished.stderr
@@ -307,11 +261,7 @@ def test_a_faulty_declaration_is_explained(tmp_path: Path, text: str, sentence: 
 
 
 def test_rules_are_explained_and_listed(tmp_path: Path) -> None:
-    """
-    Given a rule
-    When it is explained, and the rules are listed
-    Then text, model function, vector, mutant and known deviation are shown, and all rules listed
-    """
+    """Text, model function, vector, mutant and known deviation are shown, and all rules listed."""
     words = " ".join(purgatory(tmp_path, "explain", "TIMER-LARGEST-DELAY").stdout.split())
     for part in (
         "TIMER-LARGEST-DELAY (MUST)",
@@ -331,22 +281,14 @@ def test_rules_are_explained_and_listed(tmp_path: Path) -> None:
     "what", ["rules", "vectors", "subjects", "profiles", "mutants", "variants"]
 )
 def test_everything_can_be_listed(tmp_path: Path, what: str) -> None:
-    """
-    Given a kind of thing
-    When it is listed
-    Then there is more than one line
-    """
+    """Given a kind of thing, when it is listed, there is more than one line."""
     finished = purgatory(tmp_path, "list", what)
     assert finished.returncode == 0
     assert len(finished.stdout.splitlines()) > 2
 
 
 def test_profiles_are_listed_as_they_can_be_declared(tmp_path: Path) -> None:
-    """
-    Given that a purgatory with a thread is judged by nobody, and a timer with one is
-    When the profiles are listed
-    Then the purgatory offers none, and each default comes first
-    """
+    """When the profiles are listed, the purgatory offers none, and each default comes first."""
     listed = purgatory(tmp_path, "list", "profiles").stdout
     rows = [" ".join(line.split()) for line in listed.splitlines()]
     assert "timer executor inline, stepped, thread, threads" in rows
@@ -358,11 +300,7 @@ def test_profiles_are_listed_as_they_can_be_declared(tmp_path: Path) -> None:
 
 
 def test_a_failure_at_hello_describes_no_component(tmp_path: Path) -> None:
-    """
-    Given an adapter whose only component is misspelt
-    When it is checked
-    Then the sentence says so, and neither terminal nor page describes a timer
-    """
+    """When it is checked, the sentence says so, and neither terminal nor page describes a timer."""
     reply = '{"id":1,"protocol":1,"implementation":{"name":"x"},"components":{"memory-pool":{}}}'
     program = tmp_path / "adapter.py"
     program.write_text(f"input()\nprint({reply!r}, flush=True)\ninput()\n", encoding="utf-8")
@@ -378,22 +316,14 @@ def test_a_failure_at_hello_describes_no_component(tmp_path: Path) -> None:
 
 
 def test_check_leaves_nothing_but_its_own_folder(tmp_path: Path) -> None:
-    """
-    Given a broken memory pool, whose failing cases are shrunk
-    When it is checked
-    Then only the folder for what is written is there afterwards
-    """
+    """When it is checked, only the folder for what is written is there afterwards."""
     words = ("check", "mutant:pool-empty-pool", "--suite", "quick", "--seconds", "3", "--seed", "1")
     assert purgatory(tmp_path, *words).returncode == 1
     assert [path.name for path in tmp_path.iterdir()] == ["purgatory-work"]
 
 
 def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> None:
-    """
-    Given a check that was made
-    When its coverage is shown
-    Then each rule has a line with the numbers of statements and of visits
-    """
+    """Each rule has a line with the numbers of statements and of visits."""
     finished = purgatory(checked, "coverage")
     assert finished.returncode == 0
     rows = {line.split()[0]: line.split()[1:] for line in finished.stdout.splitlines() if line}

@@ -23,11 +23,7 @@ POOL = naive(Component.MEMORY_POOL, "naive_memory_pool.py")
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "source"), [("4.3", TIMER), ("9.3", POOL)])
 def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
-    """
-    Given a right solution of an exercise
-    When it is graded
-    Then the answer is that it is solved, and how much was asked
-    """
+    """When it is graded, the answer is that it is solved, and how much was asked."""
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", number, "mine.py")
     assert done.returncode == 0, done.stdout
@@ -45,11 +41,7 @@ def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
 def test_a_wrong_solution_is_shown_where_it_goes_wrong(
     tmp_path: Path, number: str, source: str, right: str, wrong: str, rule: str
 ) -> None:
-    """
-    Given a solution with a defect
-    When it is graded
-    Then the rule is named, with at most three steps, a replay file and a page
-    """
+    """When it is graded, the rule is named, with at most three steps, a replay file and a page."""
     assert right in source
     (tmp_path / "mine.py").write_text(source.replace(right, wrong), encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", number, "mine.py")
@@ -74,11 +66,7 @@ def test_a_wrong_solution_is_shown_where_it_goes_wrong(
 def test_a_file_that_is_no_solution_is_told_why(
     tmp_path: Path, source: str | None, said: str
 ) -> None:
-    """
-    Given a file that is no Python, one without the class, or none
-    When it is graded
-    Then one sentence says what is wrong, and nothing was run
-    """
+    """When it is graded, one sentence says what is wrong, and nothing was run."""
     if source is not None:
         (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
@@ -89,11 +77,7 @@ def test_a_file_that_is_no_solution_is_told_why(
 
 @pytest.mark.slow
 def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(tmp_path: Path) -> None:
-    """
-    Given a class that takes no arguments
-    When it is graded
-    Then its own error is told, and it is not called a broken rule
-    """
+    """When it is graded, its own error is told, and it is not called a broken rule."""
     (tmp_path / "mine.py").write_text("class Timer: ...\n", encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
     assert done.returncode == EXIT_SUBJECT_FAILED
@@ -101,11 +85,7 @@ def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(tmp_path: Path) -> 
 
 
 def test_exercises_are_listed_and_others_are_not_graded(tmp_path: Path) -> None:
-    """
-    Given the exercises that are listed
-    When another number is given
-    Then it is a usage error that names those there are
-    """
+    """Given the exercises that are listed: it is a usage error that names those there are."""
     listed = purgatory(tmp_path, "course", "list").stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(EXERCISES)
     done = purgatory(tmp_path, "course", "check", "2.1", "mine.py")
@@ -114,11 +94,7 @@ def test_exercises_are_listed_and_others_are_not_graded(tmp_path: Path) -> None:
 
 
 def test_a_prediction_begins_with_a_file_without_outcomes(tmp_path: Path) -> None:
-    """
-    Given the file that an exercise begins with
-    When it is graded as it is, and then with wrong outcomes
-    Then the first step without an outcome is named, and then the first wrong one
-    """
+    """The first step without an outcome is named, and then the first wrong one."""
     begun = purgatory(tmp_path, "course", "begin", "5.2", "--out", "mine.jsonl")
     assert begun.stdout.startswith("written mine.jsonl\nAdd an outcome to each step")
     file = tmp_path / "mine.jsonl"
@@ -137,11 +113,7 @@ def test_a_prediction_begins_with_a_file_without_outcomes(tmp_path: Path) -> Non
 
 
 def test_pages_of_chosen_lessons_are_written(tmp_path: Path) -> None:
-    """
-    Given lessons that are there, one that is not, and a folder that is not
-    When slides, a sheet and the page to play on are asked for
-    Then each is written as one page, or a sentence says why not
-    """
+    """Each is written as one page, or a sentence says why not."""
     for words in (("slides", "--lesson", "3"), ("sheet", "--solutions"), ("play",)):
         done = purgatory(tmp_path, "course", *words, "--out", f"{words[0]}.html")
         assert done.stdout == f"written {words[0]}.html\n", done.stderr

@@ -65,12 +65,7 @@ def declare(folder: Path, factory: str) -> None:
 
 @pytest.mark.slow
 def test_blocks_are_proposed_appended_and_verified(folder: Path) -> None:
-    """
-    Given a timer that breaks a rule as a variant does
-    When deviations are proposed, and written
-    Then the block stands in the declaration, its replay file beside; a check is conformant with it,
-    and the deviation verified as needed and as enough
-    """
+    """The block stands in the declaration, its replay file beside."""
     proposed = purgatory(folder, "deviations", "propose", "--write")
     assert proposed.returncode == 0, proposed.stderr
     (block,) = tomllib.loads(proposed.stdout)["deviation"]
@@ -112,12 +107,7 @@ def test_without_write_nothing_is_changed_and_the_replay_is_found_from_the_decla
     ],
 )
 def test_a_deviation_that_is_no_longer_right_is_told(folder: Path, now: str, told: str) -> None:
-    """
-    Given a declared deviation, and a timer that is mended, or breaks the rule in another way, or
-    breaks another rule by now
-    When the deviations are verified
-    Then they are not as they should be, and each is told why
-    """
+    """When the deviations are verified, they are not as they should be, and each is told why."""
     purgatory(folder, "deviations", "propose", "--write")
     declare(folder, now)
     verified = purgatory(folder, "deviations", "verify")
@@ -128,11 +118,7 @@ def test_a_deviation_that_is_no_longer_right_is_told(folder: Path, now: str, tol
 
 @pytest.mark.slow
 def test_what_no_variant_explains_is_not_proposed(folder: Path) -> None:
-    """
-    Given a timer with a fault that no variant has
-    When deviations are proposed
-    Then there is no block for it, it is named, and the exit code is that of the check
-    """
+    """There is no block for it, it is named, and the exit code is that of the check."""
     declare(folder, "dropped")
     proposed = purgatory(folder, "deviations", "propose", "--write")
     assert proposed.returncode == 1

@@ -205,11 +205,7 @@ def examine_bundled(mode: str = "") -> list[Finding]:
     ],
 )
 def test_a_wrong_answer_of_a_further_component_is_named(fault: str, words: str) -> None:
-    """
-    Given an adapter that answers one thing about a purgatory or a memory pool wrongly
-    When it is examined
-    Then the first thing to mend names the field
-    """
+    """When it is examined, the first thing to mend names the field."""
     assert words in wrong(examine_bundled(fault))[0]
 
 
@@ -219,12 +215,7 @@ def asked(findings: list[Finding]) -> set[str]:
 
 
 def test_each_declared_feature_is_tried() -> None:
-    """
-    Given a timer, a purgatory and a memory pool that declare everything
-    When they are examined
-    Then nothing is wrong or noted, the greeting names them, and each operation and each form of
-        release was asked for
-    """
+    """Nothing is wrong or noted, the greeting names them."""
     findings = examine_bundled()
     assert (wrong(findings), noted(findings)) == ([], [])
     assert findings[0].explanation.endswith("offers a timer, a purgatory and a memory pool")
@@ -244,11 +235,7 @@ def test_each_declared_feature_is_tried() -> None:
     ["force", "cancel_for_key", "shutdown", "run_one", "release_foreign", "lose", "construct"],
 )
 def test_a_declared_feature_that_is_missing_is_named_once(operation: str) -> None:
-    """
-    Given an adapter that declares a feature and does not support its operation
-    When it is examined
-    Then that is the one thing to mend: nothing is complained of that follows from it
-    """
+    """That is the one thing to mend: nothing is complained of that follows from it."""
     findings = examine_bundled(operation)
     problems = [f for f in findings[:-1] if f.verdict is Severity.WRONG]
     assert [f"no such operation ({DECLARED_ONLY})"] == [f.explanation for f in problems]
@@ -258,11 +245,7 @@ def test_a_declared_feature_that_is_missing_is_named_once(operation: str) -> Non
 
 @pytest.mark.parametrize("mode", ["only_unbounded", "only_strict"])
 def test_a_pool_is_asked_for_pools_that_it_declares(mode: str) -> None:
-    """
-    Given a memory pool of one sort
-    When it is examined, with what a later suite may say
-    Then every instance that is asked for is of that sort
-    """
+    """Given a memory pool of one sort: every instance that is asked for is of that sort."""
     findings = examine_bundled(mode)
     assert wrong(findings) == []
     made = [f.sent for f in findings if '"request":"new"' in f.sent]
@@ -273,11 +256,7 @@ def test_a_pool_is_asked_for_pools_that_it_declares(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["missing observable", "wrong types"])
 def test_a_reply_that_cannot_be_read_is_one_complaint(mode: str) -> None:
-    """
-    Given an adapter whose replies to one operation cannot be read
-    When it is examined, the first steps twice
-    Then that is said once, and not that nothing ran: the reply may have said so
-    """
+    """That is said once, and not that nothing ran: the reply may have said so."""
     findings = examine_mode(mode)
     problems = [f.explanation for f in findings[:-1] if f.verdict is Severity.WRONG]
     assert problems == [PROBLEMS[mode]]
@@ -293,11 +272,7 @@ RUN_BY = {
     ("action", "step"), [(action, step) for step, actions in RUN_BY.items() for action in actions]
 )
 def test_a_script_that_is_declared_and_ignored_is_named(action: str, step: str) -> None:
-    """
-    Given an adapter that declares an action of scripts and does not carry it out
-    When it is examined
-    Then the script and its feature are named, with the step in which it ought to have run
-    """
+    """The script and its feature are named, with the step in which it ought to have run."""
     findings = examine_bundled(f"ignores-{action}")[:-1]
     (problem,) = [finding for finding in findings if finding.verdict is Severity.WRONG]
     assert problem.explanation.endswith(f"or do not declare 'script_{action}'")
@@ -315,11 +290,7 @@ def test_a_script_whose_exception_reaches_nobody_is_noted() -> None:
 
 
 def test_an_allocation_beyond_the_pool_is_noted() -> None:
-    """
-    Given an adapter that answers true where the pool refuses, and to a request for nothing
-    When it is examined
-    Then that answer is noted, and not called fine; for the other one it is told what to declare
-    """
+    """That answer is noted, and not called fine; for the other one it is told what to declare."""
     (note, about_nothing) = noted(examine_bundled("allocate-grants"))
     assert "is granted, though 'a' holds all 10 bytes; answer false" in note.explanation
     assert '"buffer":"b"' in note.sent
@@ -350,11 +321,7 @@ def test_a_declared_result_of_advance_that_is_missing_is_named() -> None:
 def test_a_wheel_that_turns_with_the_clock_is_not_kafkas(
     findings: Callable[[], list[Finding]], seen: str
 ) -> None:
-    """
-    Given an adapter that declares Kafka's wheel and shows a clock that does not lag while idle
-    When it is examined
-    Then the answer that shows it is noted, and 'any' is proposed
-    """
+    """When it is examined, the answer that shows it is noted, and 'any' is proposed."""
     (note,) = noted(findings())
     assert note.explanation.startswith(seen)
     assert "declare 'any'" in note.explanation
@@ -362,11 +329,7 @@ def test_a_wheel_that_turns_with_the_clock_is_not_kafkas(
 
 
 def test_a_watch_that_tries_once_is_told_how_to_declare_that() -> None:
-    """
-    Given an adapter that declares nothing of its tries and shows one in a watch
-    When it is examined
-    Then the answer that shows it is noted, and 'first_try' 'none' is proposed
-    """
+    """The answer that shows it is noted, and 'first_try' 'none' is proposed."""
     (note,) = noted(examine_bundled("watch-tries-once"))
     assert note.explanation.startswith("watch tries once; ")
     assert "declare 'first_try' 'none'" in note.explanation
@@ -375,11 +338,7 @@ def test_a_watch_that_tries_once_is_told_how_to_declare_that() -> None:
 
 @pytest.mark.parametrize("mode", ["good", "crash at start"])
 def test_the_verdict_comes_first_and_the_rest_on_demand(mode: str) -> None:
-    """
-    Given an adapter, a good one or one that fails
-    When the command examines it, with what is fine and without
-    Then the verdict is the first line, what is wrong follows, and what is fine is told on demand
-    """
+    """The verdict is the first line, what is wrong follows, and what is fine is told on demand."""
     command = shlex.join((sys.executable, "-S", str(MISBEHAVING), mode))
     short, long = (
         CliRunner().invoke(doctor, ["--command", command, *options]) for options in ([], ["--all"])

@@ -77,11 +77,7 @@ NAMED = {
 
 @pytest.mark.parametrize("subject", NAMED)
 def test_a_file_that_names_a_subject_starts_nothing(hostile: Path, subject: str) -> None:
-    """
-    Given a case file that names a program, a declaration with a build, or a module
-    When the file, or the folder that it lies in, is replayed
-    Then nothing is started or imported, and the sentence has the line to type
-    """
+    """Nothing is started or imported, and the sentence has the line to type."""
     sent(hostile / "sent" / "case.jsonl", subject)
     before = set(sys.modules)
     one = purgatory(hostile, "replay", "sent/case.jsonl")
@@ -98,11 +94,7 @@ def test_a_file_that_names_a_subject_starts_nothing(hostile: Path, subject: str)
 
 
 def test_the_line_to_type_asks_the_subject(hostile: Path) -> None:
-    """
-    Given a case file that names a project
-    When the line is typed that the refusal tells
-    Then the project's command is told, and runs
-    """
+    """Given a case file that names a project: the project's command is told, and runs."""
     case = sent(hostile / "case.jsonl", "command/purgatory.toml")
     refused = purgatory(hostile, "replay", case.name)
     line = refused.stderr.strip().rpartition("yourself: purgatory ")[2]
@@ -121,11 +113,7 @@ def test_a_file_may_name_what_comes_with_the_suite(tmp_path: Path, subject: str)
 def test_a_file_without_a_subject_asks_nobody_whom_the_folder_declares(
     hostile: Path, declaration: str
 ) -> None:
-    """
-    Given a case file that names no subject, in a folder that declares one
-    When it is replayed
-    Then nobody is asked, and the two lines that ask somebody are told
-    """
+    """When it is replayed, nobody is asked, and the two lines that ask somebody are told."""
     folder = hostile / "command"
     text = (folder / "purgatory.toml").read_text(encoding="utf-8")
     if declaration == "pyproject.toml":
@@ -145,11 +133,7 @@ def test_a_file_without_a_subject_asks_nobody_whom_the_folder_declares(
 
 @pytest.mark.parametrize("command", ["check", "doctor", "deviations", "campaign"])
 def test_what_a_folder_has_run_is_told_first(hostile: Path, command: str) -> None:
-    """
-    Given a folder whose declaration has a build and a command
-    When a command asks the subject of the folder
-    Then its first line tells both, and it is printed before the build runs
-    """
+    """Its first line tells both, and it is printed before the build runs."""
     (hostile / "build" / "evil.py").write_text("import sys; sys.exit('seen')", encoding="utf-8")
     words = [command, "verify"] if command == "deviations" else [command]
     ended = purgatory(hostile, *words, "build")
@@ -201,11 +185,7 @@ SHADOWED = ("json", "click", "msgspec", "random", "pickle", "struct", "pyarrow",
     ],
 )
 def test_no_module_of_the_present_folder_is_imported(tmp_path: Path, words: str) -> None:
-    """
-    Given a folder with modules of the names that the product imports, and files to read
-    When a command is run there that names none of them, with the processes that it starts
-    Then none is imported; Python's own ``-m`` without ``-P``, as a control, imports one
-    """
+    """None is imported; Python's own ``-m`` without ``-P``, as a control, imports one."""
     for name in SHADOWED:
         text = f"import pathlib\npathlib.Path({str(tmp_path)!r}, 'IMPORTED').touch()\n"
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
@@ -222,11 +202,7 @@ def test_no_module_of_the_present_folder_is_imported(tmp_path: Path, words: str)
 
 
 def test_maven_looks_for_extensions_in_no_folder_further_up(tmp_path: Path) -> None:
-    """
-    Given the build of Kafka's adapter in a folder of somebody, where Maven is a program that looks
-    When it is built
-    Then the folder that it is built in has a ``.mvn`` of its own, where Maven's search ends
-    """
+    """The folder that it is built in has a ``.mvn`` of its own, where Maven's search ends."""
     sources = tmp_path / "sources"
     sources.mkdir()
     looks = "import pathlib, sys; sys.exit(not pathlib.Path('.mvn').is_dir())"
@@ -282,11 +258,7 @@ make = Exiting
 
 @pytest.mark.parametrize("way", MAKES)
 def test_code_under_test_that_ends_the_program_has_failed(tmp_path: Path, way: str) -> None:
-    """
-    Given a subject of Python code that ends the process, in the import, the factory or a call
-    When it is checked, and when a case is replayed on it
-    Then both end with the code of a subject that failed, and say what was raised
-    """
+    """Both end with the code of a subject that failed, and say what was raised."""
     module = f"subject_{list(MAKES).index(way)}"
     text = MAKES[way] + (SUBJECT if "exits = " in MAKES[way] else "")
     (tmp_path / f"{module}.py").write_text(text, encoding="utf-8")
@@ -305,11 +277,7 @@ def test_code_under_test_that_ends_the_program_has_failed(tmp_path: Path, way: s
 def test_an_exit_that_nobody_foresees_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given code that raises SystemExit in a place that nobody guards
-    When the command is run
-    Then its exit code is not the one that the code has chosen
-    """
+    """When the command is run, its exit code is not the one that the code has chosen."""
 
     def leaves(*_: object) -> None:
         raise SystemExit(0)
@@ -330,11 +298,7 @@ HOSTILE_TEXT = "\x1b]0;owned\x07\x1b[2J\u202e\r\n<script>alert(1)</script>[link=
 
 
 def test_strings_of_files_reach_the_terminal_as_escapes(tmp_path: Path) -> None:
-    """
-    Given files whose every free text has control characters of terminals
-    When commands read and tell them
-    Then no character is printed that a terminal would act on
-    """
+    """When commands read and tell them, no character is printed that a terminal would act on."""
     case = read_case(CASE)
     for name in ("subject", "title", "origin"):
         header = msgspec.structs.replace(case.header, **{name: HOSTILE_TEXT})
@@ -370,11 +334,7 @@ def test_strings_of_files_reach_the_terminal_as_escapes(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
 @pytest.mark.parametrize("kind", ["a pipe", "a device", "a socket", "a folder"])
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, kind: str) -> None:
-    """
-    Given a pipe that nobody writes, a device that never ends, a socket or a folder
-    When commands are given it by its name
-    Then each refuses it with the exit code of a wrong use
-    """
+    """When commands are given it by its name, each refuses it with the exit code of a wrong use."""
     name = what_is_no_file(tmp_path, kind)
     good = sent(tmp_path / "case.jsonl", "bundled").name
     assert purgatory(tmp_path, "replay", good).returncode == 0
@@ -428,11 +388,7 @@ def what_is_no_file(folder: Path, kind: str) -> str:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
 def test_a_pipe_that_a_file_names_is_refused(tmp_path: Path) -> None:
-    """
-    Given pipes in the places where a command looks by itself, or where a declaration points
-    When the command is run
-    Then it ends, and says what is no file
-    """
+    """When the command is run, it ends, and says what is no file."""
     os.mkfifo(tmp_path / "pyproject.toml")
     assert purgatory(tmp_path, "replay", str(CASE), "--subject", "bundled").returncode == 0
     assert purgatory(tmp_path, "replay", str(CASE)).returncode == 0

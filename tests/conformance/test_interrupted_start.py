@@ -10,11 +10,7 @@ from purgatory_conformance.problems import EXIT_INTERRUPTED
 def test_ctrl_c_while_commands_are_loaded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """
-    Given a command line that imports a command when it is used
-    When Ctrl-C is pressed before the command is there
-    Then it exits 130 with a word, as it does later
-    """
+    """It exits 130 with a word, as it does later."""
 
     def interrupt(group: click.Group, context: click.Context, name: str) -> None:
         raise KeyboardInterrupt

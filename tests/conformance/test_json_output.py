@@ -26,11 +26,7 @@ def test_rules_as_json_are_the_rules(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["vectors", "subjects", "profiles", "mutants", "variants"])
 def test_each_list_has_as_many_objects_as_rows(what: str, tmp_path: Path) -> None:
-    """
-    Given a list of the command line
-    When it is printed on a wide terminal, and as JSON
-    Then each row is an object: the words of one are those of the other
-    """
+    """Each row is an object: the words of one are those of the other."""
     table = purgatory(tmp_path, "list", what, environment={"COLUMNS": "500"})
     objects = printed(tmp_path, "list", what)
     words = " ".join(table.stdout.partition("\n")[2].split())
@@ -49,11 +45,7 @@ def test_a_rule_is_explained_as_json(tmp_path: Path) -> None:
 
 
 def test_the_doctor_speaks_json(tmp_path: Path) -> None:
-    """
-    Given an adapter that is right, and a program that is none
-    When the doctor examines them
-    Then all findings are told, the verdict last, and the exit code is as for people
-    """
+    """All findings are told, the verdict last, and the exit code is as for people."""
     *lines, verdict = printed(tmp_path, "doctor", "heap-timer")
     assert verdict["verdict"] == "ok"
     assert lines[0]["sent"].startswith('{"request":"hello"')
@@ -62,11 +54,7 @@ def test_the_doctor_speaks_json(tmp_path: Path) -> None:
 
 
 def test_an_exploration_as_json(tmp_path: Path) -> None:
-    """
-    Given a claim that holds, one that does not, and a limit that is reached
-    When they are explored
-    Then JSON says what came of it, with a counterexample, and the exit code is as for people
-    """
+    """JSON says what came of it, with a counterexample, and the exit code is as for people."""
     found = printed(tmp_path, "model", "explore", "--tasks", "1")
     assert (found["complete"], found["narrative"]) == (True, None)
     assert found["states"] > 10

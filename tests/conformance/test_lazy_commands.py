@@ -40,11 +40,7 @@ def imported_for_commands(modules: set[str]) -> set[str]:
 
 @pytest.mark.parametrize("words", [["--version"], ["trace", "bogus"]])
 def test_no_command_is_imported_for_a_version_or_a_mistake(words: list[str]) -> None:
-    """
-    Given the command line
-    When it is asked for its version, or for a command that is not there
-    Then no library that a command needs is imported, and only the groups that were named
-    """
+    """No library that a command needs is imported, and only the groups that were named."""
     groups = {"purgatory_traces", "purgatory_traces.commands"}
     of_groups = groups | {"purgatory_traces.commands.trace"}
     assert imported_for_commands(modules_after(*words)) <= (
@@ -53,13 +49,7 @@ def test_no_command_is_imported_for_a_version_or_a_mistake(words: list[str]) -> 
 
 
 def test_help_imports_no_command() -> None:
-    """
-    Given the command line
-    When its help is printed, with a line for each command
-    Then no command was imported: the lines are read from the sources
-    When a command prints its own help
-    Then it was imported, without Hypothesis, which only shrinking needs
-    """
+    """No command was imported: the lines are read from the sources."""
     modules = modules_after("--help")
     assert not {each for each in modules if ".commands." in each}
     of_check = imported_for_commands(modules_after("check", "--help"))
@@ -78,11 +68,7 @@ def commands_of(group: click.Group, words: str) -> Iterator[tuple[str, click.Com
 
 
 def test_every_command_can_be_imported_and_says_in_the_help_what_it_says_itself() -> None:
-    """
-    Given every group of the command line
-    When each command is imported and its group's help printed
-    Then the line of the help, read from the source, is the command's own
-    """
+    """The line of the help, read from the source, is the command's own."""
     commands = dict(commands_of(purgatory, "purgatory"))
     assert {each.name for each in metadata.entry_points(group="purgatory.commands")} == {
         words.split()[1] for words in commands

@@ -14,11 +14,7 @@ def run(*words: str) -> Result:
 
 
 def test_everything_that_can_be_planted_is_listed() -> None:
-    """
-    Given the mutants and the defects that are planted in TLA+
-    When they are listed
-    Then each stands there by its whole name, with the rule or the property that it breaks
-    """
+    """Each stands there by its whole name, with the rule or the property that it breaks."""
     done = run("list")
     assert done.exit_code == 0
     lines = {tuple(line.split()) for line in done.output.splitlines()}
@@ -41,11 +37,7 @@ def test_the_list_of_one_component_has_nothing_of_the_others() -> None:
 
 @pytest.mark.slow
 def test_a_mutant_is_told_with_the_rule_and_the_shrunk_case() -> None:
-    """
-    Given a mutant
-    When it is judged
-    Then the rule that it breaks is blamed, and the shortest case stands below
-    """
+    """Given a mutant: the rule that it breaks is blamed, and the shortest case stands below."""
     done = run("run", "pool-zero-granted", "--cases", "40")
     assert done.exit_code == 0
     assert "pool-zero-granted, a wrong memory pool" in done.output
@@ -67,11 +59,7 @@ def test_who_catches_it_is_a_table_and_a_sentence_each() -> None:
 
 
 def test_nobody_is_said_plainly() -> None:
-    """
-    Given a defect that no vector shows
-    When no case is generated
-    Then nobody catches it, and the exit code is 1
-    """
+    """Given a defect that no vector shows: nobody catches it, and the exit code is 1."""
     done = run("run", "nested-throw-unheard", "--who-catches-it", "--cases", "0")
     assert done.exit_code == 1
     assert "nobody of " in done.output
@@ -80,11 +68,7 @@ def test_nobody_is_said_plainly() -> None:
 
 
 def test_all_mutants_of_a_component_are_judged_one_after_another() -> None:
-    """
-    Given the mutants of the memory pool
-    When all are judged, by the vectors alone
-    Then each is told, those that nobody catches are named, and the exit code is 1
-    """
+    """Each is told, those that nobody catches are named, and the exit code is 1."""
     done = run("run", "--component", "memory-pool", "--cases", "0")
     assert done.exit_code == 1
     words = " ".join(done.output.split())

@@ -22,11 +22,7 @@ def check(folder: Path, text: str, *words: str) -> subprocess.CompletedProcess[s
 @pytest.mark.slow
 @pytest.mark.parametrize("component", ["purgatory", "memory-pool"])
 def test_a_template_is_a_file_to_begin_with(component: str, tmp_path: Path) -> None:
-    """
-    Given the template of a component, printed into a file
-    When it is compared with the rules
-    Then it agrees, and it is said how much was compared, and what was not
-    """
+    """It agrees, and it is said how much was compared, and what was not."""
     printed = purgatory(tmp_path, "model", "template", component)
     assert printed.returncode == 0
     done = check(tmp_path, printed.stdout, *QUICK)
@@ -40,11 +36,7 @@ def test_a_template_is_a_file_to_begin_with(component: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_wrong_model_is_told_where_it_is_wrong(tmp_path: Path) -> None:
-    """
-    Given a timer that waits until the due tick is over
-    When it is compared with the rules
-    Then the shortest difference is told step by step, with the direction and the rule
-    """
+    """The shortest difference is told step by step, with the direction and the rule."""
     text = model_template("timer").replace("each[0] <= state.now_ms", "each[0] < state.now_ms")
     done = check(tmp_path, text)
     assert (done.returncode, done.stderr) == (1, "")
@@ -64,11 +56,7 @@ def test_a_wrong_model_is_told_where_it_is_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_programs_read_the_same_in_json(tmp_path: Path) -> None:
-    """
-    Given a right pool, and one that lends more than it has in one piece
-    When programs ask for a comparison
-    Then they read how much was compared, and the step with the outcomes of both as in the protocol
-    """
+    """They read how much was compared."""
     right = model_template("memory_pool")
     agreed = check(tmp_path, right, *QUICK, "--json")
     assert (agreed.returncode, agreed.stderr) == (0, "")
@@ -120,11 +108,7 @@ def test_a_generated_case_is_named_by_its_seed(tmp_path: Path) -> None:
 def test_a_bad_file_has_an_exit_code_of_its_own(
     text: str, code: int, words: str, tmp_path: Path
 ) -> None:
-    """
-    Given a file that holds no model, or whose code fails
-    When it is compared
-    Then the exit code is 2 or 3, and one sentence says why
-    """
+    """When it is compared, the exit code is 2 or 3, and one sentence says why."""
     done = check(tmp_path, text)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("purgatory: mine.py")
@@ -147,11 +131,7 @@ def test_a_bad_file_has_an_exit_code_of_its_own(
     ],
 )
 def test_what_does_not_come_to_an_end_is_ended(text: str, words: str, tmp_path: Path) -> None:
-    """
-    Given code that runs for ever, in Python or inside of the interpreter
-    When it is compared with a limit of half a second
-    Then it is ended, and it is said where it was
-    """
+    """It is ended, and it is said where it was."""
     done = check(tmp_path, text, "--time-limit", "0.5")
     assert (done.returncode, done.stdout) == (3, "")
     assert words in done.stderr

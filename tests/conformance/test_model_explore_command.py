@@ -15,11 +15,7 @@ def explore(*words: str, width: int = 100) -> Result:
 
 
 def test_the_claims_are_listed_with_what_is_known_of_them() -> None:
-    """
-    Given the claims of all models
-    When they are listed
-    Then each stands there with its options, its standing and its sentence
-    """
+    """When they are listed, each stands there with its options, its standing and its sentence."""
     done = explore("--list")
     assert done.exit_code == 0
     words = " ".join(done.output.split())
@@ -90,11 +86,7 @@ def test_without_a_word_the_invariants_of_a_wheel_are_tested() -> None:
     ],
 )
 def test_what_is_false_is_told_as_a_story(words: tuple[str, ...], told: list[str]) -> None:
-    """
-    Given a claim that is false
-    When it is tested
-    Then who did what is told step by step, with the counts, and the exit code is 1
-    """
+    """Who did what is told step by step, with the counts, and the exit code is 1."""
     done = explore(*words, width=180)
     assert done.exit_code == 1
     for each in told:

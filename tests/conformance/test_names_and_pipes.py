@@ -32,11 +32,7 @@ from tests.conformance.command import SCRIPT, purgatory
 def test_a_name_that_is_a_little_wrong_is_told_the_right_one(
     words: list[str], meant: str, tmp_path: Path
 ) -> None:
-    """
-    Given a name of a subject, rule, command, mutant, claim or model with a slip in it
-    When it is used
-    Then it is a usage error that names the one that was meant
-    """
+    """When it is used, it is a usage error that names the one that was meant."""
     ended = purgatory(tmp_path, *words)
     assert ended.returncode == EXIT_USAGE
     assert meant in " ".join(ended.stderr.split())
@@ -67,11 +63,7 @@ def test_a_rule_is_known_in_small_letters(tmp_path: Path) -> None:
     ids=" ".join,
 )
 def test_output_that_nobody_reads_ends_it_quietly(words: list[str], tmp_path: Path) -> None:
-    """
-    Given a pipe whose reader has gone, as behind ``| head``
-    When a command writes into it
-    Then it says nothing, blames nobody, and ends with a code of its own
-    """
+    """It says nothing, blames nobody, and ends with a code of its own."""
     template = purgatory(tmp_path, "model", "template", "timer").stdout
     (tmp_path / "own.py").write_text(template, encoding="utf-8")
     reader, writer = os.pipe()

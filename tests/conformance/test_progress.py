@@ -38,11 +38,6 @@ def campaign_with(cases: int, visits: int) -> Campaign:
 def test_the_bar_shows_what_is_farthest_behind(
     cases: int, visits: int, share: float, bar: float
 ) -> None:
-    """
-    Given a campaign that needs 40 cases, and 10 visits of a rule
-    When one of the two is farther than the other
-    Then the bar shows the one behind, and is full where both are there
-    """
     campaign = campaign_with(cases, visits)
     assert (covered(campaign), done(campaign)) == (share, bar)
 
@@ -60,11 +55,7 @@ def test_a_rule_that_lacks_one_visit_is_not_rounded_to_all() -> None:
 )
 @pytest.mark.parametrize("phase", ["vectors", "deviations", "generated", "shrinking"])
 def test_the_line_fits_80_columns(subject: str, phase: str) -> None:
-    """
-    Given a terminal of 80 columns, and the longest of what can be said
-    When the line is drawn
-    Then nothing of it is cut off
-    """
+    """When the line is drawn, nothing of it is cut off."""
     file = io.StringIO()
     console = Console(file=file, width=80, force_terminal=True, color_system=None)
     campaign = campaign_with(100_000, 10)

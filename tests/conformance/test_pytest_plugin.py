@@ -1,7 +1,6 @@
-"""The plugin for pytest: a test for each rule, in anybody's suite, and nothing where none is asked.
+"""Run the plugin for pytest in suites of its own: a test for each rule, or nothing."""
 
-Each scene is a suite of its own in a new folder, run by pytest inside of this one.
-"""
+# Each scene is a suite of its own in a new folder, run by pytest inside of this one.
 
 import re
 from pathlib import Path
@@ -81,11 +80,7 @@ def ended(result: pytest.RunResult) -> dict[str, str]:
 
 
 def test_a_right_subject_passes_a_test_for_each_rule(suite: pytest.Pytester) -> None:
-    """
-    Given a timer that is right
-    When pytest is asked to test it
-    Then there is a test for each rule, and one for the verdict, beside the user's, and all pass
-    """
+    """There is a test for each rule, and one for the verdict, beside the user's, and all pass."""
     result = suite.runpytest_inprocess("--purgatory", "subjects:right", "--junitxml=junit.xml")
     result.assert_outcomes(passed=len(RULES) + 2)
     assert result.ret == pytest.ExitCode.OK
@@ -100,11 +95,6 @@ def test_a_right_subject_passes_a_test_for_each_rule(suite: pytest.Pytester) -> 
 
 
 def test_a_broken_rule_fails_with_the_steps_and_the_command(suite: pytest.Pytester) -> None:
-    """
-    Given a timer that takes tasks after its shutdown
-    When pytest is asked to test it
-    Then the test of that rule alone fails, with the shrunk steps; and its command shows them again
-    """
     result = suite.runpytest_inprocess("--purgatory", "subjects:wrong", "--junitxml=junit.xml")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     results = ended(result)
@@ -129,11 +119,7 @@ def test_a_broken_rule_fails_with_the_steps_and_the_command(suite: pytest.Pytest
 
 
 def test_a_declared_deviation_is_an_expected_failure(suite: pytest.Pytester) -> None:
-    """
-    Given the same timer, with the deviation declared
-    When pytest is asked to test it
-    Then the test of the rule is an expected failure, and nothing fails
-    """
+    """The test of the rule is an expected failure, and nothing fails."""
     suite.runpytest_inprocess("--purgatory", "subjects:wrong")
     (suite.path / "purgatory.toml").write_text(DECLARED, encoding="utf-8")
     result = suite.runpytest_inprocess("--purgatory", ".", "--junitxml=junit.xml", "-rx")
@@ -156,12 +142,7 @@ def test_a_deviation_that_is_mended_fails(suite: pytest.Pytester) -> None:
 def test_too_few_visits_of_a_must_fail_and_of_a_should_are_skipped(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a suite that generates one case alone
-    When pytest is asked to test a timer that is right
-    Then rules that were hardly put to the test fail where they are a MUST, and are skipped
-    where they are not: the verdict is inconclusive, and that is no pass
-    """
+    """Rules that were hardly put to the test fail where they are a MUST, else are skipped."""
     monkeypatch.setitem(SUITES, "quick", Budget(least_cases=1, most_cases=1))
     result = suite.runpytest_inprocess("--purgatory", "subjects:right", "--junitxml=junit.xml")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -178,11 +159,7 @@ def test_a_subject_that_gives_no_answers_fails_the_verdict(suite: pytest.Pyteste
 
 
 def test_rules_can_be_chosen_as_tests_are(suite: pytest.Pytester) -> None:
-    """
-    Given a timer with one broken rule
-    When the test of another rule is chosen, or the one of that rule
-    Then it alone runs, and ends as before
-    """
+    """Given a timer with one broken rule: it alone runs, and ends as before."""
     asked = ("--purgatory", "subjects:wrong", "-k")
     suite.runpytest_inprocess(*asked, "TIMER-SIZE").assert_outcomes(
         passed=1, deselected=len(RULES) + 1
@@ -222,11 +199,7 @@ def imported(suite: pytest.Pytester, *words: str) -> list[str]:
 
 
 def test_nothing_is_imported_where_no_subject_is_given(suite: pytest.Pytester) -> None:
-    """
-    Given pytest with the plugin
-    When no subject is asked for
-    Then of all our modules the plugin alone was imported, and no library that they need
-    """
+    """Of all our modules the plugin alone was imported, and no library that they need."""
     assert imported(suite) == ["purgatory_conformance", "purgatory_conformance"]
     assert set(imported(suite, "--purgatory", "subjects:right", "-k", "TIMER-SIZE")) >= {
         *("click", "msgspec", "purgatory_model")

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, EXIT_USAGE
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.resources import adapter_folder
 from purgatory_spec.cases import Case, CaseHeader, encode_case, read_case
 from purgatory_spec.resources import specification_folder
@@ -39,11 +39,7 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_all_files_of_a_folder_are_run(kept: Path) -> None:
-    """
-    Given a folder of cases
-    When it is replayed on a subject that is right
-    Then each file has its row, folders inside included, and the exit code is 0
-    """
+    """Each file has its row, folders inside included, and the exit code is 0."""
     replayed = purgatory(kept.parent, "replay", "kept", "--subject", "bundled")
     assert replayed.returncode == 0, replayed.stdout
     assert len(rows(replayed.stdout)) == 3
@@ -53,11 +49,7 @@ def test_all_files_of_a_folder_are_run(kept: Path) -> None:
 
 
 def test_the_worst_decides(kept: Path) -> None:
-    """
-    Given cases, a file that is none, and a subject that breaks a rule in one of the cases
-    When the folder is replayed
-    Then every file has its row, and the exit code is that of the broken rule
-    """
+    """Every file has its row, and the exit code is that of the broken rule."""
     (kept / "a-note.jsonl").write_text("no case\n", encoding="utf-8")
     unreadable = purgatory(kept.parent, "replay", "kept", "--subject", "bundled")
     assert unreadable.returncode == EXIT_USAGE
@@ -106,11 +98,7 @@ def test_recorded_outcomes_are_judged_alone(kept: Path) -> None:
 def test_what_gives_no_result_is_not_taken_for_right(
     kept: Path, command: str, code: int, told: str
 ) -> None:
-    """
-    Given a subject that cannot be started, or one that refuses what a case asks
-    When the folder is replayed
-    Then the exit code says that there is no result
-    """
+    """When the folder is replayed, the exit code says that there is no result."""
     (kept.parent / "refusing.py").write_text(REFUSING, encoding="utf-8")
     whom = ("--command", command) if command else ("--subject", "refusing:make")
     replayed = purgatory(kept.parent, "replay", "kept", *whom)

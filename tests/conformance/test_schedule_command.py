@@ -55,12 +55,7 @@ def test_it_runs_all_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_failure_comes_with_its_interleaving_and_can_be_had_again() -> None:
-    """Given the implementation with a race.
-
-    When the race's scenario runs.
-    Then the interleaving is shown in columns, with the command that shows it again; and that
-    shows the same, and without the race that nothing is wrong.
-    """
+    """The interleaving is shown in columns, with the command that shows it again."""
     code, words = schedule("run", "model-watch-and-check", "--race", "no-second-try")
     assert code == 1
     lines = words.splitlines()
@@ -104,11 +99,7 @@ def test_each_race_has_a_row_that_says_how_it_is_found(monkeypatch: pytest.Monke
 
 
 def test_a_race_that_escapes_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a race that no schedule without preemptions shows.
-
-    When only these are run.
-    Then that is said, and the command fails.
-    """
+    """When only these are run, that is said, and the command fails."""
     monkeypatch.setattr(schedule_command, "SEEDED_RACES", SEEDED_RACES[1:2])
     code, words = schedule("races", "--preemptions", "0", "--random", "1")
     assert code == 1

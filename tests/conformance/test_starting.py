@@ -16,10 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_what_is_needed_is_what_the_extra_brings() -> None:
-    """Given the metadata of the distribution.
-
-    Then the extra is what the start looks for, and the distribution itself needs nothing.
-    """
+    """The extra is what the start looks for, and the distribution itself needs nothing."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     brought = project["optional-dependencies"][EXTRA]
     assert [requirement.partition(">=")[0] for requirement in brought] == list(NEEDED)
@@ -37,11 +34,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
 def test_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Given an environment without two of the packages.
-
-    When the command line starts.
-    Then it names the two and the line that installs the extra, and ends with code 5.
-    """
+    """It names the two and the line that installs the extra, and ends with code 5."""
     without(monkeypatch, "rich", "jinja2")
     with pytest.raises(SystemExit) as ended:
         main()
@@ -54,11 +47,7 @@ def test_the_command_says_what_to_install(
 def test_the_plugin_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, pytester: pytest.Pytester
 ) -> None:
-    """Given an environment without one of the packages.
-
-    When pytest is asked to judge a subject, and when it is not.
-    Then the first run is a usage error that says what to install, and the second is as ever.
-    """
+    """The first run is a usage error that says what to install, and the second is as ever."""
     without(monkeypatch, "msgspec")
     pytester.makepyfile("def test_it(): pass")
     ended = pytester.runpytest_inprocess("--purgatory", "bundled")

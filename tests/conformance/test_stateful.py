@@ -21,17 +21,10 @@ from purgatory_conformance.stateful import (
     timer_machine,
 )
 from purgatory_conformance.subjects.bundled import memory_pool, purgatory, timer
-from purgatory_judge.case_judge import Deviation
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step, decode_case
 from purgatory_spec.operations import Add, Advance, Allocate, Elapse, Operation, Release
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import (
-    LARGEST_INT,
-    MemoryPoolConfiguration,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-)
 from purgatory_spec.reasons import Reason
 from tests.test_the_implementation_is_the_model import (
     TheExactPurgatory,
@@ -49,14 +42,14 @@ AS_FOUND = settings(FOUND, derandomize=False, print_blob=False, phases=[Phase.ge
 class NaiveTimer:
     """A timer that a user might write: a list, looked through by each advance."""
 
-    def __init__(self, configuration: TimerConfiguration) -> None:
+    def __init__(self, configuration: profiles.TimerConfiguration) -> None:
         self.tick_ms = configuration.tick_ms
         self.now_ms = configuration.start_ms
         self.pending: list[tuple[int, str]] = []
 
     def do(self, operation: Operation) -> Outcome:
         match operation:
-            case Add(_, delay_ms) if delay_ms > LARGEST_INT:
+            case Add(_, delay_ms) if delay_ms > profiles.LARGEST_INT:
                 return Outcome(rejected=Reason.TOO_LARGE)
             case Add(task, delay_ms):
                 self.pending.append((self.due_tick(self.now_ms + delay_ms), task))
@@ -137,11 +130,7 @@ def test_a_planted_defect_is_found_shrunk_and_replayed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given an implementation with a planted defect
-    When a machine tests it
-    Then the rule is named, the case is shrunk, and the printed case fails again by that rule
-    """
+    """The rule is named, the case is shrunk, and the printed case fails again by that rule."""
     assert mutant(name).rule == rule
     monkeypatch.chdir(tmp_path)
     error = failure_of(make(f"mutant:{name}"))
@@ -171,22 +160,14 @@ def test_a_planted_defect_is_found_shrunk_and_replayed(
     ],
 )
 def test_a_right_implementation_passes(machine: type[StepMachine]) -> None:
-    """
-    Given implementations without a defect, one of them a class that declares nothing
-    When machines test them
-    Then nothing is found
-    """
+    """When machines test them, nothing is found."""
     run_state_machine_as_test(machine, settings=FEW)
 
 
 def test_a_class_of_ones_own_is_replayed_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a class of instances that is no registered subject
-    When a machine finds its defect
-    Then the case names the class, and is run again with the profile of the case
-    """
+    """The case names the class, and is run again with the profile of the case."""
     monkeypatch.chdir(tmp_path)
     error = failure_of(timer_machine(LateTimer, {"features": ["elapse"]}))
     case = decode_case(case_in(told(error)))
@@ -201,11 +182,7 @@ def test_a_class_of_ones_own_is_replayed_by_its_name(
 def test_a_failure_is_reproduced_by_its_blob_and_by_its_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a machine that found a defect
-    When it is decorated with the printed blob, or twice with one seed
-    Then the same case is found
-    """
+    """Given a machine that found a defect: the same case is found."""
     monkeypatch.chdir(tmp_path)
     found = told(failure_of(timer_machine(LateTimer)))
     blob = re.search(r"@reproduce_failure\('[^']*', (b'[^']*')\)", found)
@@ -218,11 +195,7 @@ def test_a_failure_is_reproduced_by_its_blob_and_by_its_seed(
 
 
 def test_what_is_no_answer_is_said_as_it_is() -> None:
-    """
-    Given classes that raise, that return no outcome, and that answer differently each time
-    When machines test them
-    Then the error is theirs, with the steps of Hypothesis; what never fails again is flaky
-    """
+    """The error is theirs, with the steps of Hypothesis; what never fails again is flaky."""
     crash = failure_of(timer_machine(CrashingTimer))
     assert isinstance(crash, OSError)
     assert "state.begin" in told(crash)
@@ -233,11 +206,7 @@ def test_what_is_no_answer_is_said_as_it_is() -> None:
 
 
 def test_a_subclass_adds_invariants() -> None:
-    """
-    Given a right timer, and a claim of a user's that does not hold
-    When the machine checks the claim after each rule
-    Then Hypothesis tells the steps that refute it
-    """
+    """Hypothesis tells the steps that refute it."""
 
     class Small(TimerMachine, tests=timer.TimerInstance, profile=timer.PROFILE):
         @invariant()
@@ -278,7 +247,10 @@ class NoConfiguration(NoClose):
             "Invalid enum value 'cancle'",
         ),
         (lambda: timer_machine(NaiveTimer, {"rouding": "up"}), "unknown field `rouding`"),
-        (lambda: timer_machine(NaiveTimer, PurgatoryProfile()), "a TimerProfile or its words"),
+        (
+            lambda: timer_machine(NaiveTimer, profiles.PurgatoryProfile()),
+            "a TimerProfile or its words",
+        ),
         (
             lambda: timer_machine(NaiveTimer, "kafka"),  # type: ignore[arg-type]
             "a TimerProfile or its words are needed",
@@ -294,11 +266,7 @@ class NoConfiguration(NoClose):
 def test_bad_input_is_said_where_the_machine_is_defined(
     make: Callable[[], object], message: str
 ) -> None:
-    """
-    Given an unknown profile, subject or variant, or a class that lacks a method
-    When a machine is defined by it
-    Then the error says what is wrong
-    """
+    """When a machine is defined by it, the error says what is wrong."""
     with pytest.raises(Exception, match=re.escape(message)):
         make()
 
@@ -312,49 +280,49 @@ def shown(operation: Operation, result: bool | None = None, **observed: int) -> 
     [
         (
             TheTimer,
-            TimerConfiguration(tick_ms=10),
+            profiles.TimerConfiguration(tick_ms=10),
             "the_wheels_own_clock_is_a_tick_that_has_come",
             [shown(Advance(25), wheel_clock_ms=30)],
         ),
         (
             TheTimer,
-            TimerConfiguration(tick_ms=10),
+            profiles.TimerConfiguration(tick_ms=10),
             "the_wheels_own_clock_is_a_tick_that_has_come",
             [shown(Advance(25), wheel_clock_ms=25)],
         ),
         (
             TheTimer,
-            TimerConfiguration(wheel_size=2),
+            profiles.TimerConfiguration(wheel_size=2),
             "the_delay_queue_holds_buckets_and_not_tasks",
             [shown(Add("t1", 1), levels=1, queued_buckets=3)],
         ),
         (
             TheProposedPurgatory,
-            PurgatoryConfiguration(purge_interval=2),
+            profiles.PurgatoryConfiguration(purge_interval=2),
             "an_advance_leaves_no_more_to_purge_than_the_interval",
             [shown(Advance(1), estimate=5, timer_size=2)],
         ),
         (
             TheExactPurgatory,
-            PurgatoryConfiguration(purge_interval=2),
+            profiles.PurgatoryConfiguration(purge_interval=2),
             "an_advance_leaves_no_more_to_purge_than_the_interval",
             [shown(Advance(1), estimate=5, pending=2)],
         ),
         (
             TheExactPurgatory,
-            PurgatoryConfiguration(),
+            profiles.PurgatoryConfiguration(),
             "the_estimate_is_what_is_owed_and_what_is_stale",
             [shown(Advance(1), estimate=5, pending=2, stale_entries=2)],
         ),
         (
             TheMemoryPool,
-            MemoryPoolConfiguration(10, 4),
+            profiles.MemoryPoolConfiguration(10, 4),
             "no_more_is_outstanding_than_the_bound",
             [shown(Allocate(f"b{n}", 4), True) for n in range(4)],
         ),
         (
             TheMemoryPool,
-            MemoryPoolConfiguration(10, 4),
+            profiles.MemoryPoolConfiguration(10, 4),
             "nothing_is_lost",
             [shown(Allocate("b1", 4), True), shown(Release("b1"), available_bytes=9)],
         ),
@@ -363,11 +331,7 @@ def shown(operation: Operation, result: bool | None = None, **observed: int) -> 
 def test_each_claim_of_the_front_door_can_fail(
     machine: type[StepMachine], configuration: object, claim: str, steps: list[Step]
 ) -> None:
-    """
-    Given steps of an implementation that does not keep a claim of the published designs
-    When the invariant reads them
-    Then it fails
-    """
+    """When the invariant reads them, it fails."""
     front_door = machine()
     vars(front_door).update(configuration=configuration, steps=steps)
     with pytest.raises(AssertionError):
@@ -377,11 +341,7 @@ def test_each_claim_of_the_front_door_can_fail(
 
 
 def test_each_row_of_the_tables_is_a_rule() -> None:
-    """
-    Given the tables of situations from which the runner draws
-    When the rules of the machines are counted
-    Then there is one for each row, and one for the shutdown
-    """
+    """There is one for each row, and one for the shutdown."""
     counted: Mapping[str, int] = {
         each.__name__: len(each.setup_state().rules) for each in StepMachine.__subclasses__()
     }

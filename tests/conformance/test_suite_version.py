@@ -1,9 +1,8 @@
-"""Whatever can change a verdict raises the version of the suite.
+"""Whatever can change a verdict raises the version of the suite."""
 
-Four fingerprints stand beside the version. Where one has changed since the last release, the
-version is raised in ``purgatory_conformance/version.py``, and the new entry has the new
-fingerprints: a message of these tests prints them.
-"""
+# Four fingerprints stand beside the version. Where one has changed since the last release, the
+# version is raised in ``purgatory_conformance/version.py``, and the new entry has the new
+# fingerprints: a message of these tests prints them.
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -138,11 +137,7 @@ def fingerprints() -> dict[str, str]:
 
 @pytest.mark.slow
 def test_what_can_change_a_verdict_raises_the_version() -> None:
-    """
-    Given the fingerprints that are recorded beside the version
-    When rules, vectors, generated cases or verdicts are fingerprinted as they are now
-    Then they are the recorded ones, or the version has to be raised
-    """
+    """They are the recorded ones, or the version has to be raised."""
     latest = SUITE_VERSIONS[-1]
     found = fingerprints()
     changed = [part for part, is_now in found.items() if getattr(latest, part) != is_now]
@@ -167,11 +162,7 @@ def test_versions_are_numbered_and_each_differs_from_the_one_before() -> None:
 
 
 def test_a_rule_that_is_judged_otherwise_is_seen() -> None:
-    """
-    Given a rule that becomes a SHOULD, and one whose text is improved
-    When the rules are fingerprinted
-    Then the first changes the fingerprint, and the second does not
-    """
+    """The first changes the fingerprint, and the second does not."""
     first, *others = all_requirements()
     assert first.level is Level.MUST
     before = digest(rules([first, *others]))
@@ -221,11 +212,7 @@ def test_another_budget_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_that_expects_something_else_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given a timer that is right, and a model that refuses whatever is added
-    When the verdicts are fingerprinted
-    Then the fingerprint has changed
-    """
+    """When the verdicts are fingerprinted, the fingerprint has changed."""
 
     def verdicts() -> str:
         right = next(each for each in profile_subjects() if each.component is Component.TIMER)
@@ -274,11 +261,7 @@ def test_a_pin_of_an_earlier_version_says_what_has_changed(tmp_path: Path) -> No
 
 
 def test_a_check_under_another_pin_judges_nothing(tmp_path: Path) -> None:
-    """
-    Given a declaration that pins another version
-    When it is checked
-    Then the exit code is that of wrong usage, the pin is named, and no report is written
-    """
+    """The exit code is that of wrong usage, the pin is named, and no report is written."""
     declaration(tmp_path, "[suite]\nversion = 999\n")
     result = purgatory(tmp_path, "check", ".")
     assert result.returncode == EXIT_USAGE

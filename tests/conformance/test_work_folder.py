@@ -75,11 +75,7 @@ def laid_out(folder: Path, name: str) -> None:
 
 
 def test_a_check_of_a_hostile_name_writes_into_the_work_folder(tmp_path: Path) -> None:
-    """
-    Given a project whose name leads out of the work folder
-    When it is checked
-    Then its results are in the work folder, and nowhere else
-    """
+    """When it is checked, its results are in the work folder, and nowhere else."""
     laid_out(tmp_path / "in" / "mine", "..")
     ended = purgatory(tmp_path / "in", "check", "mine", "--suite", "quick")
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -89,11 +85,7 @@ def test_a_check_of_a_hostile_name_writes_into_the_work_folder(tmp_path: Path) -
 
 
 def test_two_projects_of_one_name_keep_their_results(tmp_path: Path) -> None:
-    """
-    Given the results of a project, and another project of the same name
-    When the other is checked in the same work folder
-    Then it is refused before a case is run, and the results are as they were
-    """
+    """It is refused before a case is run, and the results are as they were."""
     for folder in ("first", "second"):
         laid_out(tmp_path / folder, "one")
     words = ("--suite", "quick", "--component", "timer")
@@ -120,11 +112,7 @@ def test_a_project_named_like_a_subject_of_the_suite_is_another(tmp_path: Path) 
 
 
 def test_a_tree_may_be_moved_with_its_results(tmp_path: Path) -> None:
-    """
-    Given a project that was checked in its own folder
-    When the folder is moved, and the project checked again
-    Then the results are those of the same project
-    """
+    """The results are those of the same project."""
     laid_out(tmp_path / "here", "mine")
     opened = OpenSubject("mine", bundled_subject(), home=tmp_path / "here")
     own_folder(tmp_path / "here" / "purgatory-work", opened)
@@ -148,11 +136,7 @@ def test_results_are_written_into_no_link(tmp_path: Path, link: str) -> None:
 
 
 def test_a_link_in_the_place_of_a_results_file_is_replaced(tmp_path: Path) -> None:
-    """
-    Given a work folder in which the names of the results lead to a file of the user
-    When a check writes its results
-    Then the file is as it was
-    """
+    """When a check writes its results, the file is as it was."""
     precious = tmp_path / "precious"
     precious.write_text("mine", encoding="utf-8")
     folder = tmp_path / "purgatory-work" / "bundled"
@@ -176,11 +160,7 @@ def claimed(work: Path, home: Path) -> bool:
 
 
 def test_of_many_at_once_one_project_has_the_folder(tmp_path: Path) -> None:
-    """
-    Given processes of two projects of one name that begin together
-    When all ask for the folder
-    Then those of one project have it, all of them
-    """
+    """When all ask for the folder, those of one project have it, all of them."""
     homes = [tmp_path / name for name in ("a", "b") * 8]
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         found = pool.starmap(claimed, [(tmp_path / "work", home) for home in homes], 1)

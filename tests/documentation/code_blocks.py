@@ -1,22 +1,22 @@
-"""Fenced code blocks of the documentation: found, executed, checked.
+"""Fenced code blocks of the documentation: found, executed, checked."""
 
-What becomes of a block depends on its language, and on words behind it that the site does not show:
-
-- ``python`` is executed, block after block, in one namespace for each page;
-- ``console`` has commands behind ``$``; they are executed and their output is compared: a line
-  ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the last
-  line is an exit code other than 0; with the word ``java`` the commands need Java and Maven; with
-  the word ``large`` they repeat what a test of the command shows, and run with the large tests;
-  with the word ``measured`` any number stands for any other, and gaps may have another width;
-- ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of; with the word
-  ``viewer`` the lines are a case that the model follows, and the site shows its run;
-- ``yaml`` is parsed, and gives the action of this project no input that it does not have;
-- ``diff`` changes the file that its title names;
-- ``tla`` stands word for word in a module of this project, or with a title is a module itself;
-- ``go``, ``java`` and ``rust`` have a title, and tests of their own that compile and run them;
-- a title makes a block a file in the page's folder, which later blocks may use;
-- ``text`` and the word ``no-run`` are for what cannot be checked; the tests list each of them.
-"""
+# What becomes of a block depends on its language, and on words behind it that the site hides:
+#
+# - ``python`` is executed, block after block, in one namespace for each page;
+# - ``console`` has commands behind ``$``; they are executed and their output is compared: a line
+#   ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the
+#   last line is an exit code other than 0; with the word ``java`` the commands need Java and Maven;
+#   with the word ``large`` they repeat what a test of the command shows, and run with the large
+#   tests; with the word ``measured`` any number stands for any other, and gaps may have another
+#   width;
+# - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of; with the
+#   word ``viewer`` the lines are a case that the model follows, and the site shows its run;
+# - ``yaml`` is parsed, and gives the action of this project no input that it does not have;
+# - ``diff`` changes the file that its title names;
+# - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
+# - ``go``, ``java`` and ``rust`` have a title, and tests of their own that compile and run them;
+# - a title makes a block a file in the page's folder, which later blocks may use;
+# - ``text`` and the word ``no-run`` are for what cannot be checked; the tests list each of them.
 
 import json
 import os
@@ -87,7 +87,6 @@ class Block:
 
     @property
     def first_line(self) -> str:
-        """The first line of the text."""
         return self.text.partition("\n")[0]
 
 
@@ -98,11 +97,7 @@ def pages() -> list[Path]:
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """The fenced blocks of a page, in order.
-
-    Raises:
-        WrongBlock: a fence is never closed.
-    """
+    """The fenced blocks of a page, in order."""
     lines = page.read_text(encoding="utf-8").splitlines()
     blocks: list[Block] = []
     number = 0
@@ -149,11 +144,7 @@ class PageRun:
         (self.folder / ".venv").symlink_to(sys.prefix)
 
     def run(self, block: Block) -> None:
-        """Execute or check one block.
-
-        Raises:
-            WrongBlock: it is not as it claims, or nobody knows how to check it.
-        """
+        """Execute or check one block."""
         if block.words & {"no-run"} or block.language == "text":
             return
         check = {
@@ -314,11 +305,7 @@ def _commands(block: Block) -> list[tuple[str, list[str]]]:
 
 
 def _read_as_what_it_is(line: str) -> None:
-    """Read a line of JSON as a message, a line of a case or a line of a trace.
-
-    Raises:
-        ValueError: it is none of these, or not a right one.
-    """
+    """Read a line of JSON as a message, a line of a case or a line of a trace."""
     document = json.loads(line)
     if not isinstance(document, dict):
         raise ValueError("a line must be an object")

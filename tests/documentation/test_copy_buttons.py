@@ -79,23 +79,14 @@ def copied(page: Page, place: int) -> str:
 
 
 def test_a_console_block_gives_its_commands_alone(site: Path) -> None:
-    """
-    Given a console block with two commands, one of them on two lines, and their output
-    When its copy button is clicked
-    Then the clipboard has the commands without prompts and output
-    And the button of a block in another language copies the whole block
-    """
+    """The clipboard has the commands without prompts and output."""
     with shown(site) as page:
         assert copied(page, 0) == ("purgatory list \\\n    --json\npurgatory explain TIMER-SPAN")
         assert copied(page, 1).strip() == 'price = "$ 5"\nprint(price)'
 
 
 def test_without_the_script_the_prompts_are_copied(site: Path) -> None:
-    """
-    Given the same page without the script
-    When the copy button of the console block is clicked
-    Then the clipboard has prompts and output too
-    """
+    """Given the same page without the script: the clipboard has prompts and output too."""
     with shown(site, without="copy-commands.js") as page:
         text = copied(page, 0)
         assert text.startswith("$ purgatory list")
@@ -103,9 +94,5 @@ def test_without_the_script_the_prompts_are_copied(site: Path) -> None:
 
 
 def test_the_site_loads_the_script() -> None:
-    """
-    Given the configuration of the site
-    Then it has the script
-    """
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert "extra_javascript: [assets/copy-commands.js]" in config

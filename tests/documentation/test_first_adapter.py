@@ -1,7 +1,6 @@
-"""The adapter of the tutorial is the kit's, and needs nothing of ours.
+"""The adapter of the tutorial is the kit's, and needs nothing of ours."""
 
-That its page leads a newcomer to what it says is shown by running its blocks.
-"""
+# That its page leads a newcomer to what it says is shown by running its blocks.
 
 import ast
 import sys
@@ -34,10 +33,7 @@ def test_the_kit_in_python_imports_nothing_of_ours() -> None:
 
 
 def test_the_pieces_of_the_page_are_pieces_of_the_kit() -> None:
-    """
-    Given the blocks of the page that define something, and those that are whole files
-    Then they stand word for word in the project that the page has written
-    """
+    """They stand word for word in the project that the page has written."""
     timer = KIT[Path("heap_timer.py")]
     pieces = [each for each in blocks_of(PAGE) if each.language == "python" and not each.title]
     defining = [each for each in pieces if each.text.startswith(("import", "class"))]
@@ -48,10 +44,7 @@ def test_the_pieces_of_the_page_are_pieces_of_the_kit() -> None:
 
 
 def test_what_the_page_on_real_clocks_shows_is_in_the_kits() -> None:
-    """
-    Given the programs of the page
-    Then each stands word for word, but for its indentation, in the kit of its language
-    """
+    """Each stands word for word, but for its indentation, in the kit of its language."""
     page = ROOT / "docs" / "how-to" / "judge-real-clock-code.md"
     shown = [each for each in blocks_of(page) if each.title]
     languages = {"go": Language.GO, "rust": Language.RUST, "java": Language.JAVA}

@@ -64,11 +64,7 @@ def dead_links(pages: list[Path]) -> list[str]:
 
 
 def test_every_link_leads_somewhere() -> None:
-    """
-    Given all pages of the repository
-    When their links are followed as they are, without the site
-    Then each leads to a file, and to a heading of it
-    """
+    """Given all pages of the repository: each leads to a file, and to a heading of it."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -78,11 +74,7 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
-    """
-    Given two pages with links that lead somewhere, and two that do not
-    When their links are followed
-    Then the two are named; what is code is no link
-    """
+    """When their links are followed, the two are named; what is code is no link."""
     (tmp_path / "b.md").write_text("# A title: with `code`\n## Twice\n## Twice\n```\n# no\n```\n")
     page = tmp_path / "a.md"
     page.write_text(
@@ -97,9 +89,5 @@ def test_dead_links_are_found(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_page_of_the_profiles_follows_from_the_sources() -> None:
-    """
-    Given the page of the profiles as it is checked in
-    When it is made from the sources anew
-    Then it is the same; `python -m purgatory_lab.site_pages --profiles docs` writes it
-    """
+    """It is the same; `python -m purgatory_lab.site_pages --profiles docs` writes it."""
     assert (ROOT / "docs" / PROFILE_PAGE).read_text(encoding="utf-8") == profile_page()

@@ -1,13 +1,12 @@
-"""A program that is interrupted at any line, again and again, and must never hang.
+"""A program that is interrupted at any line, again and again, and must never hang."""
 
-    python tests/impl/interrupted_program.py --interrupts 10000 --threads 3
-
-One thread uses timers, purgatories and a pool until an exception reaches it: a
-``KeyboardInterrupt`` by a signal, or an exception that another thread sends it. Then it uses each
-of them once more, undisturbed. Other threads use the same objects all the while. Where nothing
-goes on for ``--patience`` seconds, a watchdog ends the program and prints all stacks. ``--planted``
-takes a lock as it must not be taken: the control.
-"""
+# python tests/impl/interrupted_program.py --interrupts 10000 --threads 3
+#
+# One thread uses timers, purgatories and a pool until an exception reaches it: a
+# ``KeyboardInterrupt`` by a signal, or an exception that another thread sends it. Then it uses each
+# of them once more, undisturbed. Other threads use the same objects all the while. Where nothing
+# goes on for ``--patience`` seconds, a watchdog ends the program and prints all stacks.
+# ``--planted`` takes a lock as it must not be taken: the control.
 
 import argparse
 import ctypes

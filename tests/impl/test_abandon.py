@@ -11,11 +11,7 @@ from .threads import LONG_S, in_threads
 
 
 def test_an_abandoned_operation_leaves_the_timer_and_its_lists() -> None:
-    """Given an operation that is watched under two keys, beside another one.
-
-    When it is abandoned, twice.
-    Then its time-out is gone and its entries are stale, a purge removes them, and the other stays.
-    """
+    """Its time-out is gone and its entries are stale, a purge removes them, and the other stays."""
     bench = Bench()
     operation, other = bench.watched("a", "kl"), bench.watched("b", "k")
     assert bench.purgatory.abandon(operation) is True
@@ -29,11 +25,7 @@ def test_an_abandoned_operation_leaves_the_timer_and_its_lists() -> None:
 
 
 def test_nobody_completes_an_abandoned_operation() -> None:
-    """Given an abandoned operation whose condition holds.
-
-    When it is checked, forced, watched again and due.
-    Then it is not tried, no callback is called, and it is abandoned and not completed.
-    """
+    """It is not tried, no callback is called, and it is abandoned and not completed."""
     bench = Bench()
     operation = bench.watched("a", "k", 10)
     operation.ready = True
@@ -51,11 +43,7 @@ def test_nobody_completes_an_abandoned_operation() -> None:
 
 
 def test_a_time_out_that_is_due_already_does_not_complete_it() -> None:
-    """Given an operation whose time-out waits in the executor's queue.
-
-    When it is abandoned before the time-out runs.
-    Then nothing is completed, and no time-out is owed afterwards.
-    """
+    """Nothing is completed, and no time-out is owed afterwards."""
     bench = Bench()
     operation = bench.watched("a", "k", 0)
     assert bench.purgatory.pending == 1
@@ -89,11 +77,7 @@ def test_the_operation_of_another_purgatory_is_not_abandoned() -> None:
 
 
 def test_an_operation_may_be_abandoned_inside_its_own_try() -> None:
-    """Given an operation whose condition holds, and whose try abandons it.
-
-    When it is checked.
-    Then it is abandoned, and its entry leaves the list at once.
-    """
+    """When it is checked, it is abandoned, and its entry leaves the list at once."""
     bench = Bench()
     operation = bench.watched("a", "k")
     operation.ready = True
@@ -103,11 +87,7 @@ def test_an_operation_may_be_abandoned_inside_its_own_try() -> None:
 
 
 def test_to_abandon_waits_for_a_try_that_is_under_way() -> None:
-    """Given an operation whose try, in one thread, takes something and then completes it.
-
-    When another thread abandons it in the middle of the try.
-    Then that waits, and finds the operation completed, with its callback called.
-    """
+    """That waits, and finds the operation completed, with its callback called."""
     bench = Bench()
     operation = bench.watched("a", "k")
     operation.ready = True
@@ -128,11 +108,7 @@ def test_to_abandon_waits_for_a_try_that_is_under_way() -> None:
 
 
 def test_of_threads_that_end_an_operation_one_is_first(eager_switching: None) -> None:
-    """Given operations that are watched and completable, with their time-outs due.
-
-    When threads at once abandon each, force it, check its keys and run its time-out.
-    Then each is abandoned or completed, by one of them, and no count is off.
-    """
+    """Each is abandoned or completed, by one of them, and no count is off."""
     bench = Bench()
     operations = [bench.watched(str(number), "kl", 5) for number in range(400)]
     for operation in operations:

@@ -12,11 +12,7 @@ from .purgatory_bench import Bench, Seen, check_law
 
 
 def test_a_purge_of_a_long_list_takes_several_holds() -> None:
-    """Given a list longer than what one hold of its lock handles, every third completed.
-
-    When a purge is due.
-    Then exactly the completed ones are gone, and the others are in order.
-    """
+    """When a purge is due, exactly the completed ones are gone, and the others are in order."""
     bench = Bench(purge_interval=0)
     operations = [bench.watched(str(number), "k") for number in range(1000)]
     for operation in operations[::3]:
@@ -32,11 +28,7 @@ def test_a_purge_of_a_long_list_takes_several_holds() -> None:
 def test_what_is_completed_while_it_is_appended_gets_no_further_entry(
     accounting: Literal["exact", "proposal"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given an operation that somebody completes when it has the second of its four entries.
-
-    When it is watched.
-    Then the answer is no, it gets no further entry, and what was promised is taken back.
-    """
+    """The answer is no, it gets no further entry, and what was promised is taken back."""
     bench = Bench(accounting=accounting)
     operation = bench.operation("a")
     append = Shard.append
@@ -55,11 +47,7 @@ def test_what_is_completed_while_it_is_appended_gets_no_further_entry(
 
 @pytest.mark.pure
 def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
-    """Given operations with one key each.
-
-    When a walk completes them.
-    Then nothing but zeros was posted: what is added is subtracted in the same balance.
-    """
+    """Nothing but zeros was posted: what is added is subtracted in the same balance."""
     bench = Bench()
     posted: list[int] = []
     post = bench.purgatory._accounting.post
@@ -78,11 +66,7 @@ def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
 
 @pytest.mark.pure
 def test_a_try_inside_a_try_leaves_the_outer_walk_its_entry() -> None:
-    """Given an operation under two keys whose try, in a walk of one, checks the other one.
-
-    When it is completed by the outer try.
-    Then what is posted is the entry that stays, alone: the walk's own entry went with it.
-    """
+    """What is posted is the entry that stays, alone: the walk's own entry went with it."""
     bench = Bench()
     operation = bench.watched("a", "kl")
     posted: list[int] = []
@@ -107,11 +91,7 @@ def test_a_try_inside_a_try_leaves_the_outer_walk_its_entry() -> None:
 
 
 def test_purging_inside_a_callback() -> None:
-    """Given an operation under two keys whose callback advances, with purge interval 0.
-
-    When it is completed by a walk through one of them.
-    Then the purge inside takes the other entry and the counts end at zero.
-    """
+    """The purge inside takes the other entry and the counts end at zero."""
     bench = Bench(purge_interval=0)
     operation = bench.watched("a", "kl")
     operation.ready = True
@@ -121,11 +101,7 @@ def test_purging_inside_a_callback() -> None:
 
 
 def test_the_proposal_is_in_the_timer_after_the_second_try() -> None:
-    """Given both strategies.
-
-    When an operation is watched.
-    Then at its second try it is in the timer under the exact accounting and not the other one.
-    """
+    """At its second try it is in the timer under the exact accounting and not the other one."""
 
     def sizes(accounting: Literal["exact", "proposal"]) -> list[int]:
         bench = Bench(accounting=accounting)

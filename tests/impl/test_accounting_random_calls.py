@@ -15,13 +15,7 @@ from .purgatory_bench import Bench, Recorded, check_law, listed, sweep
 def test_the_counts_are_those_of_the_lists_after_every_call(
     seed: int, accounting: Literal["exact", "proposal"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given random calls, callbacks that make further ones, and tries and callbacks that raise.
-
-    Chunks are as they are, or so small that lists have many of them.
-
-    When each has returned.
-    Then every count is what is found by walking the lists, and each callback ran once at most.
-    """
+    """Every count is what is found by walking the lists, and each callback ran once at most."""
     monkeypatch.setattr(chunks, "CHUNK", (128, 2, 5)[seed % 3])
     chance = random.Random(seed)
     bench = Bench(purge_interval=chance.choice([0, 1, 3]), accounting=accounting)
@@ -123,11 +117,7 @@ class RandomCalls:
 
 
 def test_the_comparison_with_the_lists_can_fail() -> None:
-    """Given a purgatory whose stale count, then a word, is off by one.
-
-    When the counts are compared with the lists.
-    Then the comparison fails.
-    """
+    """Given a purgatory whose stale count, then a word, is off by one: the comparison fails."""
     bench = Bench()
     operation = bench.watched("a", "k")
     bench.purgatory._accounting.post(1)

@@ -38,10 +38,7 @@ def test_a_timedelta_is_so_many_milliseconds(taker: Taker) -> None:
 
 @pytest.mark.parametrize("taker", TAKERS, ids=NAMES)
 def test_a_timedelta_is_not_rounded(taker: Taker) -> None:
-    """Given a timedelta of one and a half milliseconds.
-
-    Then it is refused, and the refusal shows it.
-    """
+    """Given a timedelta of one and a half milliseconds: it is refused, and the refusal shows it."""
     with pytest.raises(InvalidDelay, match=r"timedelta\(microseconds=1500\)"):
         taker(timedelta(microseconds=1500))
 

@@ -30,11 +30,7 @@ class OfCallables:
 
 
 def test_it_is_completed_once_its_condition_holds() -> None:
-    """Given an operation of callables that is watched under two keys.
-
-    When it is checked before and after its condition holds.
-    Then the second check completes it, and ``on_complete`` is called once.
-    """
+    """The second check completes it, and ``on_complete`` is called once."""
     bench = Bench()
     made = OfCallables(bench, "a")
     assert bench.purgatory.try_complete_else_watch(made.operation, ["k", "l"]) is False
@@ -64,11 +60,7 @@ def test_the_condition_is_true_or_false(value: object, holds: bool) -> None:
 
 
 def test_callbacks_may_be_left_out() -> None:
-    """Given operations of a condition alone.
-
-    When one is forced and one expires.
-    Then both are completed.
-    """
+    """Given operations of a condition alone: both are completed."""
     bench = Bench()
     forced, expired = (CallableOperation(bool, delay_ms) for delay_ms in (100, 0))
     for operation in (forced, expired):
@@ -105,11 +97,7 @@ def test_a_coroutine_function_is_refused_when_it_is_given(name: str, given: Any)
 
 
 def test_a_condition_that_makes_a_coroutine_all_the_same_does_not_hold() -> None:
-    """Given a condition that only shows by its result that it makes a coroutine, which is true.
-
-    When the operation is tried.
-    Then that is an error, and the operation is not completed.
-    """
+    """When the operation is tried, that is an error, and the operation is not completed."""
     bench = Bench()
     operation: DelayedOperation = CallableOperation(lambda: holds(), 10)
     with pytest.raises(TypeError, match="holds, and nothing runs it"):
@@ -118,10 +106,6 @@ def test_a_condition_that_makes_a_coroutine_all_the_same_does_not_hold() -> None
 
 
 def test_it_has_no_subclasses() -> None:
-    """Given a class of which an override of ``try_complete`` would never be called.
-
-    When it is derived.
-    Then that is an error, in either build.
-    """
+    """When it is derived, that is an error, in either build."""
     with pytest.raises(TypeError, match="derive the class from DelayedOperation"):
         type("Tried", (CallableOperation,), {})

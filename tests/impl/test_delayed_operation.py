@@ -19,11 +19,7 @@ from .threads import LONG_S
 
 
 def test_completed_and_cancelled_come_before_the_callback() -> None:
-    """Given a watched operation whose callback looks around.
-
-    When it is forced.
-    Then the callback sees it completed, its time-out taken and its entries counted as stale.
-    """
+    """The callback sees it completed, its time-out taken and its entries counted as stale."""
     bench = Bench()
     operation = bench.watched("a", "kl")
     seen: list[tuple[bool, Seen, bool]] = []
@@ -36,11 +32,7 @@ def test_completed_and_cancelled_come_before_the_callback() -> None:
 
 
 def test_on_expiration_does_nothing_unless_overridden() -> None:
-    """Given a class that overrides nothing but the try.
-
-    When it expires.
-    Then nothing fails; and without the try it cannot be tried.
-    """
+    """When it expires, nothing fails; and without the try it cannot be tried."""
 
     class Silent(DelayedOperation):
         def try_complete(self) -> bool:
@@ -55,11 +47,7 @@ def test_on_expiration_does_nothing_unless_overridden() -> None:
 
 
 def test_a_throwing_callback_skips_on_expiration(caplog: pytest.LogCaptureFixture) -> None:
-    """Given two operations that expire together; the first one's on_complete raises.
-
-    When both run.
-    Then its on_expiration is skipped, the executor logs the failure and the other one expires.
-    """
+    """Its on_expiration is skipped, the executor logs the failure and the other one expires."""
     bench = Bench()
     bench.watched("a", "k", 10).during_complete = throw
     bench.watched("b", "k", 10)
@@ -72,11 +60,7 @@ def test_a_throwing_callback_skips_on_expiration(caplog: pytest.LogCaptureFixtur
 
 @pytest.mark.pure
 def test_on_expiration_runs_without_the_lock() -> None:
-    """Given an operation that expires.
-
-    When its callbacks run.
-    Then on_complete holds its lock against other threads, and on_expiration does not.
-    """
+    """on_complete holds its lock against other threads, and on_expiration does not."""
     bench = Bench()
     operation = bench.watched("a", "k", 0)
     free: list[bool] = []
@@ -87,11 +71,7 @@ def test_on_expiration_runs_without_the_lock() -> None:
 
 
 def test_a_force_does_not_wait_for_the_winners_callback() -> None:
-    """Given an operation whose callback waits for a force by another thread to return.
-
-    When it is forced, and when its time-out runs meanwhile.
-    Then both come back at once, having completed nothing.
-    """
+    """Both come back at once, having completed nothing."""
     bench = Bench()
     operation = bench.watched("a", "k", 0)
     answers: list[bool] = []
@@ -112,11 +92,7 @@ def test_a_force_does_not_wait_for_the_winners_callback() -> None:
 
 
 def test_an_expiry_waits_for_a_try_that_is_under_way() -> None:
-    """Given an operation that is being tried in one thread.
-
-    When its time-out runs in another.
-    Then that waits for the try to end, and completes the operation after it.
-    """
+    """That waits for the try to end, and completes the operation after it."""
     bench = Bench()
     operation = bench.watched("a", "k", 0)
     expiry = threading.Thread(target=bench.run_all)
@@ -133,11 +109,7 @@ def test_an_expiry_waits_for_a_try_that_is_under_way() -> None:
 
 
 def test_the_time_out_alone_can_be_cancelled() -> None:
-    """Given a watched operation.
-
-    When its time-out is cancelled, twice.
-    Then it stays watched, without being owed a time-out.
-    """
+    """Given a watched operation: it stays watched, without being owed a time-out."""
     bench = Bench()
     operation = bench.watched("a", "k")
     assert (operation.cancel(), operation.cancel()) == (True, False)
@@ -161,11 +133,7 @@ def test_a_delay_above_the_largest_is_refused() -> None:
 
 
 def test_an_operation_belongs_to_one_purgatory() -> None:
-    """Given an operation that is watched in one purgatory.
-
-    When it is given to another one.
-    Then that is refused, and nothing is tried.
-    """
+    """When it is given to another one, that is refused, and nothing is tried."""
     bench, other = Bench(), Bench()
     operation = bench.watched("a", "k")
     with pytest.raises(OperationOfAnotherPurgatory) as refusal:

@@ -1,8 +1,7 @@
-"""What each operation touches, counted exactly: no clock is read, so that no machine makes noise.
+"""Count exactly what each operation touches: no clock is read, so no machine makes noise."""
 
-A *touch* is a change of a list of tasks, or of the delay queue. Whoever makes the wheel touch more
-than it has to changes a number here.
-"""
+# A *touch* is a change of a list of tasks, or of the delay queue. Whoever makes the wheel touch
+# more than it has to changes a number here.
 
 import random
 from collections import Counter
@@ -78,11 +77,7 @@ def level_of(delay_ms: int) -> int:
 
 @pytest.mark.parametrize("delay_ms", [1, 19, 20, 399, 400, 7_999, 8_000, 10**9])
 def test_to_add_touches_one_cell_however_far_away(delay_ms: int, counts: Counter[str]) -> None:
-    """Given an empty timer, and one with a thousand tasks.
-
-    When a task is added.
-    Then one list gets it; the delay queue changes only for the first one in its bucket.
-    """
+    """One list gets it; the delay queue changes only for the first one in its bucket."""
     timer, _, _ = quiet_timer()
     timer.add(int, delay_ms)
     assert counts == {"append": 1, "queue": 1}
@@ -92,11 +87,7 @@ def test_to_add_touches_one_cell_however_far_away(delay_ms: int, counts: Counter
 
 
 def test_to_cancel_touches_one_list(counts: Counter[str]) -> None:
-    """Given a thousand tasks in one bucket.
-
-    When they are cancelled in any order.
-    Then each costs one change of that list, and the delay queue is left alone.
-    """
+    """Each costs one change of that list, and the delay queue is left alone."""
     timer, _, _ = quiet_timer()
     tasks = [timer.add(int, 500) for _ in range(1000)]
     random.Random(1).shuffle(tasks)
@@ -116,11 +107,7 @@ def test_to_move_a_task_touches_two_lists(counts: Counter[str]) -> None:
 
 
 def test_a_task_comes_down_one_level_at_a_time(counts: Counter[str]) -> None:
-    """Given a task on each of five levels, on the last millisecond before the next.
-
-    When the clock is led past them.
-    Then each is put again once for each level below its own, and no more; none is unlinked alone.
-    """
+    """Each is put again once for each level below its own, and no more; none is unlinked alone."""
     timer, clock, executor = quiet_timer()
     delays_ms = [WHEEL_SIZE**level - 1 for level in range(1, 6)]
     for delay_ms in delays_ms:
@@ -134,13 +121,7 @@ def test_a_task_comes_down_one_level_at_a_time(counts: Counter[str]) -> None:
 
 
 def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[str]) -> None:
-    """Given a thousand tasks at random times up to a minute.
-
-    When the clock is led to the end in one go, and in steps of a millisecond.
-    Then both touch the same: a task is put again once for each level below its own, at most; a
-    bucket is popped once for each time that it was queued, and emptied in one pass, in which no
-    task is unlinked alone; and nothing is polled twice.
-    """
+    """Both touch the same: a task is put again once for each level below its own, at most."""
     delays_ms = [random.Random(7).randrange(1, 60_000) for _ in range(1000)]
     in_one_go = led_to_end(delays_ms, counts, 60_000)
     counts.clear()
@@ -172,11 +153,7 @@ def led_to_end(delays_ms: list[int], counts: Counter[str], step_ms: int) -> Coun
 
 @pytest.mark.parametrize("tasks", [1, 100, 10_000])
 def test_an_idle_wheel_is_not_turned(tasks: int, counts: Counter[str]) -> None:
-    """Given tasks that are due in an hour.
-
-    When the clock goes on for a minute, a millisecond at a time.
-    Then the delay queue is polled once each time and nothing is touched, however many there are.
-    """
+    """The delay queue is polled once each time and nothing is touched, however many there are."""
     timer, clock, _ = quiet_timer()
     for _ in range(tasks):
         timer.add(int, 3_600_000)

@@ -1,8 +1,7 @@
-"""What each call touches in the watcher lists, counted exactly: no clock is read.
+"""What each call touches in the watcher lists, counted exactly: no clock is read."""
 
-A *step* is a hold of a shard's lock, or a look at a place of a chunk. Whoever makes the lists look
-at more than they have to changes a number here.
-"""
+# A *step* is a hold of a shard's lock, or a look at a place of a chunk. Whoever makes the lists
+# look at more than they have to changes a number here.
 
 import time
 from collections.abc import Callable, Iterator
@@ -10,14 +9,7 @@ from typing import Literal
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-    chunks,
-)
+from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, VirtualClock, chunks
 from purgatory_impl.chunks import Chunk
 from purgatory_impl.exclusion import SectionLock
 from purgatory_impl.walks import Pace
@@ -83,12 +75,7 @@ def still_purgatory() -> Purgatory[int]:
 def test_watching_touches_the_end_of_each_list_and_nothing_else(
     length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given three keys with lists of some length.
-
-    When an operation is watched under them, and one key is cancelled.
-    Then each watch takes the lock once for each key, and looks at no place; a cancelled list is
-    taken in one hold, and each of its places is looked at once, later.
-    """
+    """Each watch takes the lock once for each key, and looks at no place."""
     purgatory = still_purgatory()
     steps = Steps(purgatory, monkeypatch)
     for _ in range(length):
@@ -104,11 +91,7 @@ def test_watching_touches_the_end_of_each_list_and_nothing_else(
 def test_completing_costs_no_more_with_many_keys(
     keys: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given an operation under many keys, each with four others behind and before it.
-
-    When it is completed by force, by its time-out, and by a check of a key of its own.
-    Then that touches no list, no list, and one entry: however many keys there are.
-    """
+    """That touches no list, no list, and one entry: however many keys there are."""
     clock, executor = VirtualClock(), SteppedExecutor()
     purgatory: Purgatory[int] = Purgatory(timer=Timer(clock=clock, executor=executor))
     steps = Steps(purgatory, monkeypatch)
@@ -139,11 +122,7 @@ def test_completing_costs_no_more_with_many_keys(
 def test_one_event_costs_its_caller_the_walk_of_its_list(
     entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given operations under one key and under hundreds of others each.
-
-    When that key is checked in vain, and then all are completed.
-    Then the steps are those of one list; what is tried in vain costs a hold for each chunk alone.
-    """
+    """The steps are those of one list; what is tried in vain costs a hold for each chunk alone."""
     purgatory = still_purgatory()
     steps = Steps(purgatory, monkeypatch)
     operations = [Recorded(str(number), []) for number in range(entries)]
@@ -169,13 +148,7 @@ def test_one_event_costs_its_caller_the_walk_of_its_list(
 def test_a_purge_looks_at_each_entry_once_or_twice(
     lists: int, full_chunks: int, every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given lists of full chunks, of which every second entry is stale, or the first one alone.
-
-    When they are purged.
-    Then each chunk is one hold, with one for each list to begin and one for each shard that has
-    any; each place is looked at once, each stale entry once more, and each place of a chunk once
-    more where what is left of it moves.
-    """
+    """Each chunk is one hold, and each place of a chunk is looked at once or twice."""
     purgatory = still_purgatory()
     steps = Steps(purgatory, monkeypatch)
     length = full_chunks * chunks.CHUNK
@@ -194,11 +167,7 @@ def test_a_purge_looks_at_each_entry_once_or_twice(
 
 
 def test_a_purge_passes_over_lists_of_one_live_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a thousand lists of one entry, of which five are stale.
-
-    When they are purged.
-    Then the shards are held once each, and once more where there are some of the five.
-    """
+    """The shards are held once each, and once more where there are some of the five."""
     purgatory = still_purgatory()
     steps = Steps(purgatory, monkeypatch)
     operations = [Recorded("a", []) for _ in range(1000)]
@@ -214,11 +183,9 @@ def test_a_purge_passes_over_lists_of_one_live_entry(monkeypatch: pytest.MonkeyP
 def looked_at_for_each_completed(
     purge_due: Literal["amortised", "fixed"], live: int, keys: int, patch: pytest.MonkeyPatch
 ) -> float:
-    """The entries that purges look at for each entry of a completed operation.
-
-    Operations come and go beside those that stay, under keys of the same number, and after each of
-    them the purgatory is advanced.
-    """
+    """The entries that purges look at for each entry of a completed operation."""
+    # Operations come and go beside those that stay, under keys of the same number, and after each
+    # of them the purgatory is advanced.
     looked_at = 0
     count = Pace.count
 
@@ -247,12 +214,7 @@ def looked_at_for_each_completed(
 def test_what_a_purge_looks_at_is_bounded_by_what_is_completed(
     live: int, keys: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given operations that stay under one key, ten keys, or a key each.
-
-    When others come and go beside them.
-    Then purges look at three entries at most for each that is completed, however many stay. With
-    the fixed interval of the published design they look at more, the more stay: the control.
-    """
+    """Purges look at three entries at most for each completed one, however many stay."""
     amortised = looked_at_for_each_completed("amortised", live, keys, monkeypatch)
     assert amortised <= 3
     monkeypatch.undo()
@@ -262,12 +224,7 @@ def test_what_a_purge_looks_at_is_bounded_by_what_is_completed(
 
 
 def test_a_purge_gives_way_and_holds_no_lock_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given 5,000 entries of one key and 5,000 of a key each, and a clock that shows every look.
-
-    When they are purged, and a turn of the purge is over whenever it looks at the clock.
-    Then it gives way after every few hundred entries, and then no lock of a shard is held. A purge
-    whose turn is not over does not give way: the control.
-    """
+    """It gives way after every few hundred entries."""
     purgatory = still_purgatory()
     for number in range(5000):
         purgatory.try_complete_else_watch(Recorded("a", []), [-1])

@@ -1,8 +1,7 @@
-"""An exception of a task or an operation, of whatever class, harms no other.
+"""An exception of a task or an operation, of whatever class, harms no other."""
 
-``asyncio`` has a row of its own among the executors. ``KeyboardInterrupt`` and ``SystemExit`` in
-the main thread, where these tests run, ask the program to end: the second half of this page.
-"""
+# ``asyncio`` has a row of its own among the executors. ``KeyboardInterrupt`` and ``SystemExit`` in
+# the main thread, where these tests run, ask the program to end: the second half of this page.
 
 import asyncio
 import logging
@@ -140,11 +139,7 @@ def test_the_tasks_behind_run_in_the_same_call(
     failure: Callable[[], BaseException],
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given a task that raises, between others that expire with it.
-
-    When one pass expires them all.
-    Then the others have run, in order; the failure is logged once and reaches nobody.
-    """
+    """The others have run, in order; the failure is logged once and reaches nobody."""
     ran: list[str] = []
     run_all([partial(ran.append, "a"), partial(throw, failure), partial(ran.append, "b")])
     assert ran == ["a", "b"]
@@ -186,11 +181,7 @@ def test_a_log_that_fails_harms_no_task(
     failure: type[BaseException],
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Given a handler of the log that raises, in a thread that is not the main one.
-
-    When a task fails.
-    Then the tasks behind run, and both failures are on standard error.
-    """
+    """When a task fails, the tasks behind run, and both failures are on standard error."""
 
     class Broken(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -246,11 +237,7 @@ class Fails(DelayedOperation):
 def test_an_expiry_that_raises_is_answered_and_counted_out(
     where: str, failure: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given an operation whose callback raises, before another one.
-
-    When both time out in one pass of an inline timer.
-    Then both are completed, once, nothing is owed, and the purgatory goes on.
-    """
+    """Both are completed, once, nothing is owed, and the purgatory goes on."""
     clock = VirtualClock()
     timer = Timer(clock=clock, executor=InlineExecutor())
     purgatory: Purgatory[str] = Purgatory(timer=timer)
@@ -273,11 +260,7 @@ def test_an_expiry_that_raises_is_answered_and_counted_out(
 def test_a_check_tries_the_operations_behind_one_that_raises(
     where: str, failure: Callable[[], BaseException]
 ) -> None:
-    """Given two operations that raise, each before one that can be completed.
-
-    When their key is checked.
-    Then those behind are completed, the first failure reaches the caller, and names the second.
-    """
+    """Those behind are completed, the first failure reaches the caller, and names the second."""
     bench = Bench()
     for name in "abcd":
         operation = bench.watched(name, "k")
@@ -299,11 +282,7 @@ def test_a_check_tries_the_operations_behind_one_that_raises(
 def test_a_reaper_outlives_what_its_clock_raises(
     failure: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given timers with a reaper whose clock raises once.
-
-    When a task becomes due afterwards.
-    Then it runs.
-    """
+    """Given timers with a reaper whose clock raises once: it runs."""
 
     class FailsOnce(Sleeps):
         failed = False
@@ -349,11 +328,7 @@ def test_a_request_reaches_the_caller_of_run_one(
 def test_a_request_reaches_the_caller_when_the_queue_has_run(
     request_: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given an inline executor, and a request before another task and a failing one.
-
-    When a pass expires them.
-    Then the tasks behind run first, then the caller gets the request.
-    """
+    """When a pass expires them, the tasks behind run first, then the caller gets the request."""
     ran: list[str] = []
     with pytest.raises(type(request_())):
         run_inline(
@@ -370,11 +345,7 @@ def test_a_request_reaches_the_caller_when_the_queue_has_run(
 
 @pytest.mark.parametrize("by", ["a pass that expires nothing", "an add that is not due", "a wake"])
 def test_a_second_request_goes_on_at_once_and_nobody_is_lost(by: str) -> None:
-    """Given an inline executor, two requests, and a task behind them.
-
-    When a pass expires them, and then somebody uses the timer once more.
-    Then the second request reaches the caller with the task still queued, and the task runs then.
-    """
+    """The second request reaches the caller with the task still queued, and the task runs then."""
     clock = VirtualClock()
     executor = InlineExecutor()
     timer = Timer(clock=clock, executor=executor)
@@ -400,11 +371,7 @@ def test_a_second_request_goes_on_at_once_and_nobody_is_lost(by: str) -> None:
 
 
 def test_an_interrupt_ends_a_chain_that_never_ends() -> None:
-    """Given a task that adds itself for ever, and is interrupted at its 10th and 20th run.
-
-    When it is added.
-    Then the caller goes on, after the 20th run.
-    """
+    """When it is added, the caller goes on, after the 20th run."""
     timer = Timer(clock=VirtualClock(), executor=InlineExecutor())
     runs = 0
 
@@ -422,11 +389,7 @@ def test_an_interrupt_ends_a_chain_that_never_ends() -> None:
 
 
 def test_tasks_that_were_handed_over_when_the_wake_failed_are_woken_for_later() -> None:
-    """Given an executor whose wake is interrupted before it has begun, the first time.
-
-    When a pass hands a task over, and a later one expires nothing.
-    Then the later pass wakes the executor, and further passes do not.
-    """
+    """The later pass wakes the executor, and further passes do not."""
 
     class Interrupted(SteppedExecutor):
         def __init__(self) -> None:
@@ -452,11 +415,7 @@ def test_tasks_that_were_handed_over_when_the_wake_failed_are_woken_for_later() 
 
 
 def test_a_request_ends_the_run_of_the_loop_and_the_rest_runs_in_the_next() -> None:
-    """Given a loop that runs the tasks of a timer, and a request before another task.
-
-    When the loop runs, and then runs again.
-    Then the first run ends with the request, and the task runs in the second.
-    """
+    """The first run ends with the request, and the task runs in the second."""
     loop = asyncio.new_event_loop()
     executor = EventLoopExecutor(loop)
     ran = threading.Event()
@@ -472,11 +431,7 @@ def test_a_request_ends_the_run_of_the_loop_and_the_rest_runs_in_the_next() -> N
 
 @pytest.mark.parametrize("where", ["try", "complete"])
 def test_a_request_in_a_check_comes_first_when_the_others_are_tried(where: str) -> None:
-    """Given a failure, a request, and an operation that can be completed, under one key.
-
-    When the key is checked.
-    Then the operation is completed, and the request reaches the caller and names the failure.
-    """
+    """The operation is completed, and the request reaches the caller and names the failure."""
     bench = Bench()
     for name, failure in (("a", Own), ("b", KeyboardInterrupt), ("c", None)):
         operation = bench.watched(name, "k")

@@ -52,11 +52,6 @@ def fail() -> None:
 
 
 def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
-    """Given an executor.
-
-    When it is handed tasks twice.
-    Then all run, in the order of the queue, and the queue is empty.
-    """
     ran: list[int] = []
     hand_over(executor, *[partial(ran.append, number) for number in range(50)])
     hand_over(executor, lambda: ran.append(50))
@@ -67,11 +62,7 @@ def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
 def test_a_task_that_throws_is_logged_and_harms_nobody(
     executor: Executor, logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given a task that throws between two others.
-
-    When they run, and another is handed over later.
-    Then the others ran, and the failure was logged once, with its traceback.
-    """
+    """The others ran, and the failure was logged once, with its traceback."""
     ran: list[str] = []
     hand_over(executor, lambda: ran.append("a"), fail, lambda: ran.append("b"))
     hand_over(executor, lambda: ran.append("c"))
@@ -83,11 +74,7 @@ def test_a_task_that_throws_is_logged_and_harms_nobody(
 
 
 def test_what_a_task_hands_over_runs_after_what_is_queued(executor: Executor) -> None:
-    """Given a task that hands over another, and a second task behind it.
-
-    When they run.
-    Then the other runs last, and none runs inside another.
-    """
+    """When they run, the other runs last, and none runs inside another."""
     ran: list[str] = []
 
     def outer() -> None:
@@ -101,11 +88,7 @@ def test_what_a_task_hands_over_runs_after_what_is_queued(executor: Executor) ->
 
 
 def test_an_executor_does_not_keep_tasks_that_ran(executor: Executor) -> None:
-    """Given an object that only a task refers to.
-
-    When the task has run.
-    Then the object is gone.
-    """
+    """Given an object that only a task refers to, when the task has run, the object is gone."""
 
     class Payload:
         def use(self) -> None:
@@ -123,11 +106,7 @@ def test_an_executor_does_not_keep_tasks_that_ran(executor: Executor) -> None:
 
 
 def test_a_stepped_executor_is_a_base_for_others() -> None:
-    """Given a subclass that arranges for ``run_one`` to be called when it is woken.
-
-    When a timer hands it tasks.
-    Then they run where the subclass wants.
-    """
+    """When a timer hands it tasks, they run where the subclass wants."""
     calls: list[Callable[[], object]] = []
 
     class Loop(SteppedExecutor):
@@ -149,11 +128,7 @@ def test_a_stepped_executor_is_a_base_for_others() -> None:
 
 
 def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
-    """Given a task that adds itself with delay 0, ten thousand times.
-
-    When it is added.
-    Then all runs happen before the call returns, without nesting.
-    """
+    """When it is added, all runs happen before the call returns, without nesting."""
     timer = Timer(clock=VirtualClock(), executor=InlineExecutor())
     left = 10_000
 
@@ -169,11 +144,7 @@ def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
 
 
 def test_inline_tasks_of_two_threads_do_not_overlap() -> None:
-    """Given a thread in the middle of an inline task.
-
-    When another thread hands over a task.
-    Then that call returns at once, and the task runs in the first thread, after its own.
-    """
+    """That call returns at once, and the task runs in the first thread, after its own."""
     executor = InlineExecutor()
     entered, resume = threading.Event(), threading.Event()
     ran: list[tuple[str, str]] = []
@@ -197,11 +168,7 @@ def test_inline_tasks_of_two_threads_do_not_overlap() -> None:
 
 
 def test_thread_tasks_run_in_one_daemon_thread() -> None:
-    """Given a thread executor.
-
-    When tasks run.
-    Then all run in the same thread, a daemon, and not in the caller's.
-    """
+    """Given a thread executor: all run in the same thread, a daemon, and not in the caller's."""
     executor = ThreadExecutor()
     threads: list[threading.Thread] = []
     hand_over(executor, *[lambda: threads.append(threading.current_thread())] * 10)
@@ -213,11 +180,7 @@ def test_thread_tasks_run_in_one_daemon_thread() -> None:
 
 
 def test_idle_means_neither_queued_nor_running() -> None:
-    """Given a thread executor in the middle of its only task.
-
-    When one waits until it is idle.
-    Then that fails while the task runs, though nothing is queued, and succeeds afterwards.
-    """
+    """That fails while the task runs, though nothing is queued, and succeeds afterwards."""
     executor = ThreadExecutor()
     entered, resume = threading.Event(), threading.Event()
 
@@ -235,11 +198,6 @@ def test_idle_means_neither_queued_nor_running() -> None:
 
 
 def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
-    """Given a thread executor in the middle of a task, with two more queued.
-
-    When it is closed, and closed again.
-    Then the queued tasks run before the thread ends.
-    """
     before = set(threading.enumerate())
     executor = ThreadExecutor()
     entered, resume = threading.Event(), threading.Event()
@@ -263,11 +221,7 @@ def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
 
 
 def test_closing_gives_up_when_the_time_is_over(logged: pytest.LogCaptureFixture) -> None:
-    """Given a thread executor in the middle of a task that does not end.
-
-    When it is closed with a short time-out.
-    Then the call returns and says so in the log.
-    """
+    """When it is closed with a short time-out, the call returns and says so in the log."""
     executor = ThreadExecutor()
     resume = threading.Event()
     executor.hand_over([CallableTask(lambda: resume.wait(LONG_S))])
@@ -281,11 +235,7 @@ def test_closing_gives_up_when_the_time_is_over(logged: pytest.LogCaptureFixture
 
 
 def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture) -> None:
-    """Given an executor that was closed before the timer that uses it.
-
-    When a task expires.
-    Then it does not run, and the log says so.
-    """
+    """When a task expires, it does not run, and the log says so."""
     executor = ThreadExecutor()
     executor.close(LONG_MS)
     timer = Timer(clock=VirtualClock(), executor=executor)

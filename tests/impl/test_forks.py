@@ -118,12 +118,7 @@ PROGRAM = """
 
 @pytest.mark.slow
 def test_a_child_makes_its_own_and_is_refused_its_parents() -> None:
-    """
-    Given a process whose threads use a timer, a purgatory and a pool all the time
-    When it forks thirty times
-    Then each child can make its own and use them, is refused what it has inherited, and no child
-        hangs; the parent goes on
-    """
+    """Each child can make its own and use them, is refused what it has inherited."""
     program = textwrap.dedent(PROGRAM).replace("FORKS", "30").replace("LONG_S", str(LONG_S))
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=900, check=False
@@ -133,11 +128,7 @@ def test_a_child_makes_its_own_and_is_refused_its_parents() -> None:
 
 
 def test_a_lock_that_is_taken_when_a_process_forks_stays_taken_in_the_child() -> None:
-    """
-    Given a lock of another thread, as an implementation without precautions has it
-    When the process forks
-    Then the child waits for ever: so the test above can fail
-    """
+    """When the process forks, the child waits for ever: so the test above can fail."""
     lock = threading.Lock()
     lock.acquire()
     child = os.fork()

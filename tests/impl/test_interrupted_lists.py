@@ -33,11 +33,9 @@ class Request(DelayedOperation):
 
 
 def raise_at(point: int) -> Counter:
-    """A profiler that raises at the point of this number.
-
-    A point is where an interpreter looks for signals: where a function begins, or one in C has
-    returned. It looks where it jumps back, too, and nowhere else.
-    """
+    """A profiler that raises at the point of this number."""
+    # A point is where an interpreter looks for signals: where a function begins, or one in C has
+    # returned. It looks where it jumps back, too, and nowhere else.
     passed = 0
 
     def see(_frame: object, event: str, _argument: object) -> None:
@@ -70,11 +68,7 @@ def interrupted(purgatory: Purgatory[str], purges: bool, point: int) -> bool:
 def test_a_list_can_be_walked_after_an_interrupt(
     purges: bool, live: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a list of four chunks of which most entries are stale
-    When a check or a purge of it is interrupted, at each point in turn
-    Then a check completes all operations that wait, one that is watched afterwards included
-    """
+    """A check completes all operations that wait, one that is watched afterwards included."""
     monkeypatch.setattr(chunks, "CHUNK", 4)
     monkeypatch.setattr(walks, "CHUNK", 4)
     for point in count(1):

@@ -25,11 +25,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("by", ["signal", "exception"])
 def test_a_program_goes_on_after_every_interrupt(by: str, threads: int) -> None:
-    """
-    Given one thread that uses everything, and others beside it
-    When it is interrupted 300 times, by a signal or by an exception of another thread
-    Then it can use everything after each, and what is due runs in the end
-    """
+    """It can use everything after each, and what is due runs in the end."""
     done = run("--interrupts", "300", "--threads", str(threads), "--by", by)
     assert done.returncode == 0, done.stderr
     assert "goes on" in done.stdout
@@ -37,11 +33,7 @@ def test_a_program_goes_on_after_every_interrupt(by: str, threads: int) -> None:
 
 @pytest.mark.slow
 def test_a_lock_that_is_taken_before_the_block_is_taken_for_ever() -> None:
-    """
-    Given a counter that acquires its lock in a line of its own before ``try``
-    When it is interrupted at most 5,000 times
-    Then the program hangs, and its watchdog says where
-    """
+    """The program hangs, and its watchdog says where."""
     done = run("--interrupts", "5000", "--planted", "--patience", "5")
     assert done.returncode == 1
     assert "Timeout" in done.stderr

@@ -1,10 +1,9 @@
-"""An exception between two turns of a loop meets the handlers of the block that the loop is in.
+"""An exception between two turns of a loop meets the handlers of the block that the loop is in."""
 
-From Python 3.13 on, Ctrl-C is looked for before the jump to the next turn. The compiler copies the
-condition of a ``while`` to the end of the loop, and gives the jump behind that copy no handler: a
-``with`` around the loop keeps its lock, a ``finally`` is passed over. Loops in such blocks are
-``while True`` with a ``break``, whose jumps have the handler of the block.
-"""
+# From Python 3.13 on, Ctrl-C is looked for before the jump to the next turn. The compiler copies
+# the condition of a ``while`` to the end of the loop, and gives the jump behind that copy no
+# handler: a ``with`` around the loop keeps its lock, a ``finally`` is passed over. Loops in such
+# blocks are ``while True`` with a ``break``, whose jumps have the handler of the block.
 
 import dis
 import sys
@@ -24,10 +23,9 @@ SOURCES = Path(purgatory_impl.__file__).parent
 
 
 def functions_of(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code of a module's functions, without coroutines and generators.
-
-    A coroutine jumps back where it awaits, and a generator is left at the jump by whoever drops it.
-    """
+    """Yield the code of a module's functions, without coroutines and generators."""
+    # A coroutine jumps back where it awaits, and a generator is left at the jump by whoever drops
+    # it.
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from functions_of(constant)
@@ -67,10 +65,7 @@ def test_every_turn_of_a_loop_has_the_handlers_of_its_block(path: Path) -> None:
 
 
 def test_a_condition_that_the_compiler_copies_is_found() -> None:
-    """
-    Given a loop with a condition in a block that has a lock
-    Then the jump behind the copied condition is found, and none where the loop leaves by a break
-    """
+    """The jump behind the copied condition is found, and none where the loop leaves by a break."""
     assert compiled("def run(lock, more):\n with lock:\n  while more():\n   pass\n") == [3]
     body = "   if not more():\n    break\n   more()\n"
     assert not compiled(f"def run(lock, more):\n with lock:\n  while True:\n{body}")

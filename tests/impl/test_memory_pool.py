@@ -39,11 +39,7 @@ def granted(pool: MemoryPool, bytes_: int) -> memoryview:
 
 @pytest.mark.parametrize("bytes_", [2**62, 2**63 - 1, 2**63, 2**64, 2**200])
 def test_what_no_machine_has_is_no_memory_whatever_the_size(bytes_: int) -> None:
-    """Given pools that may lend buffers of a size that no machine has, in 64 bits and beyond.
-
-    When one is asked for.
-    Then that is the same error everywhere, and the pool is as it was.
-    """
+    """When one is asked for, that is the same error everywhere, and the pool is as it was."""
     pools: list[MemoryPool] = [*(kind(bytes_, bytes_) for kind in BOUNDED), UnboundedMemoryPool()]
     for pool in pools:
         before = pool.available_bytes
@@ -71,11 +67,7 @@ def test_a_buffer_has_exactly_the_size_and_can_be_written(kind: type[SimpleMemor
 def test_a_size_that_can_never_be_granted_is_refused(
     bytes_: int, kind: type[SimpleMemoryPool]
 ) -> None:
-    """Given a pool with one buffer out.
-
-    When a number of bytes is asked for that is too small, too large, or none.
-    Then that is an invalid argument and no dry spell, and nothing changes.
-    """
+    """That is an invalid argument and no dry spell, and nothing changes."""
     pool = kind(100, 40, clock=VirtualClock())
     buffer = granted(pool, 40)
     with pytest.raises(InvalidAllocation) as refusal:
@@ -88,11 +80,7 @@ def test_a_size_that_can_never_be_granted_is_refused(
 
 @pytest.mark.pure
 def test_a_buffer_that_cannot_be_made_is_not_debited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given an interpreter without memory.
-
-    When a buffer is asked for.
-    Then the failure reaches the caller and the pool is as it was.
-    """
+    """When a buffer is asked for, the failure reaches the caller and the pool is as it was."""
 
     def fail(_: int) -> memoryview:
         raise MemoryError
@@ -161,12 +149,7 @@ def refused_releases(
 @pytest.mark.parametrize("kind", BOUNDED)
 @pytest.mark.parametrize("number", range(10))
 def test_only_the_very_buffer_is_taken_back(number: int, kind: type[SimpleMemoryPool]) -> None:
-    """Given a pool with a buffer out and one that has come back.
-
-    When anything but the first is released: a slice, another view, an equal one, one of another
-    pool, the second one again, what is no view at all.
-    Then that is refused as an invalid argument by an error of its own, and nothing changes.
-    """
+    """That is refused as an invalid argument by an error of its own, and nothing changes."""
     pool = kind(10, 10, clock=VirtualClock())
     buffer, released = granted(pool, 4), granted(pool, 4)
     pool.release(released)
@@ -204,11 +187,7 @@ def test_a_buffer_whose_view_the_holder_has_ended_is_taken_back() -> None:
 
 
 def test_a_buffer_that_is_exported_is_not_taken_back() -> None:
-    """Given a buffer that something uses through the buffer protocol.
-
-    When it is released before and after that lets go.
-    Then the first is refused and changes nothing, and the second is accepted.
-    """
+    """The first is refused and changes nothing, and the second is accepted."""
     pool = SimpleMemoryPool(10, 10)
     buffer = granted(pool, 4)
     user = pickle.PickleBuffer(buffer)
@@ -222,11 +201,7 @@ def test_a_buffer_that_is_exported_is_not_taken_back() -> None:
 
 
 def test_an_identity_that_is_used_again_proves_nothing() -> None:
-    """Given a pool that has lost a buffer without noticing what became of it.
-
-    When views of the same size are made until one has the lost one's identity, and are released.
-    Then each is refused.
-    """
+    """Given a pool that has lost a buffer without noticing what became of it: each is refused."""
     pool = SimpleMemoryPool(10, 10)
     lost = id(granted(pool, 4))
     for _ in range(100):
@@ -239,11 +214,7 @@ def test_an_identity_that_is_used_again_proves_nothing() -> None:
 
 
 def test_the_object_decides_and_not_its_identity_alone() -> None:
-    """Given a pool whose record of a buffer has got under the identity of another view.
-
-    When that view is released.
-    Then it is refused: the record's reference leads to another object.
-    """
+    """When that view is released, it is refused: the record's reference leads to another object."""
     pool = SimpleMemoryPool(10, 10)
     buffer, other = granted(pool, 4), memoryview(bytearray(4))
     pool._lent[id(other)] = pool._lent.pop(id(buffer))
@@ -256,11 +227,7 @@ def test_the_object_decides_and_not_its_identity_alone() -> None:
 
 
 def test_the_share_is_that_of_the_window() -> None:
-    """Given spells of 10 ms from 0 and from 50, and one from 95 that goes on, window 100.
-
-    When the share is read at 100, and later.
-    Then it counts what lies within the last 100 ms, the present spell up to now.
-    """
+    """It counts what lies within the last 100 ms, the present spell up to now."""
     clock = VirtualClock()
     pool = SimpleMemoryPool(10, 10, clock=clock, window_ms=100)
     for begin_ms in (0, 50):
@@ -282,11 +249,7 @@ def test_the_share_is_that_of_the_window() -> None:
 
 
 def test_short_spells_need_no_memory() -> None:
-    """Given thousands of spells that begin and end within one millisecond.
-
-    When the share is read.
-    Then they are counted, and none was kept.
-    """
+    """When the share is read, they are counted, and none was kept."""
     pool = SimpleMemoryPool(1, 1, clock=VirtualClock())
     for _ in range(1000):
         buffer = granted(pool, 1)
@@ -335,11 +298,6 @@ def test_a_simple_pool_never_gets_a_lost_buffer_back() -> None:
 def test_a_lost_buffer_is_credited_counted_and_logged(
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given a pool that detects leaks, with two buffers out; a third was released.
-
-    When the holders of two lose theirs, one of these having been released.
-    Then one is credited and counted, and logged as an error.
-    """
     pool = LeakDetectingMemoryPool(30, 10)
     kept, lost, released = granted(pool, 4), granted(pool, 5), granted(pool, 6)
     pool.release(released)
@@ -355,11 +313,7 @@ def test_a_lost_buffer_is_credited_counted_and_logged(
 
 @pytest.mark.parametrize("ask", ["try_allocate", "release"])
 def test_a_lost_buffer_is_there_for_the_next_who_asks(ask: str) -> None:
-    """Given a strict pool whose only buffers were lost, but for one.
-
-    When all of it is asked for, or that one is given back.
-    Then the lost ones have been credited.
-    """
+    """When all of it is asked for, or that one is given back, the lost ones have been credited."""
     pool = LeakDetectingMemoryPool(10, 10, strict=True)
     kept = granted(pool, 1)
     granted(pool, 9)
@@ -397,11 +351,7 @@ def test_a_slice_does_not_keep_a_buffer_from_being_lost() -> None:
 
 
 def test_a_pool_without_a_bound() -> None:
-    """Given a pool without a bound.
-
-    When buffers are asked for and anything is given back.
-    Then nothing is refused but a negative number, and nothing is counted.
-    """
+    """Nothing is refused but a negative number, and nothing is counted."""
     pool = UnboundedMemoryPool()
     buffers = [pool.try_allocate(bytes_) for bytes_ in (0, 1, 10_000)]
     assert [buffer.nbytes for buffer in buffers] == [0, 1, 10_000]

@@ -1,7 +1,6 @@
-"""What callers get wrong is refused at once or does no harm, and alike in both builds.
+"""What callers get wrong is refused at once or does no harm, and alike in both builds."""
 
-The table is run on the sources here, and on the compiled wheel by the packaging tests.
-"""
+# The table is run on the sources here, and on the compiled wheel by the packaging tests.
 
 import contextlib
 import copy
@@ -344,11 +343,7 @@ def test_a_coroutine_function_is_told_when_it_runs(
 
 @pytest.mark.parametrize("when", ["before", "pending", "queued", "after"])
 def test_a_time_out_that_a_caller_runs_leaves_the_counts_right(when: str, bench: Bench) -> None:
-    """Given an operation that is not watched yet, pending, due, or timed out.
-
-    When a caller runs it, as only its timer should.
-    Then in the end it is completed once and nothing is owed but the bench's own operation.
-    """
+    """In the end it is completed once and nothing is owed but the bench's own operation."""
     operation = Answers(False, completes=False)
     if when == "before":
         operation.run()
@@ -368,11 +363,7 @@ def test_a_time_out_that_a_caller_runs_leaves_the_counts_right(when: str, bench:
 
 
 def test_a_second_init_of_a_one_shot_harms_nobody(bench: Bench) -> None:
-    """Given two tasks of one bucket that the timer has made of callables.
-
-    When the first is initialised again: pure that is refused, compiled it is passed over.
-    Then both run.
-    """
+    """Given two tasks of one bucket that the timer has made of callables: both run."""
     ran: list[str] = []
     first, second = (bench.timer.add(functools.partial(ran.append, each), 4) for each in "ab")
     with contextlib.suppress(TypeError):
@@ -451,10 +442,7 @@ class FailsAtFirst(MonotonicClock):
 
 @pytest.mark.usefixtures("no_thread_left")
 def test_a_clock_that_fails_does_not_end_a_reaper(logged: pytest.LogCaptureFixture) -> None:
-    """Given a timer and a purgatory whose clock fails when their reapers wait for the first time.
-
-    Then a task still runs and a purge is still made, and each failure is logged.
-    """
+    """A task still runs and a purge is still made, and each failure is logged."""
     clock = FailsAtFirst()
     ran = threading.Event()
     with (

@@ -1,7 +1,6 @@
-"""Completions that callbacks cause are nested up to a bound; beyond it nothing crashes or is lost.
+"""Nest completions that callbacks cause: beyond the bound nothing crashes or is lost."""
 
-A stack that is too small ends the whole process. So each chain runs in a process of its own.
-"""
+# A stack that is too small ends the whole process. So each chain runs in a process of its own.
 
 import subprocess
 import sys
@@ -137,11 +136,7 @@ def chain(way: str, length: int, stack_bytes: int, limit: int) -> tuple[int, int
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_long_chain_on_a_small_stack_is_refused_at_the_bound(way: str) -> None:
-    """Given a thread with a stack of 256 KiB, and 500 operations, each completing the next one.
-
-    When the first is completed.
-    Then one call is refused at the bound; what it left is completed later, once.
-    """
+    """One call is refused at the bound; what it left is completed later, once."""
     deepest, left, words = chain(way, 500, SMALL_STACK_BYTES, USUAL_LIMIT)
     assert deepest <= MOST_NESTED
     assert deepest >= MOST_NESTED // 2
@@ -152,11 +147,7 @@ def test_a_long_chain_on_a_small_stack_is_refused_at_the_bound(way: str) -> None
 @pytest.mark.parametrize("stack_kib", [32, 96, 128])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_stack_that_is_smaller_has_room_for_fewer(way: str, stack_kib: int) -> None:
-    """Given a thread with a stack too small for the bound, the smallest one included.
-
-    When a long chain of completions begins there.
-    Then a call is refused with a word of the stack, and the process goes on.
-    """
+    """A call is refused with a word of the stack, and the process goes on."""
     room = (stack_kib * 1024 - BYTES_BESIDE) // BYTES_PER_LOCK
     deepest, left, words = chain(way, 500, stack_kib * 1024, RAISED_LIMIT)
     assert room // 2 <= deepest <= room < MOST_NESTED
@@ -166,11 +157,7 @@ def test_a_stack_that_is_smaller_has_room_for_fewer(way: str, stack_kib: int) ->
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no thread is asked")
 def test_the_stack_is_the_threads_own_whatever_the_program_sets_later() -> None:
-    """Given a thread with a stack of 96 KiB, and a program that has gone back to the usual size.
-
-    When the thread asks, and the main thread does.
-    Then each is told of its own stack.
-    """
+    """When the thread asks, and the main thread does, each is told of its own stack."""
     told: list[int | None] = []
     reset = threading.Event()
 
@@ -245,11 +232,7 @@ class Ends(DelayedOperation):
 
 
 def test_a_crowd_of_threads_refuses_nobody_who_is_not_deep() -> None:
-    """Given more threads in callbacks than a thread may nest.
-
-    When each completes a quarter of the bound inside.
-    Then none is refused, and nothing is counted once all have ended.
-    """
+    """None is refused, and nothing is counted once all have ended."""
     threads = MOST_NESTED + 20
     crowd = threading.Barrier(threads)
     failures: list[BaseException] = []
@@ -271,11 +254,7 @@ def test_a_crowd_of_threads_refuses_nobody_who_is_not_deep() -> None:
 
 
 def test_a_refused_thread_is_free_again() -> None:
-    """Given a chain that was refused.
-
-    When the thread begins anew.
-    Then it has the whole bound again, and neither one more.
-    """
+    """Given a chain that was refused: it has the whole bound again, and neither one more."""
     Ends(MOST_NESTED - 1).force_complete()
     with pytest.raises(RecursionError, match=f"{MOST_NESTED} deep"):
         Ends(MOST_NESTED).force_complete()

@@ -88,11 +88,7 @@ def test_what_is_made_of_a_callable_is_a_one_shot_task() -> None:
 
 @pytest.mark.parametrize("end", [expire, hand_over, cancel, cancel_by_timer])
 def test_it_is_refused_when_it_has_ended(end: End) -> None:
-    """Given a task of a callable that has run, is about to run, or was cancelled.
-
-    When it is added again.
-    Then that is refused, and changes nothing: a second call never comes.
-    """
+    """When it is added again, that is refused, and changes nothing: a second call never comes."""
     clock, executor = VirtualClock(), SteppedExecutor()
     timer = Timer(clock=clock, executor=executor)
     ran: list[None] = []
@@ -130,11 +126,7 @@ def test_a_task_may_be_run_by_hand_and_calls_once() -> None:
 @pytest.mark.parametrize("end", [expire, cancel, cancel_by_timer, close])
 @pytest.mark.usefixtures("without_collector")
 def test_no_cycle_is_left_when_it_has_ended(end: End) -> None:
-    """Given an owner of a task that calls its owner, without a collector.
-
-    When the task has run, was cancelled, or its timer was closed.
-    Then the owner goes with its last reference.
-    """
+    """The owner goes with its last reference."""
     clock, executor = VirtualClock(), SteppedExecutor()
     timer = Timer(clock=clock, executor=executor)
     owner = Owner(timer)
@@ -216,11 +208,7 @@ def test_one_shot_tasks_of_a_timer_that_nobody_closed_stay_in_the_compiled_build
 
 @pytest.mark.slow
 def test_cancelled_or_called_and_never_both() -> None:
-    """Given many tasks of callables in a timer with threads of its own, some of them due at once.
-
-    When two threads cancel each of them while the others fall due.
-    Then each was either cancelled by one of them, or has called once.
-    """
+    """Each was either cancelled by one of them, or has called once."""
     calls = [0] * 4000
     cancels = [[False] * len(calls) for _ in range(2)]
 

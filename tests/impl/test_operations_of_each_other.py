@@ -56,12 +56,10 @@ class Settled(DelayedOperation):
 
 
 class Pair:
-    """Two operations, ``a`` under the key a and ``b`` under b.
+    """Two operations, ``a`` under the key a and ``b`` under b."""
 
-    Attributes:
-        checked: What the check of the thread that stands in the try of b has returned; None where
-            it has raised.
-    """
+    # checked: What the check of the thread that stands in the try of b has returned; None where
+    #     it has raised.
 
     def __init__(self) -> None:
         self.log: list[str] = []
@@ -169,12 +167,7 @@ WAYS = {
 def test_who_is_inside_leaves_an_operation_to_the_thread_that_tries_it(
     way: str, place: str
 ) -> None:
-    """
-    Given a thread that stands in the try of b, whose answer will be: not yet
-    When another one, inside a try or a callback of a, calls what needs the own lock of b
-    Then that returns at once and claims nothing; the first thread does what was left to it, after
-    its try, and claims it where it completes b; and every count is right
-    """
+    """That returns at once and claims nothing."""
     pair = Pair()
     returned, claimed, happened = WAYS[way]
     assert pair.while_b_is_tried(lambda: pair.inside_a(place, lambda: pair.call(way))) == returned
@@ -186,11 +179,7 @@ def test_who_is_inside_leaves_an_operation_to_the_thread_that_tries_it(
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_the_present_try_completes_nobody_completes_again(way: str) -> None:
-    """
-    Given a thread that stands in a try of b, whose answer will be: now
-    When another one, inside a try of a, calls what needs the own lock of b
-    Then the try completes b, and what was left comes too late
-    """
+    """The try completes b, and what was left comes too late."""
     pair = Pair()
     pair.b.ready = True
     pair.while_b_is_tried(lambda: pair.inside_a("try", lambda: pair.call(way)))
@@ -201,11 +190,7 @@ def test_what_the_present_try_completes_nobody_completes_again(way: str) -> None
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_try_that_throws_loses_nothing_that_was_left_to_it(way: str) -> None:
-    """
-    Given a thread that stands in a try of b that will throw
-    When another one, inside a try of a, calls what needs the own lock of b
-    Then what was left is done, and the exception reaches the caller of the check
-    """
+    """What was left is done, and the exception reaches the caller of the check."""
 
     def throw() -> None:
         raise Planned
@@ -218,11 +203,7 @@ def test_a_try_that_throws_loses_nothing_that_was_left_to_it(way: str) -> None:
 
 
 def test_everything_at_once_is_left_and_done_in_an_order() -> None:
-    """
-    Given a thread that stands in a try of b
-    When another one, inside a try of a, checks, forces, abandons b and lets it expire, twice each
-    Then b is tried, completed by that, and nothing else happens to it
-    """
+    """B is tried, completed by that, and nothing else happens to it."""
     pair = Pair()
 
     def call_all() -> None:
@@ -235,11 +216,7 @@ def test_everything_at_once_is_left_and_done_in_an_order() -> None:
 
 
 def test_two_time_outs_that_were_left_are_one_and_both_are_counted_out() -> None:
-    """
-    Given an operation that was watched again when its time-out was queued, and is due once more
-    When both time-outs are run inside a try of a while a thread stands in its try
-    Then it expires once, and no time-out is owed
-    """
+    """It expires once, and no time-out is owed."""
     pair = Pair()
 
     def expire_twice() -> None:
@@ -256,11 +233,7 @@ def test_two_time_outs_that_were_left_are_one_and_both_are_counted_out() -> None
 def test_a_time_out_that_was_left_throws_where_the_executor_logs_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """
-    Given an operation whose callback throws
-    When its time-out is left to a thread that stands in its try
-    Then the check of that thread returns, and the executor logs the exception
-    """
+    """The check of that thread returns, and the executor logs the exception."""
 
     def throw() -> None:
         raise Planned
@@ -275,11 +248,7 @@ def test_a_time_out_that_was_left_throws_where_the_executor_logs_it(
 
 
 def test_a_thread_that_is_inside_nothing_waits() -> None:
-    """
-    Given a thread that stands in a try of b
-    When another one, in no try and no callback, checks b
-    Then that waits, tries b itself, and claims it: what has returned has been done
-    """
+    """That waits, tries b itself, and claims it: what has returned has been done."""
     pair = Pair()
     waits = threading.Event()
     counts: list[object] = []
@@ -306,12 +275,7 @@ def test_a_thread_that_is_inside_nothing_waits() -> None:
 @pytest.mark.parametrize("way", ["check", "force"])
 @pytest.mark.parametrize("ring", [2, 3])
 def test_a_ring_of_operations_ends(ring: int, way: str, place: str) -> None:
-    """
-    Given operations in a ring, each of which in its first try, or in its callback, calls the next
-    one, when all are inside
-    When each is checked in a thread of its own
-    Then every check returns, each operation is completed once, and each completion is claimed once
-    """
+    """Every check returns, each operation is completed once."""
     log: list[str] = []
     timer = Timer(clock=VirtualClock(), executor=InlineExecutor())
     purgatory = Purgatory[int](timer=timer)
@@ -353,12 +317,7 @@ def test_a_ring_of_operations_ends(ring: int, way: str, place: str) -> None:
 
 
 def test_two_operations_that_always_check_each_other_do_not_go_on_for_ever() -> None:
-    """
-    Given two operations that check each other's key in every try but a nested one, and wait there
-    for a moment, so that their tries overlap if they can
-    When both are checked at once
-    Then both checks return after a few tries: those that are made for the other do not overlap
-    """
+    """Both checks return after a few tries: those that are made for the other do not overlap."""
     pair = Pair()
     inside = {"a": threading.Event(), "b": threading.Event()}
 
@@ -383,11 +342,7 @@ def test_two_operations_that_always_check_each_other_do_not_go_on_for_ever() -> 
 
 
 def test_crowds_of_operations_that_check_and_force_each_other(eager_switching: None) -> None:
-    """
-    Given eight operations, whose tries and callbacks check and force others at random
-    When four threads check them, again and again
-    Then every call returns; each operation is completed once, and in the end nothing is counted
-    """
+    """Every call returns; each operation is completed once, and in the end nothing is counted."""
     for seed in range(40):
         log: list[str] = []
         timer = Timer(clock=VirtualClock(), executor=InlineExecutor())

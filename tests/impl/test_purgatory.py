@@ -57,11 +57,7 @@ def test_a_key_that_cannot_be_hashed_is_refused_before_anything_is_tried() -> No
 
 
 def test_who_completes_it_inside_the_first_try_is_told() -> None:
-    """Given an operation that somebody forces while it is first tried, the try saying no.
-
-    When it is to be watched.
-    Then it is not, and the answer is no.
-    """
+    """When it is to be watched, it is not, and the answer is no."""
     bench = Bench()
     operation = bench.operation("a")
     operation.during_try = operation.force_complete
@@ -70,11 +66,7 @@ def test_who_completes_it_inside_the_first_try_is_told() -> None:
 
 
 def test_a_try_that_only_claims_success_is_not_believed() -> None:
-    """Given a class whose try returns True and completes nothing.
-
-    When it is watched and checked.
-    Then both say that nothing was completed, and it stays watched.
-    """
+    """When it is watched and checked, both say that nothing was completed, and it stays watched."""
 
     class Boastful(DelayedOperation):
         def try_complete(self) -> bool:
@@ -87,11 +79,6 @@ def test_a_try_that_only_claims_success_is_not_believed() -> None:
 
 
 def test_time_outs_that_complete_an_operation_are_counted() -> None:
-    """Given operations that are forced, abandoned, and due: one of them is completed before.
-
-    When the time-outs run.
-    Then those are counted that have completed an operation.
-    """
     bench = Bench()
     operations = [bench.watched(name, "k", 10) for name in "abcde"]
     operations[0].force_complete()
@@ -104,11 +91,7 @@ def test_time_outs_that_complete_an_operation_are_counted() -> None:
 
 
 def test_a_time_out_that_is_due_runs_after_the_call() -> None:
-    """Given a purgatory whose executor runs tasks in the caller.
-
-    When an operation with time-out 0 is watched.
-    Then it is tried twice, and expires before the call returns.
-    """
+    """It is tried twice, and expires before the call returns."""
     bench = Bench(executor=InlineExecutor())
     operation = bench.operation("a", 0)
     assert bench.purgatory.try_complete_else_watch(operation, ["k"]) is False
@@ -117,11 +100,7 @@ def test_a_time_out_that_is_due_runs_after_the_call() -> None:
 
 
 def test_a_failing_key_withdraws_what_was_promised() -> None:
-    """Given keys of which one fails when it is compared with another one.
-
-    When an operation is watched under a good key and that one.
-    Then the failure reaches the caller, the first entry stays, and the counts are those of one.
-    """
+    """The failure reaches the caller, the first entry stays, and the counts are those of one."""
 
     class Key:
         def __init__(self, fails: bool) -> None:
@@ -150,12 +129,7 @@ def test_a_failing_key_withdraws_what_was_promised() -> None:
 
 
 def test_a_throwing_try_keeps_no_other_from_being_tried() -> None:
-    """Given three operations: the first's try raises, the second's callback, the third is fine.
-
-    When their key is checked.
-    Then all are tried, the first exception is raised and notes the second, and the entries of the
-    two that were completed are gone.
-    """
+    """All are tried, the first exception is raised and notes the second."""
     bench = Bench()
     bench.watched("a", "k").during_try = throw
     second = bench.watched("b", "k")
@@ -173,11 +147,7 @@ def test_a_throwing_try_keeps_no_other_from_being_tried() -> None:
 
 
 def test_a_walk_in_many_holds_of_the_lock_sees_every_entry() -> None:
-    """Given a thousand operations under a key, all but every hundredth completed.
-
-    When the key is checked.
-    Then the others are tried, each once and in order, and the stale ones are gone.
-    """
+    """The others are tried, each once and in order, and the stale ones are gone."""
     bench = Bench()
     operations = [bench.watched(str(number), "k") for number in range(1000)]
     for number, operation in enumerate(operations):
@@ -215,11 +185,7 @@ def test_closing_leaves_a_given_timer_open() -> None:
 
 
 def test_closing_keeps_stale_entries_and_drops_every_time_out() -> None:
-    """Given a thousand operations in one list, half of them completed.
-
-    When the purgatory is closed.
-    Then no list has changed, and nothing is pending.
-    """
+    """When the purgatory is closed, no list has changed, and nothing is pending."""
     bench = Bench()
     operations = [bench.watched(str(number), "k") for number in range(1000)]
     for operation in operations[::2]:
@@ -229,11 +195,7 @@ def test_closing_keeps_stale_entries_and_drops_every_time_out() -> None:
 
 
 def test_closing_drops_the_time_out_of_what_is_in_no_list() -> None:
-    """Given the proposal's order, and an operation that its second try takes from its only list.
-
-    When it is watched, so that its time-out is armed after that, and the purgatory is closed.
-    Then the time-out is dropped, and that of another purgatory on the same timer is not.
-    """
+    """The time-out is dropped, and that of another purgatory on the same timer is not."""
     bench = Bench(accounting="proposal")
     other: Purgatory[str] = Purgatory(timer=bench.timer)
     stays = bench.operation("b", 10)
@@ -253,11 +215,7 @@ def test_closing_drops_the_time_out_of_what_is_in_no_list() -> None:
 def test_a_timer_that_is_closed_owes_no_time_out(
     accounting: Literal["exact", "proposal"],
 ) -> None:
-    """Given two operations that wait, one of them with its expiry queued.
-
-    When the timer that the purgatory was given is closed.
-    Then the other one's time-out is not pending any more, and it waits for events.
-    """
+    """The other one's time-out is not pending any more, and it waits for events."""
     bench = Bench(accounting=accounting)
     operation, expiring = bench.watched("a", "k"), bench.watched("b", "k", 10)
     bench.advance(10)
@@ -271,11 +229,6 @@ def test_a_timer_that_is_closed_owes_no_time_out(
 
 
 def test_a_watch_that_closing_overtakes_has_no_time_out() -> None:
-    """Given an operation whose first try closes the purgatory.
-
-    When it is watched.
-    Then it is watched, and no time-out is owed.
-    """
     bench = Bench()
     operation = bench.operation("a")
     operation.during_try = Nth(1, bench.purgatory.close)
@@ -309,11 +262,7 @@ def test_what_cannot_be_built_is_refused() -> None:
 
 
 def test_keys_of_any_kind_spread_over_the_shards() -> None:
-    """Given keys that are multiples of the number of shards, and some others.
-
-    When operations are watched under them.
-    Then no shard holds more than its share, and every key is found again.
-    """
+    """No shard holds more than its share, and every key is found again."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[int | tuple[str, int]] = Purgatory(timer=timer)
     keys: list[int | tuple[str, int]] = [64 * number for number in range(64)]
@@ -327,10 +276,7 @@ def test_keys_of_any_kind_spread_over_the_shards() -> None:
 
 
 def test_the_classes_may_be_named_at_run_time() -> None:
-    """Given purgatories of keys alone, of keys and operations, and of subclasses of either.
-
-    Then they are made and used as one without.
-    """
+    """They are made and used as one without."""
 
     class OfKeys(Purgatory[str]):
         pass

@@ -10,13 +10,7 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-)
+from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, VirtualClock
 from purgatory_impl.accounting import ExactAccounting, ProposalAccounting
 from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
@@ -67,11 +61,7 @@ class Counted(DelayedOperation):
 
 
 def test_time_outs_and_purges_happen_by_themselves() -> None:
-    """Given a purgatory as a program makes it, with purge interval 10.
-
-    When operations with short time-outs are watched under two keys each.
-    Then all expire and the reaper leaves no more stale entries than the interval.
-    """
+    """All expire and the reaper leaves no more stale entries than the interval."""
     events = [0]
     operations = [Counted(number % 7, events, 0, 1) for number in range(100)]
     with Purgatory[str](purge_interval=10) as purgatory:
@@ -83,11 +73,7 @@ def test_time_outs_and_purges_happen_by_themselves() -> None:
 
 
 def test_the_reaper_of_the_proposal_looks_by_the_clock() -> None:
-    """Given the accounting of the proposal, with a reaper on a virtual clock.
-
-    When operations are forced and the clock goes on by as much as the reaper sleeps.
-    Then it purges.
-    """
+    """Given the accounting of the proposal, with a reaper on a virtual clock: it purges."""
     clock = VirtualClock()
     timer = Timer(clock=clock, executor=SteppedExecutor())
     with Purgatory[str](
@@ -103,11 +89,7 @@ def test_the_reaper_of_the_proposal_looks_by_the_clock() -> None:
 
 
 def test_the_reaper_wakes_for_a_purge_and_for_nothing_else() -> None:
-    """Given a purgatory with interval 1 whose reaper sleeps on a virtual clock.
-
-    When two entries become stale, one by one.
-    Then it purges after the second, without the clock having moved.
-    """
+    """It purges after the second, without the clock having moved."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     with Purgatory[str](purge_interval=1, timer=timer, reaper=True) as purgatory:
         operations = [Recorded(name, []) for name in "ab"]
@@ -121,11 +103,7 @@ def test_the_reaper_wakes_for_a_purge_and_for_nothing_else() -> None:
 
 
 def test_who_reaps_is_a_choice() -> None:
-    """Given purgatories with and without a timer, a reaper, and time-outs.
-
-    When they are built.
-    Then each has the threads that it needs.
-    """
+    """When they are built, each has the threads that it needs."""
     before = set(threading.enumerate())
 
     def threads(timer: Timer | None, reaper: bool | None, time_outs: bool = True) -> int:
@@ -140,12 +118,7 @@ def test_who_reaps_is_a_choice() -> None:
 
 
 def test_the_reaper_waits_for_half_of_what_lives_and_looks_again_when_less_lives() -> None:
-    """Given ten operations that stay, and an interval of zero.
-
-    When five others are completed, and a sixth; and when as many are stale as may be beside ten,
-    and the ten are completed by a check, of which nobody tells the reaper.
-    Then it purges after the sixth, and not before; and it purges the five that are left.
-    """
+    """It purges after the sixth, and not before; and it purges the five that are left."""
 
     def complete(purgatory: Purgatory[str], others: int) -> None:
         for _ in range(others):
@@ -177,11 +150,7 @@ def test_the_reaper_waits_for_half_of_what_lives_and_looks_again_when_less_lives
 def test_the_reaper_survives_a_failing_purge(
     logged: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a purgatory whose first purge fails.
-
-    When a purge is due.
-    Then the failure is logged, and the next one purges.
-    """
+    """Given a purgatory whose first purge fails: the failure is logged, and the next one purges."""
     sweep = WatcherLists.sweep
     failures = [OSError("planned")]
 
@@ -200,11 +169,7 @@ def test_the_reaper_survives_a_failing_purge(
 
 
 def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
-    """Given a stale count above the interval, though nothing is stale in any list yet.
-
-    When the reaper has purged in vain.
-    Then it sleeps, and looks again when the clock has gone on.
-    """
+    """When the reaper has purged in vain, it sleeps, and looks again when the clock has gone on."""
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     timer = Timer(clock=clock, executor=SteppedExecutor(), reaper=False)
@@ -226,11 +191,7 @@ def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
 
 
 def test_closing_from_a_callback() -> None:
-    """Given a purgatory with its own threads and an operation whose callback closes it.
-
-    When it expires.
-    Then closing waits for no thread that it runs in, and all threads end.
-    """
+    """When it expires, closing waits for no thread that it runs in, and all threads end."""
     with Purgatory[str]() as purgatory:
         operation = Recorded("a", [], 1)
         closed = threading.Event()
@@ -248,11 +209,7 @@ def test_closing_from_a_callback() -> None:
 
 
 def test_no_lock_but_its_own_is_held_while_user_code_runs() -> None:
-    """Given operations whose tries and callbacks use the purgatory from another thread.
-
-    When they are watched, checked, forced and expire.
-    Then the other thread is never kept waiting: it can watch, check, cancel and purge.
-    """
+    """The other thread is never kept waiting: it can watch, check, cancel and purge."""
     clock, executor = VirtualClock(), SteppedExecutor()
     timer = Timer(clock=clock, executor=executor)
     purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
@@ -303,11 +260,7 @@ def still_purgatory() -> tuple[Purgatory[str], Recorded]:
 
 @pytest.mark.pure
 def test_what_changes_the_word_waits_for_its_lock() -> None:
-    """Given a watched operation whose word is locked.
-
-    When it is watched again, its key cancelled, and it is forced.
-    Then none of that gets through before the word is free, and the counts are right in the end.
-    """
+    """None of that gets through before the word is free, and the counts are right in the end."""
     purgatory, operation = still_purgatory()
     calls: list[Callable[[], object]] = [
         partial(purgatory.try_complete_else_watch, operation, ["l"]),
@@ -355,11 +308,7 @@ def test_what_reads_or_changes_a_count_waits_for_the_accounting() -> None:
 
 
 def test_cancelling_a_key_does_not_wait_for_a_try() -> None:
-    """Given an operation that is being tried.
-
-    When another thread cancels its key.
-    Then that returns at once, and the time-out is taken.
-    """
+    """Given an operation that is being tried: that returns at once, and the time-out is taken."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[str] = Purgatory(timer=timer)
     operation = Recorded("a", [])
@@ -377,11 +326,7 @@ def test_cancelling_a_key_does_not_wait_for_a_try() -> None:
 
 
 def test_what_leaves_a_list_is_let_go_outside_its_lock() -> None:
-    """Given stale operations that only the lists know, with finalisers that use the purgatory.
-
-    When a walk and a purge remove them.
-    Then the finalisers run, without being kept waiting by a lock.
-    """
+    """The finalisers run, without being kept waiting by a lock."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
     gone: list[int] = []
@@ -406,11 +351,7 @@ def test_what_leaves_a_list_is_let_go_outside_its_lock() -> None:
 
 
 def test_no_operation_outlives_its_last_entry() -> None:
-    """Given operations that were checked, purged, and cancelled.
-
-    When nobody else holds them.
-    Then they are gone without the help of the garbage collector.
-    """
+    """When nobody else holds them, they are gone without the help of the garbage collector."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
     gc.collect()
@@ -435,11 +376,7 @@ def test_no_operation_outlives_its_last_entry() -> None:
 
 
 def test_what_a_walk_raises_keeps_no_operation() -> None:
-    """Given three operations under a key, whose tries fail.
-
-    When the key is checked, the failure is handled, and the key is cancelled.
-    Then the operations are gone without the help of the garbage collector.
-    """
+    """The operations are gone without the help of the garbage collector."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[str] = Purgatory(timer=timer)
     left: list[weakref.ref[DelayedOperation]] = []
@@ -467,11 +404,7 @@ def test_what_a_walk_raises_keeps_no_operation() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("eager_switching")
 def test_no_completion_is_lost() -> None:
-    """Given one thread that watches and two that raise events and then check their key.
-
-    When all is over, in a purgatory without time-outs.
-    Then every operation whose condition holds is completed.
-    """
+    """Every operation whose condition holds is completed."""
     purgatory: Purgatory[int] = Purgatory(time_outs=False, purge_interval=3)
     for _ in range(300):
         events = [0, 0]

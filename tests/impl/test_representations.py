@@ -31,11 +31,7 @@ def ring() -> None:
 
 
 def test_a_timer_and_its_tasks_say_what_waits() -> None:
-    """Given a timer with a name, and a task of each kind in it.
-
-    When they are shown before and after the tasks are cancelled and the timer is closed.
-    Then the timer shows its name and what waits, and a task what it calls and whether it waits.
-    """
+    """The timer shows its name and what waits, and a task what it calls and whether it waits."""
 
     class Wake(TimerTask):
         pass
@@ -60,11 +56,7 @@ def test_a_timer_and_its_tasks_say_what_waits() -> None:
 
 
 def test_a_purgatory_and_its_operations_say_what_is_watched() -> None:
-    """Given a purgatory with three operations under two keys.
-
-    When one is completed and one is abandoned.
-    Then the purgatory shows its name and its counts, and each operation what has become of it.
-    """
+    """The purgatory shows its name and its counts, and each operation what has become of it."""
     bench = Bench()
     made = [CallableOperation(bool, delay_ms) for delay_ms in (5, 6, 7)]
     assert repr(made[0]) == "<CallableOperation of 5 ms, 0 entries in lists>"
@@ -84,10 +76,7 @@ def test_a_purgatory_and_its_operations_say_what_is_watched() -> None:
 
 
 def test_what_is_not_initialised_can_be_shown() -> None:
-    """Given classes whose constructor shows the object before it calls that of the base class.
-
-    Then the object is shown by its class.
-    """
+    """The object is shown by its class."""
     shown: list[str] = []
 
     class Early(DelayedOperation):
@@ -157,11 +146,7 @@ def fail() -> None:
 def test_a_failing_task_is_logged_with_the_name_of_its_timer(
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given two timers with names, and a purgatory with a name.
-
-    When a task of one timer fails, and an operation that times out.
-    Then the lines say whose the failures are, and what has failed.
-    """
+    """The lines say whose the failures are, and what has failed."""
     with Timer(name="alarms") as timer, Timer(name="others"):
         failed = threading.Event()
         timer.add(CallableTask(fail), 0)
@@ -181,10 +166,7 @@ def test_a_failing_task_is_logged_with_the_name_of_its_timer(
 
 
 def test_threads_have_the_name_of_what_they_work_for(no_thread_left: None) -> None:
-    """Given a timer and a purgatory with names.
-
-    Then each of their threads begins with the name, and no two are called alike.
-    """
+    """Each of their threads begins with the name, and no two are called alike."""
     before = set(threading.enumerate())
     with Timer(name="alarms"), Purgatory[str]("fetches"):
         started = {thread.name for thread in set(threading.enumerate()) - before}

@@ -1,7 +1,6 @@
-"""What ``help`` shows is alike in both builds: names, kinds and defaults of arguments, docstrings.
+"""Compare what ``help`` shows in both builds: names, kinds, defaults, docstrings."""
 
-The sources say what is expected; the package that is asked is pure or compiled.
-"""
+# The sources say what is expected; the package that is asked is pure or compiled.
 
 import ast
 import functools

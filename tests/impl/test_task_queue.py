@@ -17,11 +17,7 @@ def fresh(count: int) -> list[TimerTask]:
 
 @given(st.lists(st.tuples(SIZES, SIZES), max_size=12))
 def test_it_gives_out_what_was_put_in_its_order(rounds: list[tuple[int, int]]) -> None:
-    """Given any puts of some tasks at once, and any takes in between.
-
-    When a queue and a ``deque`` are asked for the next task.
-    Then both give the same one, and say the same of what is left.
-    """
+    """Both give the same one, and say the same of what is left."""
     queue, expected = TaskQueue(), deque[TimerTask]()
     for put, taken in rounds:
         tasks = fresh(put)
@@ -46,11 +42,7 @@ def lists_of(queue: TaskQueue) -> list[int]:
 
 
 def test_no_list_grows_with_the_queue() -> None:
-    """Given ten thousand tasks, put one by one, and then three batches of a pass.
-
-    When they are taken out, while one more is put for each that is taken.
-    Then no list is ever longer than a batch, and lists that are done with are gone.
-    """
+    """No list is ever longer than a batch, and lists that are done with are gone."""
     queue = TaskQueue()
     for task in fresh(10_000):
         queue.put([task])
@@ -68,11 +60,7 @@ def test_no_list_grows_with_the_queue() -> None:
 
 
 def test_what_was_taken_is_not_kept() -> None:
-    """Given two tasks in one list.
-
-    When the first is taken.
-    Then the queue has no reference to it any more.
-    """
+    """Given two tasks in one list: the queue has no reference to it any more."""
     queue = TaskQueue()
     queue.put(fresh(2))
     queue.take()

@@ -84,11 +84,7 @@ class Bench:
 
 @pytest.mark.parametrize("delay", [0.5, 250.0, "250", None])
 def test_a_delay_that_is_no_integer_is_refused(delay: int) -> None:
-    """Given a pending task.
-
-    When it is added again with a delay that is not an integer.
-    Then that is refused as an invalid argument, and the arming before stays.
-    """
+    """Given a pending task: that is refused as an invalid argument, and the arming before stays."""
     bench = Bench()
     task = bench.add("a", 10)
     before = bench.seen()
@@ -99,11 +95,7 @@ def test_a_delay_that_is_no_integer_is_refused(delay: int) -> None:
 
 
 def test_a_foreign_integer_becomes_an_ordinary_one() -> None:
-    """Given an integer type of another library.
-
-    When it is used as a delay.
-    Then the expiry is an integer of Python's own.
-    """
+    """Given an integer type of another library: the expiry is an integer of Python's own."""
 
     class Int64:
         def __index__(self) -> int:
@@ -117,11 +109,7 @@ def test_a_foreign_integer_becomes_an_ordinary_one() -> None:
 
 @pytest.mark.parametrize(("tick_ms", "wheel_size"), [(0, 20), (-1, 20), (1, 1), (1, 0)])
 def test_a_wheel_that_cannot_turn_is_refused(tick_ms: int, wheel_size: int) -> None:
-    """Given a tick below 1 or fewer than 2 buckets.
-
-    When a timer is built.
-    Then that is refused as an invalid argument, and no thread is left behind.
-    """
+    """That is refused as an invalid argument, and no thread is left behind."""
     before = set(threading.enumerate())
     with pytest.raises(InvalidConfiguration) as refusal:
         Timer(tick_ms=tick_ms, wheel_size=wheel_size)
@@ -134,11 +122,7 @@ def test_a_wheel_that_cannot_turn_is_refused(tick_ms: int, wheel_size: int) -> N
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_histories_obey_the_rules(seed: int) -> None:
-    """Given timers of many shapes, and their rules stated without a wheel.
-
-    When tasks are added, moved and cancelled at random while time goes on.
-    Then exactly the tasks that are due expire, in the order of ticks, and all counts agree.
-    """
+    """Exactly the tasks that are due expire, in the order of ticks, and all counts agree."""
     chance = random.Random(seed)
     tick_ms, wheel_size = chance.choice([1, 2, 3, 7, 10]), chance.choice([2, 3, 5, 20])
     start_ms = chance.choice([-100_003, -7, 0, 1003])
@@ -198,11 +182,7 @@ def inline() -> tuple[Timer, VirtualClock]:
 
 
 def test_no_user_code_runs_under_a_lock() -> None:
-    """Given tasks that expire on being added and in an advance, and objects dropped at closing.
-
-    When they run and are finalised, and when the executor is woken.
-    Then the timer's lock is free each time.
-    """
+    """The timer's lock is free each time."""
     locked: list[bool] = []
 
     class Watching(InlineExecutor):
@@ -229,11 +209,7 @@ def test_no_user_code_runs_under_a_lock() -> None:
 
 
 def test_tasks_of_a_long_pass_run_between_its_holds() -> None:
-    """Given more tasks of one bucket than one hold of the timer's lock takes out.
-
-    When they are due.
-    Then those of a hold, the popped bucket being its first step, run before the next hold.
-    """
+    """Those of a hold, the popped bucket being its first step, run before the next hold."""
     timer, clock = inline()
     sizes: list[int] = []
     for _ in range(3000):
@@ -244,11 +220,7 @@ def test_tasks_of_a_long_pass_run_between_its_holds() -> None:
 
 
 def test_a_long_pass_that_a_failure_has_ended_can_go_on() -> None:
-    """Given an executor whose ``wake`` fails once, and more due tasks than one hold takes out.
-
-    When the timer advances, and again.
-    Then the failure leaves the rest due at once, and the second pass hands over all.
-    """
+    """The failure leaves the rest due at once, and the second pass hands over all."""
 
     class Failing(SteppedExecutor):
         failures = 1
@@ -274,21 +246,13 @@ def test_a_long_pass_that_a_failure_has_ended_can_go_on() -> None:
 
 
 def test_a_task_without_action_says_so() -> None:
-    """Given a task whose class does not override ``run``.
-
-    When it is run.
-    Then the error names what is missing.
-    """
+    """Given a task whose class does not override ``run``: the error names what is missing."""
     with pytest.raises(NotImplementedError, match="override run"):
         TimerTask().run()
 
 
 def test_a_task_pending_in_another_timer_is_refused() -> None:
-    """Given a task pending in one timer.
-
-    When it is added to a second.
-    Then that is refused and the first arming stays; cancelled there, it may go over.
-    """
+    """That is refused and the first arming stays; cancelled there, it may go over."""
     one, other = Bench(), Bench()
     task = one.add("a", 5)
     with pytest.raises(TaskOfAnotherTimer) as refusal:
@@ -305,11 +269,6 @@ def test_a_task_pending_in_another_timer_is_refused() -> None:
 
 
 def test_a_task_of_a_closed_timer_may_go_over() -> None:
-    """Given a task that was dropped by a timer that closed.
-
-    When it is added to another timer.
-    Then it runs there.
-    """
     one, other = Bench(), Bench()
     task = one.add("a", 5)
     one.timer.close()
@@ -323,11 +282,7 @@ def test_a_task_of_a_closed_timer_may_go_over() -> None:
 
 
 def test_a_task_may_close_its_timer() -> None:
-    """Given two tasks of one tick and one later; the first closes the timer.
-
-    When they expire.
-    Then the second, already handed over, runs; the later one never; inside, adding is refused.
-    """
+    """The second, already handed over, runs; the later one never; inside, adding is refused."""
     timer, clock = inline()
     ran: list[str] = []
 
@@ -373,12 +328,7 @@ def early_us(tick_ms: int, added_us: int, delay_ms: int) -> int:
 
 @pytest.mark.parametrize("tick_ms", [1, 2, 10])
 def test_a_task_runs_early_by_no_more_than_the_rule_and_the_page_say(tick_ms: int) -> None:
-    """Given tasks that are added somewhere within a millisecond, and at any one of a tick.
-
-    When they run at the first moment at which they may.
-    Then the earliest is within the early window as the rule and the page state it, and so close to
-    the window's edge that a window of whole milliseconds less would not hold.
-    """
+    """The earliest is within the early window as the rule and the page state it."""
     pages = Path(__file__).parents[2]
     earliest_us = max(
         early_us(tick_ms, added_ms * 1000 + part_us, 25)

@@ -34,12 +34,7 @@ pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
-    """Given a timer with a reaper on a virtual clock, of tick 1 and 20 buckets.
-
-    When tasks are added for 1000, 2000 and 10, and the clock goes on in leaps.
-    Then the reaper lies down once for each earlier bucket and each pass: never for a tick in
-    between, for a task that is due later, or for a leap that reaches no bucket.
-    """
+    """The reaper lies down once for each earlier bucket and each pass."""
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     ran: list[str] = []
@@ -71,11 +66,6 @@ def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
 
 
 def test_the_reaper_wakes_for_a_task_that_is_already_due() -> None:
-    """Given a reaper asleep on a clock that has run far ahead of the own clock.
-
-    When a task with delay 0 is added, which has to wait in a bucket.
-    Then the reaper wakes for it, and the task runs.
-    """
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     ran = threading.Event()
@@ -87,11 +77,7 @@ def test_the_reaper_wakes_for_a_task_that_is_already_due() -> None:
 
 
 def test_a_cancelled_task_wakes_the_reaper_once() -> None:
-    """Given a reaper that sleeps until a task's bucket is due.
-
-    When the task is cancelled and the bucket becomes due.
-    Then the reaper pops it and sleeps without an alarm.
-    """
+    """The reaper pops it and sleeps without an alarm."""
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     with Timer(clock=clock, reaper=True) as timer:
@@ -106,11 +92,7 @@ def test_a_cancelled_task_wakes_the_reaper_once() -> None:
 
 
 def test_the_reaper_survives_whatever_an_inline_task_raises() -> None:
-    """Given a reaper that runs tasks itself, and three tasks; the first raises ``SystemExit``.
-
-    When the first two expire together and the third later.
-    Then both others run.
-    """
+    """When the first two expire together and the third later, both others run."""
 
     def leave() -> None:
         raise SystemExit
@@ -135,11 +117,7 @@ def test_the_reaper_survives_whatever_an_inline_task_raises() -> None:
 def test_the_reaper_survives_an_executor_that_cannot_be_woken(
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given an executor of the user's own whose ``wake`` fails.
-
-    When two tasks expire one after the other.
-    Then both are handed over, and each failure is logged.
-    """
+    """Both are handed over, and each failure is logged."""
 
     class Broken(SteppedExecutor):
         def wake(self) -> None:
@@ -164,11 +142,7 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
 
 
 def test_who_advances_is_a_choice() -> None:
-    """Given timers with and without a reaper.
-
-    When they are built.
-    Then by default a virtual clock has no reaper and any other clock has one.
-    """
+    """When they are built, by default a virtual clock has no reaper and any other clock has one."""
     before = set(threading.enumerate())
 
     def reapers(clock: Clock | None, reaper: bool | None) -> int:
@@ -184,11 +158,7 @@ def test_who_advances_is_a_choice() -> None:
 
 
 def test_tasks_run_by_themselves_and_never_early() -> None:
-    """Given a timer as a program makes it.
-
-    When tasks are added with short delays, in no order.
-    Then each runs once, in the executor's thread, and never before its time.
-    """
+    """Each runs once, in the executor's thread, and never before its time."""
     clock = MonotonicClock()
     ran: list[tuple[int, int, str]] = []
     done = threading.Event()
@@ -209,11 +179,7 @@ def test_tasks_run_by_themselves_and_never_early() -> None:
 
 
 def test_a_coarse_tick_may_run_early_but_not_before_the_tick() -> None:
-    """Given a timer of tick 20 on the monotonic clock.
-
-    When a task is added.
-    Then it runs no earlier than its expiry rounded down to the tick.
-    """
+    """When a task is added, it runs no earlier than its expiry rounded down to the tick."""
     clock = MonotonicClock()
     at_ms: list[int] = []
     done = threading.Event()
@@ -230,11 +196,7 @@ def test_a_coarse_tick_may_run_early_but_not_before_the_tick() -> None:
 
 
 def test_waiting_costs_a_wake_up_for_each_bucket_and_not_for_each_tick() -> None:
-    """Given a timer of tick 1 on the monotonic clock.
-
-    When one task waits for 200 ticks.
-    Then the reaper sleeps at most once for the start, the add, and each level that passed it down.
-    """
+    """The reaper sleeps at most once for the start, the add, and each level that passed it down."""
     clock = Sleeps(MonotonicClock())
     done = threading.Event()
     with Timer(clock=clock) as timer:
@@ -247,11 +209,7 @@ def test_waiting_costs_a_wake_up_for_each_bucket_and_not_for_each_tick() -> None
 
 
 def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:
-    """Given a task with the largest delay, which no operating system can sleep for.
-
-    When a short one is added after it.
-    Then the short one runs.
-    """
+    """When a short one is added after it, the short one runs."""
     clock = Sleeps(MonotonicClock())
     ran = threading.Event()
     with Timer(clock=clock) as timer:
@@ -267,11 +225,7 @@ def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:
 
 
 def test_every_public_method_takes_the_lock() -> None:
-    """Given a timer whose lock is held.
-
-    When every method that touches its state is called, each in a thread.
-    Then none gets through before the lock is free, and all do afterwards.
-    """
+    """None gets through before the lock is free, and all do afterwards."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     task = timer.add(CallableTask(int), 10)
 
@@ -296,11 +250,7 @@ def test_every_public_method_takes_the_lock() -> None:
 
 
 def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
-    """Given the lock that guards changes of ownership, held.
-
-    When a task that belongs to no timer yet is added.
-    Then that does not get through before the lock is free.
-    """
+    """That does not get through before the lock is free."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     add = partial(timer.add, CallableTask(int), 5)
     assert through_while_held(timer_module._OWNER_CHANGE, [add]) == []
@@ -311,11 +261,7 @@ def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
 def test_a_task_taken_by_another_timer_meanwhile_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given a fresh task that another timer takes just before this one has its own lock.
-
-    When it is added.
-    Then that is refused, and the task is pending in the other timer alone.
-    """
+    """When it is added, that is refused, and the task is pending in the other timer alone."""
     clock, executor = VirtualClock(), SteppedExecutor()
     timer, other = (Timer(clock=clock, executor=executor) for _ in range(2))
     task = CallableTask(int)
@@ -342,11 +288,7 @@ def test_a_task_taken_by_another_timer_meanwhile_is_refused(
 
 @pytest.mark.usefixtures("eager_switching")
 def test_each_arming_runs_once_or_was_cancelled() -> None:
-    """Given four threads that add tasks to a running timer and cancel every other one.
-
-    When all is over.
-    Then each task ran exactly once where its cancel came too late or never, and else not at all.
-    """
+    """Each task ran exactly once where its cancel came too late or never, and else not at all."""
     runs = [0] * 2000
     cancelled = [False] * 2000
     with Timer() as timer:
@@ -372,11 +314,7 @@ def test_each_arming_runs_once_or_was_cancelled() -> None:
 
 @pytest.mark.usefixtures("eager_switching")
 def test_passes_that_overlap_keep_the_order_of_ticks() -> None:
-    """Given tasks of many ticks, among them one with a thousand tasks.
-
-    When four threads advance the timer at the same time while the clock goes on.
-    Then each task is handed over once, and in the order of ticks.
-    """
+    """Each task is handed over once, and in the order of ticks."""
     clock = VirtualClock()
     executor = SteppedExecutor()
     timer = Timer(clock=clock, executor=executor)
@@ -400,11 +338,7 @@ def test_passes_that_overlap_keep_the_order_of_ticks() -> None:
 
 @pytest.mark.usefixtures("eager_switching")
 def test_a_task_is_pending_in_one_timer_at_most() -> None:
-    """Given two timers, and two threads that add the same fresh task to one of them each.
-
-    When both try.
-    Then one of the two is refused, and the task is pending once.
-    """
+    """When both try, one of the two is refused, and the task is pending once."""
     clock = VirtualClock()
     executor = SteppedExecutor()
     timers = [Timer(clock=clock, executor=executor) for _ in range(2)]
@@ -438,11 +372,7 @@ def drain(timer: Timer) -> None:
 
 
 def test_closing_ends_the_threads_and_drops_what_is_pending() -> None:
-    """Given a timer with its reaper and its executor, and a task pending far ahead.
-
-    When it is closed, twice.
-    Then both threads have ended, the task has not run, and adding is refused.
-    """
+    """Both threads have ended, the task has not run, and adding is refused."""
     before = set(threading.enumerate())
     ran: list[str] = []
     timer = Timer()
@@ -457,11 +387,7 @@ def test_closing_ends_the_threads_and_drops_what_is_pending() -> None:
 
 
 def test_closing_lets_queued_tasks_run() -> None:
-    """Given a timer whose executor is busy with one task while another one is queued.
-
-    When it is closed.
-    Then the queued task runs before the call returns.
-    """
+    """When it is closed, the queued task runs before the call returns."""
     ran: list[str] = []
     entered, resume = threading.Event(), threading.Event()
 
@@ -483,11 +409,7 @@ def test_closing_lets_queued_tasks_run() -> None:
 
 @pytest.mark.parametrize("executor", [None, InlineExecutor()], ids=["thread", "inline"])
 def test_a_task_may_close_its_timer_from_its_own_thread(executor: InlineExecutor | None) -> None:
-    """Given a timer with a reaper, whose tasks run in the executor's or in the reaper's thread.
-
-    When a task closes the timer.
-    Then the call returns there, and the threads end.
-    """
+    """When a task closes the timer, the call returns there, and the threads end."""
     closed = threading.Event()
 
     def close() -> None:
@@ -501,11 +423,7 @@ def test_a_task_may_close_its_timer_from_its_own_thread(executor: InlineExecutor
 
 
 def test_an_executor_that_was_given_stays_open() -> None:
-    """Given two timers that share an executor.
-
-    When one of them is closed.
-    Then the tasks of the other still run.
-    """
+    """Given two timers that share an executor: the tasks of the other still run."""
     executor = ThreadExecutor()
     ran = threading.Event()
     with Timer(executor=executor) as other:

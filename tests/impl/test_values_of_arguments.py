@@ -1,9 +1,8 @@
-"""Every public argument given every kind of value: one table of outcomes, for both builds.
+"""Every public argument given every kind of value: one table of outcomes, for both builds."""
 
-``values_of_arguments.toml`` has for each argument the outcome of each value: the error's class, or
-``taken``. ``python tests/impl/test_values_of_arguments.py`` writes it anew; read what has changed
-before you keep it.
-"""
+# ``values_of_arguments.toml`` has for each argument the outcome of each value: the error's class,
+# or ``taken``. ``python tests/impl/test_values_of_arguments.py`` writes it anew; read what has
+# changed before you keep it.
 
 import tomllib
 from collections.abc import Callable
@@ -130,11 +129,7 @@ VALUES: dict[str, object] = {
 
 
 def outcome(argument: str, value: str) -> str:
-    """What comes of it; a call that is refused has changed no count.
-
-    Raises:
-        AssertionError: it has.
-    """
+    """What comes of it; a call that is refused has changed no count."""
     bench = Bench()
     before = bench.counts()
     refusal: Exception | None = None
@@ -156,20 +151,12 @@ def expected() -> dict[str, dict[str, str]]:
 
 @pytest.mark.parametrize("argument", ARGUMENTS)
 def test_every_value_of_an_argument_has_its_outcome(argument: str) -> None:
-    """
-    Given a public argument
-    When every kind of value is given for it
-    Then it is taken or refused as the table has it, in either build, and a refusal changes nothing
-    """
+    """It is taken or refused as the table has it, in either build."""
     assert {value: outcome(argument, value) for value in VALUES} == expected()[argument]
 
 
 def test_the_table_is_of_these_arguments_and_holds_refusals_enough() -> None:
-    """
-    Given the table
-    When its refusals are counted
-    Then it has every argument, and 160 misuses and more
-    """
+    """Given the table: it has every argument, and 160 misuses and more."""
     table = expected()
     assert set(table) == set(ARGUMENTS)
     assert sum(each != "taken" for row in table.values() for each in row.values()) >= 160

@@ -64,11 +64,7 @@ def standing_on(shard: Shard[str], name: str) -> Walk[str]:
 
 
 def test_an_entry_that_has_moved_often_is_dropped_where_it_is(chunk_places: int) -> None:
-    """Given a walk that stands on an operation in the middle of a long list.
-
-    When purges remove what is around it, bit by bit, so that its chunk moves again and again.
-    Then the walk drops its own entry and no other, and goes on behind it.
-    """
+    """The walk drops its own entry and no other, and goes on behind it."""
     shard: Shard[int] = Shard()
     operations = [Recorded(str(number), []) for number in range(300)]
     for operation in operations:
@@ -111,11 +107,7 @@ def test_a_look_at_the_operations_removes_none(chunk_places: int) -> None:
 def test_what_only_a_walk_still_knows_is_let_go_outside_the_lock(
     go_on: Callable[[Walk[str]], object], tried: bool, letters: str
 ) -> None:
-    """Given a walk that stands on the first of some operations, and somebody else takes that out.
-
-    When nobody else knows the operation any more, and the walk goes on.
-    Then its finaliser runs, and not under the lock of the list.
-    """
+    """Its finaliser runs, and not under the lock of the list."""
     shard, operations = shard_of(letters)
     held: list[bool] = []
     weakref.finalize(operations[0], lambda: held.append(shard.lock.locked()))
@@ -147,12 +139,7 @@ class Named:
 def test_what_only_a_chunk_that_has_moved_still_knows_is_let_go_outside_the_lock(
     go_on: Callable[[Walk[str]], object],
 ) -> None:
-    """Given a walk that stands on a chunk that has moved, and so holds it as it was.
-
-    When an operation of it is removed from where it is now, nobody else knows it any more, and
-    the walk follows.
-    Then its finaliser runs, and not under the lock of the list.
-    """
+    """Its finaliser runs, and not under the lock of the list."""
     shard, operations = shard_of("a" * 128)
     held: list[bool] = []
     weakref.finalize(operations[-1], lambda: held.append(shard.lock.locked()))
@@ -183,11 +170,7 @@ def test_what_only_a_chunk_that_has_moved_still_knows_is_let_go_outside_the_lock
 def test_what_only_the_list_knows_is_let_go_outside_the_lock(
     take: Callable[[Shard[object]], object], letters: str
 ) -> None:
-    """Given completed operations that only their list knows, and a key likewise.
-
-    When they are removed.
-    Then the finalisers of all run, and not under the lock of the list.
-    """
+    """When they are removed, the finalisers of all run, and not under the lock of the list."""
     shard: Shard[object] = Shard()
     held: list[bool] = []
     gc.disable()
@@ -344,12 +327,7 @@ def check_bound(first: Chunk | None) -> None:
 @pytest.mark.pure
 @pytest.mark.parametrize("seed", range(25))
 def test_walks_meet_exactly_what_was_there_when_they_began(seed: int, chunk_places: int) -> None:
-    """Given several walks over one list, while operations are appended, completed and removed.
-
-    When each goes on.
-    Then it comes to what plain lists say, in their order, and removes what they say; the list
-    holds what the plain list does, and after a purge it takes no more places than it may.
-    """
+    """It comes to what plain lists say, in their order, and removes what they say."""
     lists = Lists(random.Random(1000 * chunk_places + seed))
     for _ in range(500):
         lists.act()
@@ -359,11 +337,7 @@ def test_walks_meet_exactly_what_was_there_when_they_began(seed: int, chunk_plac
 
 @pytest.mark.pure
 def test_a_list_with_one_entry_that_stays_does_not_grow(chunk_places: int) -> None:
-    """Given an operation that is never completed.
-
-    When thousands of others come under its key, are tried and dropped.
-    Then the list has never more than two chunks, and few places.
-    """
+    """The list has never more than two chunks, and few places."""
     shard, _ = shard_of("a")
     for number in range(3000):
         shard.append("k", Recorded(str(number), []))
@@ -378,11 +352,7 @@ def test_a_list_with_one_entry_that_stays_does_not_grow(chunk_places: int) -> No
 
 
 def test_the_bound_can_be_broken() -> None:
-    """Given chunks with more empty places than may be, or two that would fit into one.
-
-    When the bound is checked.
-    Then the check fails.
-    """
+    """When the bound is checked, the check fails."""
     operation = Recorded("a", [])
     sparse = Chunk([operation, *[None] * (chunks.CHUNK - 1)])
     sparse.removed = chunks.CHUNK - 1

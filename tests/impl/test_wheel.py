@@ -36,11 +36,7 @@ def advance(wheel: Wheel, now_ms: int) -> list[int]:
     "order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=["first", "last", "middle", "inner"]
 )
 def test_a_task_leaves_its_bucket_from_any_place(order: tuple[int, int, int]) -> None:
-    """Given a bucket of three tasks.
-
-    When they are removed in some order.
-    Then after each removal the others stand in their order and the removed one has no links.
-    """
+    """After each removal the others stand in their order and the removed one has no links."""
     bucket = Bucket()
     tasks = [TimerTask() for _ in range(3)]
     for task in tasks:
@@ -56,11 +52,7 @@ def test_a_task_leaves_its_bucket_from_any_place(order: tuple[int, int, int]) ->
 
 
 def test_a_removed_task_can_be_appended_again() -> None:
-    """Given a bucket from which the first of two tasks was removed.
-
-    When that task is appended.
-    Then it stands at the end.
-    """
+    """Given a bucket from which the first of two tasks was removed: it stands at the end."""
     bucket = Bucket()
     first, second = TimerTask(), TimerTask()
     bucket.append(first)
@@ -77,11 +69,7 @@ def test_a_removed_task_can_be_appended_again() -> None:
 
 
 def test_the_way_down_does_not_scan_ticks() -> None:
-    """Given one task 10 to the power of 15 ms ahead.
-
-    When the clock jumps there.
-    Then the advance takes at most three steps for each level: pop, move, finish.
-    """
+    """The advance takes at most three steps for each level: pop, move, finish."""
     wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
     wheel.place(TimerTask(), 10**15)
     expired: list[Task] = []
@@ -91,11 +79,7 @@ def test_the_way_down_does_not_scan_ticks() -> None:
 
 
 def test_an_advance_in_single_steps_is_the_same_advance() -> None:
-    """Given two equal wheels.
-
-    When one advances in one go and the other step by step.
-    Then the same tasks expire in the same order, and both wheels end alike.
-    """
+    """The same tasks expire in the same order, and both wheels end alike."""
     expiries = [3, 3, 25, 21, 450, 9000, 8999, 19, 20, 400]
     whole, stepped = Wheel(1, 20, 0), Wheel(1, 20, 0)
     for expiry_ms in expiries:
@@ -111,11 +95,7 @@ def test_an_advance_in_single_steps_is_the_same_advance() -> None:
 
 
 def test_between_two_steps_tasks_may_come_and_go() -> None:
-    """Given an advance that has popped a bucket of three tasks and expired the first.
-
-    When the second is removed, the third moved to later, and another placed in that tick.
-    Then the second never expires, the third expires later, and the other is due at once.
-    """
+    """The second never expires, the third expires later, and the other is due at once."""
     wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
     first, second, third = TimerTask(), TimerTask(), TimerTask()
     for task in (first, second, third):
@@ -134,11 +114,7 @@ def test_between_two_steps_tasks_may_come_and_go() -> None:
 
 
 def test_dropping_all_leaves_nothing_behind() -> None:
-    """Given a wheel with tasks on several levels, one of them in a bucket half emptied.
-
-    When all are dropped.
-    Then every pending task is returned once and has no links, and nothing is queued.
-    """
+    """Every pending task is returned once and has no links, and nothing is queued."""
     wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
     tasks = [TimerTask() for _ in range(6)]
     for task, expiry_ms in zip(tasks, [5, 5, 5, 6, 30, 500], strict=True):
@@ -156,12 +132,7 @@ def test_dropping_all_leaves_nothing_behind() -> None:
 
 
 def test_a_pass_that_ends_in_the_middle_of_a_bucket_leaves_a_whole_ring() -> None:
-    """Given five tasks in one bucket of the second level, which belong to three buckets below.
-
-    When it is emptied two steps at a time.
-    Then at each end the tasks that are left are linked both ways, and those moved lie where they
-    belong, linked both ways.
-    """
+    """At each end the tasks that are left are linked both ways."""
     wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
     tasks = [TimerTask() for _ in range(5)]
     for task, expiry_ms in zip(tasks, [21, 22, 21, 20, 22], strict=True):
@@ -184,11 +155,7 @@ def test_a_pass_that_ends_in_the_middle_of_a_bucket_leaves_a_whole_ring() -> Non
 @pytest.mark.pure
 @pytest.mark.parametrize("moved", [False, True], ids=["before", "behind"])
 def test_an_interrupted_pass_loses_no_task(moved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given four tasks in a bucket of the second level.
-
-    When an interrupt ends the pass just before, or just behind, the move of the second one.
-    Then those that have not moved are still in the bucket, linked both ways, and all expire.
-    """
+    """Those that have not moved are still in the bucket, linked both ways, and all expire."""
     wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
     tasks = [TimerTask() for _ in range(4)]
     for task in tasks:

@@ -40,11 +40,6 @@ class Scripted:
 
 
 def test_without_deviations_the_strict_judge_decides() -> None:
-    """
-    Given a judge without declared deviations
-    When a step breaks a rule
-    Then that is a divergence
-    """
     judge = CaseJudge(Scripted("strict", [None, "RULE-A"]))
     assert judge.step(*STEP).divergence is None
     divergence = judge.step(*STEP).divergence
@@ -53,11 +48,7 @@ def test_without_deviations_the_strict_judge_decides() -> None:
 
 
 def test_the_lenient_judge_goes_on_alone_after_a_declared_divergence() -> None:
-    """
-    Given a declared deviation that the lenient judge allows
-    When the rule is broken and the case goes on
-    Then the lenient judge alone sees the rest, its visits count and its blame is reported
-    """
+    """The lenient judge alone sees the rest, its visits count and its blame is reported."""
     strict = Scripted("strict", [None, "RULE-A"])
     lenient = Scripted("lenient", [None, None, None, "RULE-B"])
     judge = CaseJudge(strict, lenient, frozenset({"RULE-A"}))
@@ -74,11 +65,7 @@ def test_the_lenient_judge_goes_on_alone_after_a_declared_divergence() -> None:
 
 
 def test_a_lenient_judge_that_names_no_rule_is_put_down_to_the_deviation() -> None:
-    """
-    Given a lenient judge that only says that it does not allow a step
-    When the case goes beyond the declared deviation
-    Then the divergence names the declared rule, and says that it is beyond it
-    """
+    """The divergence names the declared rule, and says that it is beyond it."""
     judge = CaseJudge(
         Scripted("strict", ["RULE-A"]), Scripted("lenient", [None, ""]), frozenset({"RULE-A"})
     )
@@ -89,11 +76,7 @@ def test_a_lenient_judge_that_names_no_rule_is_put_down_to_the_deviation() -> No
 
 
 def test_a_divergence_may_be_put_down_to_another_declared_rule() -> None:
-    """
-    Given a divergence that may be put down to a second rule, which is declared
-    When it happens
-    Then the case deviates by the declared one
-    """
+    """When it happens, the case deviates by the declared one."""
     strict = Scripted("strict", ["RULE-A"], also=("RULE-C",))
     judge = CaseJudge(strict, Scripted("lenient", [None]), frozenset({"RULE-C"}))
     assert judge.step(*STEP).divergence is None
@@ -109,11 +92,7 @@ def test_a_divergence_may_be_put_down_to_another_declared_rule() -> None:
 def test_what_is_not_declared_or_not_allowed_is_a_divergence(
     broken: list[str | None], declared: str
 ) -> None:
-    """
-    Given a lenient judge, and a rule that is broken in the second step
-    When another rule is declared, or the lenient judge did not allow every step so far
-    Then that is a divergence
-    """
+    """Given a lenient judge, and a rule that is broken in the second step: that is a divergence."""
     strict = Scripted("strict", [None, "RULE-A"])
     judge = CaseJudge(strict, Scripted("lenient", broken), frozenset({declared}))
     assert judge.step(*STEP).divergence is None
@@ -123,11 +102,7 @@ def test_what_is_not_declared_or_not_allowed_is_a_divergence(
 
 
 def test_a_lenient_judge_that_lost_its_way_makes_the_deviation_inconclusive() -> None:
-    """
-    Given a lenient judge for which too many states became possible
-    When the declared rule is broken later
-    Then nothing can be said; without that, the strict judge goes on
-    """
+    """Nothing can be said; without that, the strict judge goes on."""
     strict = Scripted("strict", [None, "RULE-A"])
     judge = CaseJudge(strict, Scripted("lenient", [OVERFLOW]), frozenset({"RULE-A"}))
     assert judge.step(*STEP).divergence is None
@@ -137,12 +112,7 @@ def test_a_lenient_judge_that_lost_its_way_makes_the_deviation_inconclusive() ->
 
 @pytest.mark.parametrize("forgetful", [False, True])
 def test_what_only_a_declared_fault_explains_is_put_down_to_it(forgetful: bool) -> None:
-    """
-    Given two declared deviations, and a step by which another rule would be named
-    When the lenient judge allows the step
-    Then it is put down to the deviation that alone allows the case so far,
-    whether the judges of each deviation alone were put off or have followed from the beginning
-    """
+    """The case is put down to the deviation that alone allows it so far."""
     alone = {
         "RULE-A": Scripted("a", [None, "RULE-C"]),
         "RULE-B": Scripted("b", [None, None]),
@@ -161,11 +131,7 @@ def test_what_only_a_declared_fault_explains_is_put_down_to_it(forgetful: bool) 
 
 
 def test_what_no_declared_fault_explains_stays_a_divergence() -> None:
-    """
-    Given a declared deviation, and a step by which another rule is named
-    When the lenient judge does not allow the step either
-    Then the rule is reported
-    """
+    """When the lenient judge does not allow the step either, the rule is reported."""
     judge = CaseJudge(
         Scripted("strict", ["RULE-C"]),
         Scripted("lenient", ["RULE-C"]),
@@ -179,11 +145,7 @@ def test_what_no_declared_fault_explains_stays_a_divergence() -> None:
 
 @pytest.mark.parametrize("forgetful", [False, True])
 def test_a_judge_that_lost_its_way_explains_no_more(forgetful: bool) -> None:
-    """
-    Given two declared deviations, for the first of which too many states became possible
-    When a step is broken by another rule that only a declared fault explains
-    Then it is put down to the second, which has allowed more steps
-    """
+    """It is put down to the second, which has allowed more steps."""
     alone = {
         "RULE-A": Scripted("a", [OVERFLOW, None, None]),
         "RULE-B": Scripted("b", [None, "RULE-C", None]),
@@ -203,9 +165,5 @@ def test_a_judge_that_lost_its_way_explains_no_more(forgetful: bool) -> None:
 
 
 def test_all_states_that_are_believed_possible_are_told() -> None:
-    """
-    Given a judge that knows one state only
-    When it is asked for all of them
-    Then that is the one
-    """
+    """Given a judge that knows one state only: that is the one."""
     assert CaseJudge(Scripted("strict", [None])).states == ("strict",)

@@ -1,155 +1,30 @@
 """A rule is visited by a step only if its violation would have been seen there."""
 
-import msgspec
-import pytest
-
-from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT
-from purgatory_judge.memory_pool.judge import MemoryPoolJudge
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.cases import Case, MemoryPoolCaseHeader, Step
-from purgatory_spec.operations import (
-    Allocate,
-    Elapse,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-)
 
-SILENT = msgspec.structs.replace(PROFILE, observables=frozenset())
-SPELLS = msgspec.structs.replace(
-    PROFILE,
-    observables=frozenset(
-        {MemoryPoolObservable.DEPLETED_SPELLS, MemoryPoolObservable.DEPLETED_TIME}
-    ),
-)
-TEN = MemoryPoolConfiguration(10, 10)
+TEN = profiles.MemoryPoolConfiguration(10, 10)
 
 
-def visits(
-    profile: MemoryPoolProfile,
-    *operations: Operation,
-    configuration: MemoryPoolConfiguration = TEN,
-) -> list[set[str]]:
-    """The rules that each step visits, the prefix left out; all goes by the rules."""
-    judge = MemoryPoolJudge(configuration, profile)
-    visited = []
-    for operation in operations:
-        outcome, _ = next(iter(judge.model.successors(judge.state, operation)))
-        judgement = judge.step(operation, outcome)
-        assert judgement.divergence is None
-        visited.append({rule.removeprefix("POOL-") for rule in judgement.visited})
-    return visited
-
-
-def test_a_release_is_seen_at_once_where_the_account_is_shown() -> None:
-    """
-    Given a pool that shows what is available, and one that shows nothing
-    When a buffer is released, and as much is asked for as the pool has
-    Then the first visits the rule with the release, the second with the request
-    """
-    steps = (Allocate("a", 4), Release("a"), Allocate("b", 1), Allocate("c", 10))
-    shown, silent = visits(PROFILE, *steps), visits(SILENT, *steps)
-    assert ["RELEASE" in step for step in shown] == [False, True, False, False]
-    assert ["RELEASE" in step for step in silent] == [False, False, True, False]
-
-
-def test_admission_is_visited_where_the_numbers_are_close() -> None:
-    """
-    Given a pool of 100 bytes with buffers of 10 at most
-    When there is plenty, little, and nothing left
-    Then only the latter two put admission to the test, and the last one the bound
-    """
-    pool = MemoryPoolConfiguration(100, 10)
-    steps = [Allocate(f"b{number}", 10) for number in range(11)]
-    seen = visits(SILENT, *steps, configuration=pool)
-    assert ["NON-STRICT" in step for step in seen] == [False] * 9 + [True, True]
-    assert ["BOUND" in step for step in seen] == [False] * 10 + [True]
-
-
-@pytest.mark.parametrize(
-    ("steps", "last"),
-    [
-        ((Release("a"),), set()),
-        ((Allocate("b", 1), Release("a")), {"SPELL-BEGINS", "SPELL-ENDS"}),
-        (
-            (Allocate("b", 1), Elapse(5), Release("a")),
-            {"SPELL-BEGINS", "SPELL-ENDS", "DEPLETED-TIME"},
-        ),
-        ((Allocate("b", 1), Elapse(5)), {"DEPLETED-TIME"}),
-        ((Allocate("b", 1), ReleaseNothing()), {"SPELL-BEGINS", "SPELL-ENDS"}),
-        ((Allocate("b", 0), Release("a")), {"SPELL-BEGINS"}),
-    ],
-)
-def test_dry_spells_are_visited_where_they_end_or_would(
-    steps: tuple[Operation, ...], last: set[str]
-) -> None:
-    """
-    Given a pool of which nine bytes are taken, or all
-    When a request is refused or is an error, time passes, something is released
-    Then the rules of dry spells are visited in the step that shows whether they hold
-    """
-    size = 9 if not last else 10
-    visited = visits(SPELLS, Allocate("a", size), *steps)[-1]
-    spells = {"SPELL-BEGINS", "SPELL-ENDS", "DEPLETED-TIME"}
-    assert visited & spells == last
-
-
-def test_rules_of_numbers_need_something_outstanding() -> None:
-    """
-    Given a fresh pool that shows everything
-    When nothing has been granted, and then something
-    Then only then are conservation, used and size put to the test
-    """
-    numbers = {"CONSERVATION", "USED", "SIZE"}
-    idle, taken = visits(PROFILE, Elapse(1), Allocate("a", 1))
-    assert (idle & numbers, taken & numbers) == (set(), numbers)
-
-
-def test_unbounded_pools_visit_their_own_rules_alone() -> None:
-    """
-    Given an unbounded pool
-    When anything is asked for and released
-    Then the rules of bounded pools are not visited
-    """
-    seen = visits(
-        PROFILE,
-        Allocate("a", 0),
-        Allocate("b", -1),
-        Release("a"),
-        ReleaseForeign(1),
-        configuration=MemoryPoolConfiguration(unbounded=True),
-    )
-    release = {"UNBOUNDED-RELEASE"}
-    assert seen == [{"UNBOUNDED-GRANTS"}, {"UNBOUNDED-NEGATIVE"}, release, release]
-
-
-def vector(*operations: Operation, features: frozenset[MemoryPoolFeature]) -> Case:
+def vector(*operations: op.Operation, features: frozenset[profiles.MemoryPoolFeature]) -> Case:
     header = MemoryPoolCaseHeader(
-        case="vector", configuration=TEN, profile=MemoryPoolProfile(features=features)
+        case="vector", configuration=TEN, profile=profiles.MemoryPoolProfile(features=features)
     )
     return Case(header, tuple(Step(operation) for operation in operations))
 
 
 def test_vectors_are_asked_where_they_can_be() -> None:
-    """
-    Given a golden case that needs a feature
-    When it is suited to subjects
-    Then those without it, or without such a pool, are not asked; nor is an unusable one anybody
-    """
+    """Those without it, or without such a pool, are not asked; nor is an unusable one anybody."""
     support = MEMORY_POOL_SUPPORT
-    needed = frozenset({MemoryPoolFeature.RELEASE_SLICE})
-    case = vector(Allocate("a", 1), Release("a", ReleaseForm.SLICE), features=needed)
-    both = MemoryPoolProfile(features=needed | {MemoryPoolFeature.NON_STRICT})
+    needed = frozenset({profiles.MemoryPoolFeature.RELEASE_SLICE})
+    case = vector(op.Allocate("a", 1), op.Release("a", op.ReleaseForm.SLICE), features=needed)
+    both = profiles.MemoryPoolProfile(features=needed | {profiles.MemoryPoolFeature.NON_STRICT})
     assert support.suited(case, both) == case.operations
-    assert support.suited(case, MemoryPoolProfile(features=needed)) is None
-    lacking = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.NON_STRICT}))
+    assert support.suited(case, profiles.MemoryPoolProfile(features=needed)) is None
+    lacking = profiles.MemoryPoolProfile(
+        features=frozenset({profiles.MemoryPoolFeature.NON_STRICT})
+    )
     assert support.suited(case, lacking) is None
-    assert support.suited(vector(Release("z"), features=needed), both) is None
+    assert support.suited(vector(op.Release("z"), features=needed), both) is None

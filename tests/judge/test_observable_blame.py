@@ -5,33 +5,22 @@ import pytest
 from purgatory_judge.timer.judge import TimerJudge
 from purgatory_model.replacing import replace
 from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Executor,
-    Feature,
-    Observable,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
-PROFILE = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    features=frozenset({Feature.READD, Feature.CHANGE_DELAY}),
-    observables=frozenset({Observable.QUEUED_BUCKETS}),
+PROFILE = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    features=frozenset({profiles.Feature.READD, profiles.Feature.CHANGE_DELAY}),
+    observables=frozenset({profiles.Observable.QUEUED_BUCKETS}),
 )
 
 
 def test_a_bucket_that_is_gone_is_a_divergence_and_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given a model that forgets a bucket with its last task, against the rules
-    When a task is moved to another bucket and the subject keeps the emptied one
-    Then the step diverges by a rule about adding
-    """
+    """The step diverges by a rule about adding."""
     remove = TimingWheel.remove
 
     def forgetting(wheel: TimingWheel, task: str) -> TimingWheel:
@@ -41,7 +30,7 @@ def test_a_bucket_that_is_gone_is_a_divergence_and_no_crash(
         return left
 
     monkeypatch.setattr(TimingWheel, "remove", forgetting)
-    judge = TimerJudge(TimerConfiguration(), PROFILE)
+    judge = TimerJudge(profiles.TimerConfiguration(), PROFILE)
     assert judge.step(Add("a", 5), Outcome(observed={"queued_buckets": 1})).divergence is None
     divergence = judge.step(Add("a", 9), Outcome(observed={"queued_buckets": 2})).divergence
     assert divergence is not None

@@ -1,6 +1,5 @@
 """Which rule of the purgatory is blamed where several could be, and what that explains."""
 
-import msgspec
 import pytest
 
 from purgatory_conformance.generation.source import SeededSource
@@ -13,54 +12,28 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.wrong.checking import sweeps_behind
-from purgatory_conformance.specimens.wrong.watching import (
-    completed_is_armed,
-    completed_is_watched,
-    first_try_throws_armed,
-)
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
-from purgatory_judge.case_judge import Deviation
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    Check,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    Satisfy,
-    Script,
-    Watch,
-    WatchInside,
-)
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-)
+from purgatory_spec import profiles
+from purgatory_spec.operations import Force, Operation, Script, Watch, WatchInside
 
-SUPPORT = support_of(Component.PURGATORY)
-FORCES_FIRST = Script(on_complete=(ForceInside("o1"),))
+SUPPORT = support_of(profiles.Component.PURGATORY)
 
 
 def run_of(
     operations: tuple[Operation, ...],
     make: MakePurgatory = SmallPurgatory,
-    profile: PurgatoryProfile = PROFILE,
+    profile: profiles.PurgatoryProfile = PROFILE,
     deviations: tuple[Deviation, ...] = (),
 ) -> CaseRun:
     subject = small_purgatory(make, profile)
-    return run_case(subject, "case", PurgatoryConfiguration(), operations, deviations)
+    return run_case(subject, "case", profiles.PurgatoryConfiguration(), operations, deviations)
 
 
 def blame_of(
     operations: tuple[Operation, ...],
     make: MakePurgatory,
-    profile: PurgatoryProfile = PROFILE,
+    profile: profiles.PurgatoryProfile = PROFILE,
 ) -> tuple[str, tuple[str, ...]]:
     """The rule that the last step is blamed on, and those that explain it as well."""
     run = run_of(operations, make, profile)
@@ -69,80 +42,10 @@ def blame_of(
     return run.divergence.rule, run.divergence.also
 
 
-SECOND_ENTRY: tuple[Operation, ...] = (
-    Watch("o1", ("a", "a"), 9, Script((Answer.WAIT, Answer.WAIT, Answer.WAIT, Answer.COMPLETE))),
-    Check("a"),
-)
-BY_CALLBACK: tuple[Operation, ...] = (
-    Watch("o1", ("a",), 9),
-    Watch("o2", ("a",), 9, FORCES_FIRST),
-    Satisfy("o2"),
-    Check("a"),
-)
-
-
-@pytest.mark.parametrize("operations", [SECOND_ENTRY, BY_CALLBACK], ids=["entry", "callback"])
-def test_an_entry_that_a_check_has_passed_stays(operations: tuple[Operation, ...]) -> None:
-    """
-    Given an operation that is completed after a check has passed an entry of it
-    When the entry is kept as a stale one, and when the check drops it at its end
-    Then the first is right, and the second is blamed on what a check drops
-    """
-    right = run_of(operations)
-    assert right.verdict is CaseVerdict.PASS
-    outcome = right.steps[-1].outcome
-    assert outcome is not None
-    assert (outcome.result, outcome.observed["stale_entries"]) == (1, 1)
-    assert blame_of(operations, sweeps_behind)[0] == "PURGATORY-CHECK-DROPS"
-
-
-class ForcedIsLost(SmallPurgatory):
-    """What a callback forces leaves all lists, and so does what waits beside it."""
-
-    def check(self, key: str) -> int:
-        """The list is forgotten."""
-        count = super().check(key)
-        self.lists.pop(key, None)
-        return count
-
-
-def test_other_wrong_lists_behind_a_callback_are_its_own() -> None:
-    """
-    Given a check with a callback that forces, and a further operation that waits under the key
-    When the whole list is gone after it
-    Then more is wrong than the entry that was passed, and the callback's rule is blamed
-    """
-    operations = (Watch("o3", ("a",), 9), *BY_CALLBACK)
-    assert blame_of(operations, ForcedIsLost)[0] == "PURGATORY-FORCE-INSIDE"
-
-
 WATCHES_ITSELF: tuple[Operation, ...] = (
     Watch("o1", ("a",), 9, Script(on_complete=(WatchInside("o1", ("b",), 9),))),
     Force("o1"),
 )
-
-
-@pytest.mark.parametrize("make", [completed_is_watched, completed_is_armed])
-def test_an_operation_that_watches_itself_is_completed(make: type[SmallPurgatory]) -> None:
-    """
-    Given an operation whose own on_complete watches it
-    When it is then in the lists, or in the timer
-    Then a completed operation was watched, or it was not completed yet
-    """
-    assert blame_of(WATCHES_ITSELF, make) == (
-        "PURGATORY-WATCH-COMPLETED",
-        ("PURGATORY-CALLBACK-ORDER",),
-    )
-
-
-def test_a_completed_operation_watched_by_a_step_has_one_explanation() -> None:
-    """
-    Given an operation that was completed in an earlier step
-    When it is watched and then in the lists
-    Then the order of callbacks does not explain it
-    """
-    operations = (Watch("o1", ("a",), 9), Force("o1"), Watch("o1", ("b",), 9))
-    assert blame_of(operations, completed_is_watched) == ("PURGATORY-WATCH-COMPLETED", ())
 
 
 class TriedAndWatched(SmallPurgatory):
@@ -178,11 +81,7 @@ def drawn(seed: int) -> Candidate:
 
 @pytest.mark.slow
 def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> None:
-    """
-    Given a purgatory that watches completed operations, and declares it
-    When cases run in which callbacks watch their own operation
-    Then each passes or deviates as declared; undeclared, some of them fail by that rule
-    """
+    """Each passes or deviates as declared; undeclared, some of them fail by that rule."""
     subject = small_purgatory(TriedAndWatched)
     cases = [case for seed in range(200) if watches_itself(case := drawn(seed))]
     declared = [
@@ -194,29 +93,3 @@ def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> No
     by_itself = run_of(WATCHES_ITSELF, TriedAndWatched, deviations=(COMPLETED_WATCHED,))
     assert by_itself.verdict is CaseVerdict.DEVIATES
     assert blame_of(WATCHES_ITSELF, TriedAndWatched)[0] == COMPLETED_WATCHED.rule
-
-
-@pytest.mark.parametrize("executor", [Executor.STEPPED, Executor.INLINE])
-def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: Executor) -> None:
-    """
-    Given a purgatory that is wrongly declared to have a timing wheel
-    When an operation is watched whose delay is zero, and does not expire at once
-    Then its time-out is missing, and not its second try
-    """
-    profile = msgspec.structs.replace(
-        SILENT_PROFILE, executor=executor, structure=Structure.DELAY_QUEUE_WHEEL
-    )
-    assert blame_of((Watch("o1", ("a",), 0),), SmallPurgatory, profile)[0] == "PURGATORY-TIME-OUT"
-
-
-def test_time_out_that_a_throwing_watch_has_moved_is_blamed_on_that_watch() -> None:
-    """
-    Given an operation that waits, and is watched again later with a try that throws
-    When its time-out is missing because that watch has moved it
-    Then it is blamed on the first try that threw, also where a second one threw before
-    """
-    for tries in ((Answer.WAIT, Answer.WAIT, Answer.THROW), (Answer.WAIT, Answer.THROW)):
-        watch = Watch("o1", ("a",), 4, Script(tries))
-        operations = (watch, Elapse(1), watch, Advance(4))
-        blamed = blame_of(operations, first_try_throws_armed, SILENT_PROFILE)
-        assert blamed[0] == "PURGATORY-FIRST-TRY-THROWS"

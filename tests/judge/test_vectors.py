@@ -31,12 +31,8 @@ def judgements_of(vector: Case) -> list[Judgement]:
 
 @pytest.mark.parametrize("vector", all_vectors(), ids=lambda vector: vector.header.case)
 def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
-    """
-    Given a golden vector
-    When its recorded outcomes are judged
-    Then each is what the model expects, and the rules that it names were put to the test
-    """
-    judgements = judgements_of(vector)
+    """Each is what the model expects, and the rules that it names were put to the test."""
+    judgements = judged(vector)
     assert len(judgements) == len(vector.steps) > 0
     assert [each.divergence for each in judgements] == [None] * len(judgements)
     visited = set().union(*(each.visited for each in judgements))
@@ -45,11 +41,7 @@ def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
 
 @pytest.mark.parametrize("vector", all_vectors(), ids=lambda vector: vector.header.case)
 def test_a_changed_count_in_a_vector_is_noticed(vector: Case) -> None:
-    """
-    Given a golden vector whose last outcome shows a count that is one too large
-    When it is judged
-    Then that step diverges, and no other
-    """
+    """When it is judged, that step diverges, and no other."""
     last = vector.steps[-1]
     assert last.outcome is not None
     counts = [each for each, count in last.outcome.observed.items() if isinstance(count, int)]

@@ -23,11 +23,10 @@ def sequential_pool(pool: ConcurrentMemoryPool) -> MemoryPoolModel:
 
 @dataclass(frozen=True)
 class Forgetful:
-    """A sequential pool without its past, so that its states are finitely many.
+    """A sequential pool without its past, so that its states are finitely many."""
 
-    Dry spells are not looked at here; which buffers were given back matters to a pool that checks
-    releases alone.
-    """
+    # Dry spells are not looked at here; which buffers were given back matters to a pool that checks
+    # releases alone.
 
     model: MemoryPoolModel
 

@@ -28,10 +28,8 @@ def agree(
     operation: Operation,
     pairs: Sequence[tuple[Outcome, State]],
 ) -> bool:
-    """Whether accept gives what is enumerated, for some outcomes and for outcomes near them.
-
-    Where there are more than ``MOST`` outcomes, it may give states that are not enumerated.
-    """
+    """Whether accept gives what is enumerated, for some outcomes and for outcomes near them."""
+    # Where there are more than ``MOST`` outcomes, it may give states that are not enumerated.
     for outcome, _ in pairs[:3]:
         for candidate in (outcome, *outcomes_near(outcome)):
             enumerated = {after for other, after in pairs if same(candidate, other)}

@@ -3,39 +3,27 @@
 from immutables import Map
 
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Answer,
-    Operation,
-)
+from purgatory_spec import profiles
+from purgatory_spec.operations import Answer, Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    Structure,
-    ThrowingTry,
-)
 from purgatory_spec.reasons import Reason
 
 from .purgatory_strategies import State, only, told
 
 WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
-EVERYTHING = frozenset(PurgatoryObservable)
+EVERYTHING = frozenset(profiles.PurgatoryObservable)
 
 
 def stepped(
-    accounting: Accounting = Accounting.EXACT,
-    throwing_try: ThrowingTry = ThrowingTry.STOP,
-    structure: Structure = Structure.ANY,
-) -> PurgatoryProfile:
-    return PurgatoryProfile(
-        check_drops=CheckDrops.AS_PASSED,
+    accounting: profiles.Accounting = profiles.Accounting.EXACT,
+    throwing_try: profiles.ThrowingTry = profiles.ThrowingTry.STOP,
+    structure: profiles.Structure = profiles.Structure.ANY,
+) -> profiles.PurgatoryProfile:
+    return profiles.PurgatoryProfile(
+        check_drops=profiles.CheckDrops.AS_PASSED,
         accounting=accounting,
         throwing_try=throwing_try,
-        executor=Executor.STEPPED,
+        executor=profiles.Executor.STEPPED,
         structure=structure,
         observables=EVERYTHING,
     )
@@ -43,24 +31,26 @@ def stepped(
 
 def asked(
     *operations: Operation,
-    profile: PurgatoryProfile | None = None,
-    configuration: PurgatoryConfiguration | None = None,
+    profile: profiles.PurgatoryProfile | None = None,
+    configuration: profiles.PurgatoryConfiguration | None = None,
 ) -> tuple[tuple[Outcome, ...], State]:
     """What must come of the operations."""
-    model = purgatory_model(configuration or PurgatoryConfiguration(), profile or stepped())
+    model = purgatory_model(
+        configuration or profiles.PurgatoryConfiguration(), profile or stepped()
+    )
     return only(model, *operations)
 
 
-def last(*operations: Operation, profile: PurgatoryProfile | None = None) -> Outcome:
+def last(*operations: Operation, profile: profiles.PurgatoryProfile | None = None) -> Outcome:
     """What must come of the last of the operations."""
     return asked(*operations, profile=profile)[0][-1]
 
 
 def everything(
-    *operations: Operation, profile: PurgatoryProfile | None = None
+    *operations: Operation, profile: profiles.PurgatoryProfile | None = None
 ) -> set[tuple[object, Reason | None, str, Map[str, tuple[str, ...]]]]:
     """All that may come of the last operation: result, rejection, events, lists."""
-    model = purgatory_model(PurgatoryConfiguration(), profile or stepped())
+    model = purgatory_model(profiles.PurgatoryConfiguration(), profile or stepped())
     states = {model.initial()}
     for operation in operations[:-1]:
         states = {after for state in states for _, after in model.successors(state, operation)}

@@ -7,26 +7,7 @@ from hypothesis import strategies as st
 
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Throw,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
@@ -45,9 +26,9 @@ from purgatory_spec.profiles import (
     ThrowingTry,
 )
 
-State = PurgatoryState
-Model = PurgatoryModel
-Asked = tuple[PurgatoryProfile, PurgatoryConfiguration, tuple[Operation, ...]]
+State = PurgatoryState[Store]
+Model = PurgatoryModel[Store]
+Asked = tuple[PurgatoryProfile, PurgatoryConfiguration, tuple[op.Operation, ...]]
 
 NAMES = st.sampled_from(("a", "b", "c", "d"))
 KEYS = st.sampled_from(("k", "j"))
@@ -94,27 +75,27 @@ def keys() -> st.SearchStrategy[tuple[str, ...]]:
     return st.one_of(some, some, some, st.lists(KEYS, max_size=1).map(tuple))
 
 
-def actions() -> st.SearchStrategy[tuple[CallbackAction, ...]]:
+def actions() -> st.SearchStrategy[tuple[op.CallbackAction, ...]]:
     """What a callback does."""
-    one: st.SearchStrategy[CallbackAction] = st.one_of(
-        st.builds(CheckInside, key=KEYS),
-        st.builds(WatchInside, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS),
-        st.builds(CancelForKeyInside, key=KEYS),
-        st.builds(ForceInside, operation=NAMES),
-        st.just(Throw()),
+    one: st.SearchStrategy[op.CallbackAction] = st.one_of(
+        st.builds(op.CheckInside, key=KEYS),
+        st.builds(op.WatchInside, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS),
+        st.builds(op.CancelForKeyInside, key=KEYS),
+        st.builds(op.ForceInside, operation=NAMES),
+        st.just(op.Throw()),
     )
     return st.one_of(st.just(()), st.lists(one, min_size=1, max_size=3).map(tuple))
 
 
-WAIT, COMPLETE = Answer.WAIT, Answer.COMPLETE
+WAIT, COMPLETE = op.Answer.WAIT, op.Answer.COMPLETE
 USUAL_TRIES = ((), (WAIT, COMPLETE), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, WAIT, COMPLETE))
 
 
-def scripts() -> st.SearchStrategy[Script]:
+def scripts() -> st.SearchStrategy[op.Script]:
     """What an operation does when it is called."""
-    unusual = st.lists(st.sampled_from(Answer), max_size=4).map(tuple)
+    unusual = st.lists(st.sampled_from(op.Answer), max_size=4).map(tuple)
     return st.builds(
-        Script,
+        op.Script,
         tries=st.one_of(st.sampled_from(USUAL_TRIES), st.sampled_from(USUAL_TRIES), unusual),
         on_complete=actions(),
         on_expiration=actions(),
@@ -129,36 +110,36 @@ class Later:
     advance: bool
 
 
-def moves(*, scripted: bool) -> st.SearchStrategy[Operation | Later]:
+def moves(*, scripted: bool) -> st.SearchStrategy[op.Operation | Later]:
     """One thing to ask, or some time to let pass."""
-    script = scripts() if scripted else st.just(Script())
-    watch = st.builds(Watch, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS, script=script)
+    script = scripts() if scripted else st.just(op.Script())
+    watch = st.builds(op.Watch, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS, script=script)
     return st.one_of(
         watch,
         st.builds(Later, by_ms=st.integers(0, 4), advance=st.just(True)),
-        st.just(RunOne()),
-        st.builds(Check, key=KEYS),
-        st.builds(Force, operation=NAMES),
+        st.just(op.RunOne()),
+        st.builds(op.Check, key=KEYS),
+        st.builds(op.Force, operation=NAMES),
         watch,
         st.builds(Later, by_ms=st.integers(0, 4), advance=st.booleans()),
-        st.builds(Satisfy, operation=NAMES),
+        st.builds(op.Satisfy, operation=NAMES),
         watch,
-        st.builds(CancelForKey, key=KEYS),
+        st.builds(op.CancelForKey, key=KEYS),
     )
 
 
-def at_readings(asked: Iterable[Operation | Later], start_ms: int) -> Iterator[Operation]:
+def at_readings(asked: Iterable[op.Operation | Later], start_ms: int) -> Iterator[op.Operation]:
     """The same with the clock's readings; names that nobody knows are only watched."""
     now_ms = start_ms
     known: set[str] = set()
     for each in asked:
         if isinstance(each, Later):
             now_ms += each.by_ms
-            yield Advance(now_ms) if each.advance else Elapse(now_ms)
+            yield op.Advance(now_ms) if each.advance else op.Elapse(now_ms)
             continue
-        if isinstance(each, Watch):
+        if isinstance(each, op.Watch):
             known.add(each.operation)
-        if not isinstance(each, Force | Satisfy) or each.operation in known:
+        if not isinstance(each, op.Force | op.Satisfy) or each.operation in known:
             yield each
 
 
@@ -177,12 +158,12 @@ def cases(
     made_with = draw(configurations() if configuration is None else configuration)
     asked = draw(st.lists(moves(scripted=scripted), min_size=least, max_size=most))
     if shut and draw(st.integers(0, 3)) == 3:
-        asked.insert(max(0, len(asked) - draw(st.integers(0, 5))), Shutdown())
+        asked.insert(max(0, len(asked) - draw(st.integers(0, 5))), op.Shutdown())
     declared = draw(profiles() if profile is None else profile)
     return declared, made_with, tuple(at_readings(asked, made_with.start_ms))
 
 
-def only(model: Model, *asked: Operation) -> tuple[tuple[Outcome, ...], State]:
+def only(model: Model, *asked: op.Operation) -> tuple[tuple[Outcome, ...], State]:
     """What must come of operations that leave nothing open, and the state behind them."""
     state = model.initial()
     seen: list[Outcome] = []

@@ -36,11 +36,7 @@ def floor_towards_zero(time: int, tick: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_contract_is_confirmed_over_all_paths(name: str) -> None:
-    """
-    Given a function with its contract
-    When CrossHair explores it
-    Then every postcondition is confirmed over all paths: an exit code of 0 would not say so
-    """
+    """Every postcondition is confirmed over all paths: an exit code of 0 would not say so."""
     report = crosshair(f"purgatory_model.arithmetic.{name}")
     lines = [line for line in report.splitlines() if line.strip()]
     assert lines, report
@@ -51,11 +47,7 @@ def test_contract_is_confirmed_over_all_paths(name: str) -> None:
 
 @pytest.mark.slow
 def test_control_a_wrong_contract_is_refuted(tmp_path: Path) -> None:
-    """
-    Given a function that rounds towards zero under the contract of rounding down
-    When CrossHair explores it
-    Then it gives a counterexample
-    """
+    """When CrossHair explores it, it gives a counterexample."""
     (tmp_path / "wrong.py").write_text(WRONG, encoding="utf-8")
     report = crosshair("wrong.py", tmp_path)
     assert CONFIRMED not in report
@@ -63,21 +55,13 @@ def test_control_a_wrong_contract_is_refuted(tmp_path: Path) -> None:
 
 
 def test_rounding_at_and_around_zero() -> None:
-    """
-    Given times on both sides of zero and of a multiple
-    When they are rounded to a tick of ten
-    Then down and up go to the multiples on either side
-    """
+    """When they are rounded to a tick of ten, down and up go to the multiples on either side."""
     assert [floor_to(t, 10) for t in (-11, -10, -9, 0, 9, 10)] == [-20, -10, -10, 0, 0, 10]
     assert [ceiling_to(t, 10) for t in (-11, -10, -9, 0, 1, 10)] == [-10, -10, 0, 0, 10, 10]
 
 
 def test_levels_of_the_default_wheel() -> None:
-    """
-    Given a wheel of 20 buckets and a tick of 1 ms whose clock reads 0
-    When delays at the edges are placed
-    Then 19, 399 and 7999 are the last ones of their levels
-    """
+    """When delays at the edges are placed, 19, 399 and 7999 are the last ones of their levels."""
     edges = (1, 19, 20, 399, 400, 7999, 8000)
     assert [level_of(d, 0, 1, 20) for d in edges] == [1, 1, 2, 2, 3, 3, 4]
     assert [tick_of_level(level, 1, 20) for level in (1, 2, 3)] == [1, 20, 400]
@@ -92,11 +76,7 @@ def test_levels_of_the_default_wheel() -> None:
 def test_a_task_is_covered_by_its_level_and_by_none_below(
     own_clock: int, tick: int, size: int, ahead: int
 ) -> None:
-    """
-    Given a wheel's clock and a due tick after it
-    When the task is placed
-    Then its level covers it, the level below does not, and it never lands in the present bucket
-    """
+    """Its level covers it, the level below does not, and it never lands in the present bucket."""
     own_clock = floor_to(own_clock, tick)
     due_tick = own_clock + tick * (1 + ahead // tick)
     level = level_of(due_tick, own_clock, tick, size)

@@ -107,11 +107,7 @@ def test_a_request_is_received_and_its_channel_ordered() -> None:
 
 
 def test_who_is_read_first_is_free() -> None:
-    """
-    Given two channels with a request each, and memory for one
-    When the server polls
-    Then either is received, and the other waits
-    """
+    """When the server polls, either is received, and the other waits."""
     pairs = followed(model(), *TWO, whole("c1"), whole("c2"), Poll())
     assert {(seen(outcome)[0], outcome.observed["waiting"]) for outcome, _ in pairs} == {
         (("c1#1",), ("c2",)),
@@ -140,11 +136,7 @@ def test_a_release_within_a_poll_counts_in_it_or_in_the_next() -> None:
 
 @pytest.mark.parametrize(("profile", "both"), [(FIRST_COME, 1), (EVERYONE, 2)])
 def test_a_newcomer_waits_behind_the_line(profile: ChannelMutingProfile, both: int) -> None:
-    """
-    Given a channel that waits, memory that has come back, and a newcomer
-    When the server polls
-    Then under first come the one that waited is received, and else either
-    """
+    """When the server polls, under first come the one that waited is received, and else either."""
     steps = (Connect("c3"), Release("c1#1"), whole("c3"), Poll())
     pairs = followed(model(profile=profile), *WAITING, *steps)
     assert len(received(pairs)) == both
@@ -231,11 +223,7 @@ def test_the_depleted_time_counts_a_wait_that_goes_on() -> None:
 
 
 def test_what_released_kafka_does_under_tls() -> None:
-    """
-    Given TLS, and a channel that waits with a part of its body in the TLS buffers
-    When memory is released while the poll waits for its sockets
-    Then under the variant the channel may hold and wait, and never read on
-    """
+    """Under the variant the channel may hold and wait, and never read on."""
     tls = ChannelMutingConfiguration(10, 10, tls=True)
     stuck = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 9), Poll(), PollWhile("c1#1"))
     right = followed(model(tls, EVERYONE), *stuck)
@@ -249,11 +237,7 @@ def test_what_released_kafka_does_under_tls() -> None:
 
 
 def test_a_channel_may_be_stuck_behind_one_that_was_received_in_the_same_poll() -> None:
-    """
-    Given TLS, memory beyond the limit, a channel that waits with a whole request, another with half
-    When memory is released while the poll waits for its sockets
-    Then under the variant the first may be received, and the second hold and wait
-    """
+    """Under the variant the first may be received, and the second hold and wait."""
     tls = ChannelMutingConfiguration(10, 8, tls=True)
     two_wait = (
         *(*TWO, Connect("c3"), whole("c1", 8), Poll()),
@@ -269,11 +253,7 @@ def test_a_channel_may_be_stuck_behind_one_that_was_received_in_the_same_poll() 
 
 
 def test_tls_bytes_behind_an_empty_request_may_be_forgotten_until_more_come() -> None:
-    """
-    Given TLS, and an empty request with another behind it
-    When the empty one is received and answered
-    Then under the variant the other may be left until its client sends more
-    """
+    """Under the variant the other may be left until its client sends more."""
     tls = ChannelMutingConfiguration(10, 10, tls=True)
     ahead = (*TWO, whole("c1", 0), whole("c1", 3), Poll(), Respond("c1"))
     assert received(followed(model(tls), *ahead, Poll())) == {("c1#2",)}
@@ -286,11 +266,7 @@ def test_tls_bytes_behind_an_empty_request_may_be_forgotten_until_more_come() ->
 
 
 def test_a_channel_without_bytes_may_ask_again_with_the_next() -> None:
-    """
-    Given a channel that was refused, of whose body nothing was sent, and memory that comes back
-    When the server polls
-    Then it asks at once, or with the next bytes, as declared
-    """
+    """When the server polls, it asks at once, or with the next bytes, as declared."""
     refused = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 4), Poll(), Release("c1#1"), Poll())
     assert observed(followed(model(), *refused), "holding") == {("c2",)}
     later = model(profile=msgspec.structs.replace(EVERYONE, ask_again=AskAgain.WITH_BYTES))
@@ -348,24 +324,15 @@ def drawn() -> tuple[tuple[ChannelMutingModel, ChannelMutingState, Operation], .
 
 
 def test_both_faces_agree() -> None:
-    """
-    Given steps of generated cases
-    When a step is accepted, and its outcomes are enumerated
-    Then exactly the enumerated outcomes are accepted, each with its state
-    """
+    """Exactly the enumerated outcomes are accepted, each with its state."""
     for given, state, operation in drawn()[::7]:
         pairs = list(given.successors(state, operation))
         assert agree(given, state, operation, pairs), operation
 
 
 def test_rules_that_docstrings_name_are_reasons_and_no_others() -> None:
-    """
-    Given the rules that docstrings of the model name
-    When generated cases are followed
-    Then each of them is the reason of some step, and no step has another reason
-    """
-    stated_in = (channel_state, kafka_channels, channels, channel_muting)
-    source = "".join(Path(str(each.__file__)).read_text(encoding="utf-8") for each in stated_in)
+    """Each of them is the reason of some step, and no step has another reason."""
+    source = Path(str(channel_muting.__file__)).read_text(encoding="utf-8")
     stating = (ast.FunctionDef, ast.ClassDef, ast.Module)
     texts = [
         ast.get_docstring(n) or "" for n in ast.walk(ast.parse(source)) if isinstance(n, stating)

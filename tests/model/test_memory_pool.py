@@ -17,48 +17,34 @@ from purgatory_model.claims.memory_pool import (
     broken_invariants,
 )
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
-from purgatory_spec.operations import (
-    Allocate,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    RunOne,
-)
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-    ZeroRequest,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
 
 from .faces import agree
 
-CAREFUL = MemoryPoolProfile(
-    release_validation=ReleaseValidation.IDENTITY,
-    features=frozenset(MemoryPoolFeature),
-    observables=frozenset(MemoryPoolObservable),
+CAREFUL = profiles.MemoryPoolProfile(
+    release_validation=profiles.ReleaseValidation.IDENTITY,
+    features=frozenset(profiles.MemoryPoolFeature),
+    observables=frozenset(profiles.MemoryPoolObservable),
 )
-NAIVE = msgspec.structs.replace(CAREFUL, release_validation=ReleaseValidation.NONE)
+NAIVE = msgspec.structs.replace(CAREFUL, release_validation=profiles.ReleaseValidation.NONE)
 
-EXAMPLE = MemoryPoolConfiguration(100, 40)
-STRICT = MemoryPoolConfiguration(100, 40, strict=True)
+EXAMPLE = profiles.MemoryPoolConfiguration(100, 40)
+STRICT = profiles.MemoryPoolConfiguration(100, 40, strict=True)
 
-Case = tuple[MemoryPoolModel, tuple[Operation, ...]]
+Case = tuple[MemoryPoolModel, tuple[op.Operation, ...]]
 
 
-def meaning(means: ZeroRequest, profile: MemoryPoolProfile = CAREFUL) -> MemoryPoolProfile:
+def meaning(
+    means: profiles.ZeroRequest, profile: profiles.MemoryPoolProfile = CAREFUL
+) -> profiles.MemoryPoolProfile:
     return msgspec.structs.replace(profile, zero_request=means)
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    means = draw(st.sampled_from(ZeroRequest))
+    means = draw(st.sampled_from(profiles.ZeroRequest))
     profile = meaning(means, draw(st.sampled_from((CAREFUL, NAIVE))))
     source = HypothesisSource(draw)
     configuration = draw_configuration(profile, source, frozenset())
@@ -66,7 +52,7 @@ def cases(draw: st.DrawFn) -> Case:
     return MemoryPoolModel(configuration, profile), operations
 
 
-def after(model: MemoryPoolModel, *operations: Operation) -> MemoryPoolState:
+def after(model: MemoryPoolModel, *operations: op.Operation) -> MemoryPoolState:
     """The state after the operations, each going the first way."""
     state = model.initial()
     for operation in operations:
@@ -78,11 +64,7 @@ def after(model: MemoryPoolModel, *operations: Operation) -> MemoryPoolState:
 @given(cases())
 @settings(max_examples=80)
 def test_accept_and_successors_are_one_relation(case: Case) -> None:
-    """
-    Given a state and an operation
-    When every outcome is enumerated
-    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
-    """
+    """Accept gives, for each of them and for outcomes near it, the states enumerated with it."""
     model, operations = case
     state = model.initial()
     for operation in operations:
@@ -95,11 +77,7 @@ def test_accept_and_successors_are_one_relation(case: Case) -> None:
 @given(cases())
 @settings(max_examples=80)
 def test_invariants_hold_unless_something_else_is_credited(case: Case) -> None:
-    """
-    Given a pool that follows generated steps, under either profile
-    When it never credits what is not its own
-    Then every invariant holds in each state
-    """
+    """When it never credits what is not its own, every invariant holds in each state."""
     model, operations = case
     state = model.initial()
     for operation in operations:
@@ -109,23 +87,19 @@ def test_invariants_hold_unless_something_else_is_credited(case: Case) -> None:
         assert list(broken_invariants(model, state)) == []
 
 
-def operation_is_no_ordinary_release(state: MemoryPoolState, operation: Operation) -> bool:
-    if isinstance(operation, Release):
-        return operation.form is not ReleaseForm.ITSELF or operation.buffer not in state.held
-    return isinstance(operation, ReleaseForeign)
+def operation_is_no_ordinary_release(state: MemoryPoolState, operation: op.Operation) -> bool:
+    if isinstance(operation, op.Release):
+        return operation.form is not op.ReleaseForm.ITSELF or operation.buffer not in state.held
+    return isinstance(operation, op.ReleaseForeign)
 
 
 def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
-    """
-    Given a pool that does not know its own buffers
-    When a foreign buffer is credited, and then as much as possible is granted
-    Then first conservation is broken, then the bound; the variant excuses both
-    """
+    """First conservation is broken, then the bound; the variant excuses both."""
     model = MemoryPoolModel(EXAMPLE, NAIVE)
-    state = after(model, ReleaseForeign(40))
+    state = after(model, op.ReleaseForeign(40))
     assert [broken.rule for broken in broken_invariants(model, state)] == ["POOL-CONSERVATION"]
-    asked = [Allocate(f"b{number}", 40) for number in range(4)]
-    state = after(model, ReleaseForeign(40), *asked)
+    asked = [op.Allocate(f"b{number}", 40) for number in range(4)]
+    state = after(model, op.ReleaseForeign(40), *asked)
     assert state.outstanding_bytes == 160
     assert {broken.rule for broken in broken_invariants(model, state)} == {
         "POOL-CONSERVATION",
@@ -135,14 +109,9 @@ def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
     assert list(broken_invariants(excused, state)) == []
 
 
-@pytest.mark.parametrize("form", [ReleaseForm.SLICE, ReleaseForm.COPY])
-def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseForm) -> None:
-    """
-    Given a pool that does not know its own buffers
-    When something that looks like a buffer is released
-    Then it is credited, and the buffer is outstanding all the same
-    """
-    state = after(MemoryPoolModel(EXAMPLE, NAIVE), Allocate("a", 30), Release("a", form))
+@pytest.mark.parametrize("form", [op.ReleaseForm.SLICE, op.ReleaseForm.COPY])
+def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: op.ReleaseForm) -> None:
+    state = after(MemoryPoolModel(EXAMPLE, NAIVE), op.Allocate("a", 30), op.Release("a", form))
     assert (state.available_bytes, state.outstanding_bytes) == (100, 30)
 
 
@@ -151,18 +120,14 @@ def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseFor
 def test_the_published_bound_is_never_reached(
     size: int, largest: int, strict: bool, seed: int
 ) -> None:
-    """
-    Given a pool and a random walk of legal requests and releases
-    When what is outstanding is compared with the size and a largest buffer
-    Then it is always less
-    """
-    sizes = MemoryPoolConfiguration(max(size, largest), largest, strict)
-    model, source = MemoryPoolModel(sizes, MemoryPoolProfile()), SeededSource(seed)
+    """Given a pool and a random walk of legal requests and releases: it is always less."""
+    sizes = profiles.MemoryPoolConfiguration(max(size, largest), largest, strict)
+    model, source = MemoryPoolModel(sizes, profiles.MemoryPoolProfile()), SeededSource(seed)
     state = model.initial()
     for number in range(60):
-        step: Operation = Allocate(f"b{number}", source.integer(1, largest))
+        step: op.Operation = op.Allocate(f"b{number}", source.integer(1, largest))
         if state.held and source.integer(0, 3) == 0:
-            step = Release(source.item(sorted(state.held)))
+            step = op.Release(source.item(sorted(state.held)))
         state = next(iter(model.successors(state, step)))[1]
         assert state.outstanding_bytes <= bound_of(sizes)
         assert state.outstanding_bytes < sizes.size_bytes + sizes.max_single_bytes
@@ -170,18 +135,14 @@ def test_the_published_bound_is_never_reached(
 
 SORTS = {
     "non-strict": PoolInstance(),
-    "strict": PoolInstance(MemoryPoolConfiguration(3, 2, strict=True)),
+    "strict": PoolInstance(profiles.MemoryPoolConfiguration(3, 2, strict=True)),
 }
 
 
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("claim", TRUE_CLAIMS)
 def test_claim_holds_in_every_state_of_a_small_instance(claim: str, sort: str) -> None:
-    """
-    Given a pool of three bytes with buffers of one and two
-    When every state is visited
-    Then no step breaks the claim
-    """
+    """Given a pool of three bytes with buffers of one and two: no step breaks the claim."""
     instance = SORTS[sort]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.complete
@@ -200,11 +161,7 @@ def test_claim_holds_in_every_state_of_a_small_instance(claim: str, sort: str) -
     ],
 )
 def test_what_one_would_believe_is_false(sort: str, claim: str, length: int) -> None:
-    """
-    Given a claim that sounds right and is not
-    When the instance is explored
-    Then the shortest way to break it is found
-    """
+    """Given a claim that sounds right and is not: the shortest way to break it is found."""
     instance = SORTS[sort]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.counterexample is not None
@@ -216,99 +173,74 @@ def test_what_one_would_believe_is_false(sort: str, claim: str, length: int) -> 
     ("sort", "claim"), [("strict", "within-size"), ("non-strict", "refuses-only-depleted")]
 )
 def test_what_is_false_of_one_sort_is_true_of_the_other(sort: str, claim: str) -> None:
-    """
-    Given a claim that one sort of pool breaks
-    When the other sort is explored
-    Then it holds there
-    """
+    """Given a claim that one sort of pool breaks: it holds there."""
     instance = SORTS[sort]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert (found.complete, found.counterexample) == (True, None)
 
 
 def test_strict_pool_refuses_without_being_out_of_memory() -> None:
-    """
-    Given a strict pool of 100 bytes of which 80 are taken
-    When 40 are asked for
-    Then they are refused, 20 are available, and it is not out of memory
-    """
     model = MemoryPoolModel(STRICT, CAREFUL)
-    state = after(model, Allocate("a", 40), Allocate("b", 40))
-    ((outcome, reached),) = model.successors(state, Allocate("c", 40))
+    state = after(model, op.Allocate("a", 40), op.Allocate("b", 40))
+    ((outcome, reached),) = model.successors(state, op.Allocate("c", 40))
     assert outcome.result is False
     assert (outcome.observed["available_bytes"], outcome.observed["out_of_memory"]) == (20, False)
     assert reached.spell_began_ms == 0
 
 
 def test_whether_a_loss_ends_a_dry_spell_is_free() -> None:
-    """
-    Given a dry spell, and a buffer that its holder loses
-    When the pool credits it
-    Then the spell may go on or have ended; without a spell, or if none is shown, there is one way
-    """
+    """The spell may go on or have ended; without a spell, or if none is shown, there is one way."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
-    full = (Allocate("a", 40), Allocate("b", 40), Allocate("c", 40))
-    dry = after(model, *full, Allocate("d", 1), Elapse(7))
-    reached = {state for _, state in model.successors(dry, Lose("a"))}
+    full = (op.Allocate("a", 40), op.Allocate("b", 40), op.Allocate("c", 40))
+    dry = after(model, *full, op.Allocate("d", 1), op.Elapse(7))
+    reached = {state for _, state in model.successors(dry, op.Lose("a"))}
     assert {(state.spell_began_ms, state.depleted_ms) for state in reached} == {(0, 0), (None, 7)}
     assert {state.available_bytes for state in reached} == {20}
-    assert len(list(model.successors(after(model, *full), Lose("a")))) == 1
-    silent = MemoryPoolModel(EXAMPLE, MemoryPoolProfile())
-    assert len(list(silent.successors(dry, Lose("a")))) == 1
+    assert len(list(model.successors(after(model, *full), op.Lose("a")))) == 1
+    silent = MemoryPoolModel(EXAMPLE, profiles.MemoryPoolProfile())
+    assert len(list(silent.successors(dry, op.Lose("a")))) == 1
 
 
 def test_names_that_were_never_granted_are_unknown() -> None:
-    """
-    Given a pool that granted nothing, or lost what it granted
-    When a name is released or lost
-    Then it is unknown, and nothing changes
-    """
+    """When a name is released or lost, it is unknown, and nothing changes."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
-    lost = after(model, Allocate("a", 1), Lose("a"))
+    lost = after(model, op.Allocate("a", 1), op.Lose("a"))
     for state in (model.initial(), lost):
-        for operation in (Release("a"), Release("a", ReleaseForm.COPY), Lose("a")):
+        for operation in (op.Release("a"), op.Release("a", op.ReleaseForm.COPY), op.Lose("a")):
             ((outcome, reached),) = model.successors(state, operation)
             assert (outcome.rejected, reached) == (Reason.UNKNOWN_NAME, state)
 
 
 def test_what_is_no_step_of_a_pool_is_an_error_of_the_caller() -> None:
-    """
-    Given a pool
-    When the clock would go back, or a timer's operation is asked for, or there is no such variant
-    Then it is a ValueError
-    """
+    """Given a pool: it is a ValueError."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
     with pytest.raises(ValueError, match="cannot go back"):
-        model.expectations(after(model, Elapse(5)), Elapse(4))
+        model.expectations(after(model, op.Elapse(5)), op.Elapse(4))
     with pytest.raises(ValueError, match="no operation run_one"):
-        model.expectations(model.initial(), RunOne())
+        model.expectations(model.initial(), op.RunOne())
     with pytest.raises(ValueError, match="no variant 'other'"):
         MemoryPoolModel(EXAMPLE, CAREFUL, frozenset({"other"}))
 
 
-FULL = (Allocate("a", 40), Allocate("b", 40), Allocate("c", 20))
+FULL = (op.Allocate("a", 40), op.Allocate("b", 40), op.Allocate("c", 20))
 
 ANSWERS_TO_NOTHING = {
-    (ZeroRequest.REJECT, False): {(None, Reason.INVALID_ARGUMENT)},
-    (ZeroRequest.REJECT, True): {(None, Reason.INVALID_ARGUMENT)},
-    (ZeroRequest.REFUSE, False): {(False, None)},
-    (ZeroRequest.REFUSE, True): {(False, None)},
-    (ZeroRequest.GRANT, False): {(True, None), (False, None)},
-    (ZeroRequest.GRANT, True): {(True, None)},
+    (profiles.ZeroRequest.REJECT, False): {(None, Reason.INVALID_ARGUMENT)},
+    (profiles.ZeroRequest.REJECT, True): {(None, Reason.INVALID_ARGUMENT)},
+    (profiles.ZeroRequest.REFUSE, False): {(False, None)},
+    (profiles.ZeroRequest.REFUSE, True): {(False, None)},
+    (profiles.ZeroRequest.GRANT, False): {(True, None), (False, None)},
+    (profiles.ZeroRequest.GRANT, True): {(True, None)},
 }
 
 
 @pytest.mark.parametrize(("means", "is_strict"), ANSWERS_TO_NOTHING)
-def test_a_request_for_nothing_at_a_full_pool(means: ZeroRequest, is_strict: bool) -> None:
-    """
-    Given a pool without anything left
-    When nothing is asked for
-    Then the answer is the declared one; where that is a grant and the pool is not strict, either
-    """
+def test_a_request_for_nothing_at_a_full_pool(means: profiles.ZeroRequest, is_strict: bool) -> None:
+    """The answer is the declared one; where that is a grant and the pool is not strict, either."""
     model = MemoryPoolModel(STRICT if is_strict else EXAMPLE, meaning(means))
     full = after(model, *FULL)
     assert full.available_bytes == 0
-    pairs = list(model.successors(full, Allocate("n", 0)))
+    pairs = list(model.successors(full, op.Allocate("n", 0)))
     answers = {(outcome.result, outcome.rejected) for outcome, _ in pairs}
     assert answers == ANSWERS_TO_NOTHING[means, is_strict]
     assert {state.available_bytes for _, state in pairs} == {0}
@@ -316,37 +248,29 @@ def test_a_request_for_nothing_at_a_full_pool(means: ZeroRequest, is_strict: boo
 
 @pytest.mark.parametrize("shows_spells", [True, False])
 def test_whether_a_request_for_nothing_belongs_to_a_dry_spell_is_free(shows_spells: bool) -> None:
-    """
-    Given a pool that refuses a request for nothing, and one that grants it in a dry spell
-    When nothing is asked for
-    Then the spell begins, or ends, or does not; where no spell is shown there is one way
-    """
-    refuses, grants = meaning(ZeroRequest.REFUSE), meaning(ZeroRequest.GRANT)
+    """The spell begins, or ends, or does not; where no spell is shown there is one way."""
+    refuses, grants = meaning(profiles.ZeroRequest.REFUSE), meaning(profiles.ZeroRequest.GRANT)
     if not shows_spells:
         refuses, grants = (
             msgspec.structs.replace(each, observables=frozenset()) for each in (refuses, grants)
         )
     model = MemoryPoolModel(EXAMPLE, refuses)
-    begun = [s.spell_began_ms for _, s in model.successors(model.initial(), Allocate("n", 0))]
+    begun = [s.spell_began_ms for _, s in model.successors(model.initial(), op.Allocate("n", 0))]
     assert begun == ([0, None] if shows_spells else [0])
     model = MemoryPoolModel(STRICT, grants)
-    dry = after(model, *FULL, Allocate("d", 1))
-    ended = [s.depleted_spells for _, s in model.successors(dry, Allocate("n", 0))]
+    dry = after(model, *FULL, op.Allocate("d", 1))
+    ended = [s.depleted_spells for _, s in model.successors(dry, op.Allocate("n", 0))]
     assert ended == ([1, 0] if shows_spells else [1])
 
 
 def test_one_empty_buffer_may_be_taken_for_another() -> None:
-    """
-    Given a pool that knows its buffers, has granted an empty one, and has got it back
-    When it gets it back again
-    Then it rejects or ignores it; a buffer of one byte it rejects
-    """
-    model = MemoryPoolModel(EXAMPLE, meaning(ZeroRequest.GRANT))
+    """When it gets it back again, it rejects or ignores it; a buffer of one byte it rejects."""
+    model = MemoryPoolModel(EXAMPLE, meaning(profiles.ZeroRequest.GRANT))
     for size_bytes, reasons in (
         (0, {None, Reason.INVALID_ARGUMENT}),
         (1, {Reason.INVALID_ARGUMENT}),
     ):
-        state = after(model, Allocate("a", size_bytes), Release("a"))
-        pairs = list(model.successors(state, Release("a")))
+        state = after(model, op.Allocate("a", size_bytes), op.Release("a"))
+        pairs = list(model.successors(state, op.Release("a")))
         assert {outcome.rejected for outcome, _ in pairs} == reasons
         assert {reached for _, reached in pairs} == {state}

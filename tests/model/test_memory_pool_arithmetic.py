@@ -75,11 +75,7 @@ def release_keeps_it_sound(
 @pytest.mark.slow
 @pytest.mark.parametrize("function", CONTRACTS, ids=lambda function: function.__name__)
 def test_contract_is_confirmed_over_all_paths(function: object) -> None:
-    """
-    Given a function with its contract
-    When CrossHair explores it
-    Then every postcondition is confirmed over all paths: an exit code of 0 would not say so
-    """
+    """Every postcondition is confirmed over all paths: an exit code of 0 would not say so."""
     name, docstring = getattr(function, "__name__", ""), inspect.getdoc(function) or ""
     report = crosshair(f"purgatory_model.memory_pool_arithmetic.{name}")
     lines = [line for line in report.splitlines() if line.strip()]
@@ -98,11 +94,7 @@ def test_contract_is_confirmed_over_all_paths(function: object) -> None:
     ],
 )
 def test_control_a_wrong_pool_is_refuted(source: str, name: str, tmp_path: Path) -> None:
-    """
-    Given a step that is wrong, or a bound that is one byte too small
-    When CrossHair explores it
-    Then it gives a counterexample
-    """
+    """When CrossHair explores it, it gives a counterexample."""
     (tmp_path / "wrong.py").write_text(source, encoding="utf-8")
     report = crosshair("wrong.py", tmp_path)
     assert CONFIRMED not in report
@@ -110,11 +102,7 @@ def test_control_a_wrong_pool_is_refuted(source: str, name: str, tmp_path: Path)
 
 
 def test_admission_at_its_edges() -> None:
-    """
-    Given pools with some bytes left, one, and none
-    When buffers are asked for
-    Then a strict pool grants what it has, a non-strict one anything while a byte is left
-    """
+    """A strict pool grants what it has, a non-strict one anything while a byte is left."""
     edges = ((10, 10), (10, 11), (1, 40), (0, 1), (-39, 1))
     assert [is_granted(left, asked, strict=True) for left, asked in edges] == [True] + [False] * 4
     assert [is_granted(left, asked, strict=False) for left, asked in edges] == [
@@ -127,11 +115,7 @@ def test_admission_at_its_edges() -> None:
 
 
 def test_the_bound_of_kafka_s_example() -> None:
-    """
-    Given a pool of 100 bytes with buffers of 40 at most
-    When its bound and its lowest count are computed
-    Then they are 139 and -39 where it is not strict, 100 and 0 where it is
-    """
+    """They are 139 and -39 where it is not strict, 100 and 0 where it is."""
     assert (bound(100, 40, strict=False), least_available(40, strict=False)) == (139, -39)
     assert (bound(100, 40, strict=True), least_available(40, strict=True)) == (100, 0)
     assert is_sound(-39, 139, 100, 40, strict=False)

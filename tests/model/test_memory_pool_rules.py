@@ -15,23 +15,16 @@ from purgatory_model import memory_pool, memory_pool_arithmetic
 from purgatory_model.claims.memory_pool import INVARIANTS
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.step import Expectation
+from purgatory_spec import profiles
 from purgatory_spec.operations import Lose
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
 from purgatory_spec.requirements import requirements
 
-PROFILE = MemoryPoolProfile(
-    release_validation=ReleaseValidation.IDENTITY,
-    features=frozenset(MemoryPoolFeature),
-    observables=frozenset(MemoryPoolObservable),
+PROFILE = profiles.MemoryPoolProfile(
+    release_validation=profiles.ReleaseValidation.IDENTITY,
+    features=frozenset(profiles.MemoryPoolFeature),
+    observables=frozenset(profiles.MemoryPoolObservable),
 )
-NAIVE = msgspec.structs.replace(PROFILE, release_validation=ReleaseValidation.NONE)
+NAIVE = msgspec.structs.replace(PROFILE, release_validation=profiles.ReleaseValidation.NONE)
 SOURCES = tuple(Path(str(each.__file__)) for each in (memory_pool, memory_pool_arithmetic))
 
 Way = Expectation[MemoryPoolState]
@@ -75,21 +68,17 @@ def emitted(expectations: Iterable[Way]) -> set[str]:
 
 
 def test_each_rule_that_is_named_is_a_reason() -> None:
-    """
-    Given the rules that the docstrings of the memory pool's model name
-    When generated cases are followed, bounded and unbounded, under both profiles
-    Then each of them is the reason of some part, and no part has another reason
-    """
+    """Each of them is the reason of some part, and no part has another reason."""
     reasons = emitted(way for _, way in ways())
-    assert named(read(SOURCES)) == reasons == {r.id for r in requirements(Component.MEMORY_POOL)}
+    assert (
+        named(read(SOURCES))
+        == reasons
+        == {r.id for r in requirements(profiles.Component.MEMORY_POOL)}
+    )
 
 
 def test_control_a_rule_that_is_no_reason_is_noticed() -> None:
-    """
-    Given a docstring that names one rule more, and a model that has no reason for leaks
-    When the rules that are named are compared with the reasons
-    Then the one, and the other, is missing
-    """
+    """The one, and the other, is missing."""
     more = '"""States nothing."""\ndef states() -> None:\n    """Rules: POOL-NEVER."""\n'
     reasons = emitted(way for _, way in ways())
     assert named([*read(SOURCES), more]) - reasons == {"POOL-NEVER"}
@@ -101,15 +90,11 @@ def test_control_a_rule_that_is_no_reason_is_noticed() -> None:
 
 
 def test_each_part_has_a_reason() -> None:
-    """
-    Given generated cases
-    When each part of what is expected is asked for its rules
-    Then there is one, and what the step does to the pool comes before what always holds
-    """
+    """There is one, and what the step does to the pool comes before what always holds."""
     for model, way in ways():
         parts = ("rejected", "result", "effect", *model.observe(way.complete(())))
         assert all(way.rules_of(part) for part in parts)
-    model = MemoryPoolModel(MemoryPoolConfiguration(10, 10), PROFILE)
+    model = MemoryPoolModel(profiles.MemoryPoolConfiguration(10, 10), PROFILE)
     state = replace(model.initial(), available_bytes=9, held=model.initial().held.set("a", 1))
     (way,) = model.expectations(state, Lose("a"))
     reasons = way.rules_of("effect"), way.rules["always"]
@@ -118,11 +103,7 @@ def test_each_part_has_a_reason() -> None:
 
 @pytest.mark.parametrize("rules", [{}, {"always": ("POOL-SIZE",)}])
 def test_rules_take_no_part_in_equality(rules: dict[str, tuple[str, ...]]) -> None:
-    """
-    Given an expectation
-    When it has other rules, or another result
-    Then the former is equal to it, and the latter, the control, is not
-    """
+    """Given an expectation: the former is equal to it, and the latter, the control, is not."""
     _, way = ways()[0]
     other = replace(way, rules=rules)
     assert (other, hash(other)) == (way, hash(way))

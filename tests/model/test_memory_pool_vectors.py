@@ -27,11 +27,7 @@ def model_of(vector: Case) -> MemoryPoolModel:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.header.case)
 def test_recorded_outcomes_are_the_only_ones(vector: Case) -> None:
-    """
-    Given a golden vector
-    When the model follows it
-    Then each recorded outcome is the only one that there is, and breaks no invariant
-    """
+    """Each recorded outcome is the only one that there is, and breaks no invariant."""
     model = model_of(vector)
     state = model.initial()
     for step in vector.steps:
@@ -44,11 +40,7 @@ def test_recorded_outcomes_are_the_only_ones(vector: Case) -> None:
 
 
 def test_vectors_are_named_after_their_files_and_say_what_they_need() -> None:
-    """
-    Given the golden vectors
-    When their headers are read
-    Then names are those of the files, titles and origins are given, the sort of pool is declared
-    """
+    """Names are those of the files, titles and origins are given, the sort of pool is declared."""
     for path, vector in zip(PATHS, VECTORS, strict=True):
         model = model_of(vector)
         given = model.configuration
@@ -61,10 +53,6 @@ def test_vectors_are_named_after_their_files_and_say_what_they_need() -> None:
 
 
 def test_each_rule_is_shown_by_a_vector() -> None:
-    """
-    Given the rules of the memory pool
-    When the rules that vectors are for are collected
-    Then they are all of them
-    """
+    """Given the rules of the memory pool: they are all of them."""
     shown = {rule for vector in VECTORS for rule in vector.header.rules}
     assert shown == {rule.id for rule in requirements(Component.MEMORY_POOL)}

@@ -1,33 +1,13 @@
-"""The purgatory, call by call: what each rule says, in its shortest example.
+"""The purgatory, call by call: what each rule says, in its shortest example."""
 
-The examples that repeat a test of Kafka's name it.
-"""
+# The examples that repeat a test of Kafka's name it.
 
 import msgspec
 import pytest
 from immutables import Map
 
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Watch,
-)
-from purgatory_spec.profiles import (
-    CancelResult,
-    CheckOrder,
-    FirstTry,
-    PurgatoryConfiguration,
-)
+from purgatory_spec import operations as op
+from purgatory_spec.profiles import CancelResult, CheckOrder, FirstTry, PurgatoryConfiguration
 from purgatory_spec.reasons import Reason
 
 from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last, stepped
@@ -35,14 +15,16 @@ from .purgatory_strategies import told
 
 
 def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> None:
-    """
-    Given two operations that wait under two keys (testRequestSatisfaction)
-    When their keys are checked before and after each can be completed, and once more
-    Then the checks complete none, then one, then none
-    """
-    a, b = Watch("a", ("k",), 100), Watch("b", ("j",), 100)
+    a, b = op.Watch("a", ("k",), 100), op.Watch("b", ("j",), 100)
     outcomes, state = asked(
-        a, b, Check("k"), Satisfy("a"), Check("k"), Satisfy("b"), Check("j"), Check("k")
+        a,
+        b,
+        op.Check("k"),
+        op.Satisfy("a"),
+        op.Check("k"),
+        op.Satisfy("b"),
+        op.Check("j"),
+        op.Check("k"),
     )
     assert [outcome.result for outcome in outcomes] == [False, False, 0, None, 1, None, 1, 0]
     assert told(outcomes[4]) == "tried:a completed:a"
@@ -51,19 +33,15 @@ def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> No
 
 
 def test_what_nothing_completes_its_time_out_completes() -> None:
-    """
-    Given an operation of 20 ms and one of 200 s (testRequestExpiry)
-    When the clock reaches the first time-out, and a reading before it
-    Then the first one expires, when it is run, and the second does not
-    """
+    """The first one expires, when it is run, and the second does not."""
     outcomes, state = asked(
-        Watch("a", ("k",), 20),
-        Watch("b", ("j",), 200_000),
-        Elapse(10),
-        Advance(19),
-        Advance(20),
-        RunOne(),
-        RunOne(),
+        op.Watch("a", ("k",), 20),
+        op.Watch("b", ("j",), 200_000),
+        op.Elapse(10),
+        op.Advance(19),
+        op.Advance(20),
+        op.RunOne(),
+        op.RunOne(),
     )
     assert [told(outcome) for outcome in outcomes[2:]] == [
         "",
@@ -76,20 +54,16 @@ def test_what_nothing_completes_its_time_out_completes() -> None:
 
 
 def test_completed_operations_leave_the_timer_at_once_and_the_lists_later() -> None:
-    """
-    Given operations under one, two and three keys (testRequestPurge)
-    When two of them are completed by force, and then each key is checked
-    Then the timer's size is 3, 2, 1, and the entries are 6, and then 4, 2, 1
-    """
+    """The timer's size is 3, 2, 1, and the entries are 6, and then 4, 2, 1."""
     outcomes, _ = asked(
-        Watch("a", ("1",), 100),
-        Watch("b", ("1", "2"), 100),
-        Watch("c", ("1", "2", "3"), 100),
-        Force("b"),
-        Force("c"),
-        Check("1"),
-        Check("2"),
-        Check("3"),
+        op.Watch("a", ("1",), 100),
+        op.Watch("b", ("1", "2"), 100),
+        op.Watch("c", ("1", "2", "3"), 100),
+        op.Force("b"),
+        op.Force("c"),
+        op.Check("1"),
+        op.Check("2"),
+        op.Check("3"),
     )
     shown = [outcome.observed for outcome in outcomes[2:]]
     assert [each["timer_size"] for each in shown] == [3, 2, 1, 1, 1, 1]
@@ -98,27 +72,19 @@ def test_completed_operations_leave_the_timer_at_once_and_the_lists_later() -> N
 
 
 def test_cancelling_for_a_key_gives_its_operations_back() -> None:
-    """
-    Given two operations under one key and one under another (shouldCancelForKeyReturning...)
-    When what is watched under the first key is cancelled
-    Then the two are the result, and one operation is left, with its time-out
-    """
-    watched = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("j",), 9))
-    outcome = last(*watched, CancelForKey("k"))
+    """The two are the result, and one operation is left, with its time-out."""
+    watched = (op.Watch("a", ("k",), 9), op.Watch("b", ("k",), 9), op.Watch("c", ("j",), 9))
+    outcome = last(*watched, op.CancelForKey("k"))
     assert outcome.result == ("a", "b")
     assert told(outcome) == ""
     assert (outcome.observed["entries"], outcome.observed["timer_size"]) == (1, 1)
-    assert last(*watched, CancelForKey("nobody's")).result == ()
+    assert last(*watched, op.CancelForKey("nobody's")).result == ()
 
 
 def test_cancelling_may_leave_out_what_is_completed() -> None:
-    """
-    Given three operations under one key, the second of them completed
-    When the key is cancelled where the whole list is answered, and where the live are
-    Then the completed one is in the first answer alone, and nothing is left of any
-    """
-    watches = (Watch(name, ("k",), 9) for name in ("a", "b", "c"))
-    asked_for: tuple[Operation, ...] = (*watches, Force("b"), CancelForKey("k"))
+    """The completed one is in the first answer alone, and nothing is left of any."""
+    watches = (op.Watch(name, ("k",), 9) for name in ("a", "b", "c"))
+    asked_for: tuple[op.Operation, ...] = (*watches, op.Force("b"), op.CancelForKey("k"))
     live = msgspec.structs.replace(stepped(), cancel_result=CancelResult.LIVE)
     assert last(*asked_for).result == ("a", "b", "c")
     outcome = last(*asked_for, profile=live)
@@ -127,27 +93,20 @@ def test_cancelling_may_leave_out_what_is_completed() -> None:
 
 
 def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:
-    """
-    Given an operation under two keys, one of them given twice
-    When one key is cancelled, and then the other
-    Then it keeps its time-out until it has no entry
-    """
-    outcomes, _ = asked(Watch("a", ("k", "j", "k"), 9), CancelForKey("k"), CancelForKey("j"))
+    """It keeps its time-out until it has no entry."""
+    outcomes, _ = asked(
+        op.Watch("a", ("k", "j", "k"), 9), op.CancelForKey("k"), op.CancelForKey("j")
+    )
     assert [outcome.result for outcome in outcomes[1:]] == [("a", "a"), ("a",)]
     assert [outcome.observed["timer_size"] for outcome in outcomes] == [1, 1, 0]
 
 
 def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
-    """
-    Given three operations under one key, of which the third completes the first as it is tried
-    When the key is checked, lists having no order, and what is left is cancelled
-    Then each order of tries is right in which a completed operation is not tried, and each order
-        of the names
-    """
-    script = Script(on_try=((), (), (ForceInside("a"),)))
+    """Each order of tries is right in which a completed operation is not tried."""
+    script = op.Script(on_try=((), (), (op.ForceInside("a"),)))
     free = msgspec.structs.replace(stepped(), check_order=CheckOrder.FREE)
-    watches = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("k",), 9, script))
-    ways = everything(*watches, Check("k"), profile=free)
+    watches = (op.Watch("a", ("k",), 9), op.Watch("b", ("k",), 9), op.Watch("c", ("k",), 9, script))
+    ways = everything(*watches, op.Check("k"), profile=free)
     assert {
         events.replace("tried:c completed:a", "c").replace("tried:", "") for *_, events, _ in ways
     } == {
@@ -158,7 +117,7 @@ def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
         "b a c",
     }
     assert {lists for *_, lists in ways} == {Map(k=("a", "b", "c")), Map(k=("b", "c"))}
-    cancelled = everything(*watches[:2], CancelForKey("k"), profile=free)
+    cancelled = everything(*watches[:2], op.CancelForKey("k"), profile=free)
     assert {result for result, *_ in cancelled} == {("a", "b"), ("b", "a")}
 
 
@@ -174,14 +133,10 @@ def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
     ids=["first-try", "second-try", "waits", "first-throws", "second-throws"],
 )
 def test_a_watch_tries_before_and_after_it_adds(
-    tries: tuple[Answer, ...], events: str, result: bool | Reason, entries: int, pending: int
+    tries: tuple[op.Answer, ...], events: str, result: bool | Reason, entries: int, pending: int
 ) -> None:
-    """
-    Given an operation whose tries answer in some way (testSafeTryCompleteOrElse)
-    When it is watched under two keys
-    Then it is added to the lists iff the first try waits, and armed iff it is added and not done
-    """
-    outcome = last(Watch("a", ("k", "j"), 9, Script(tries)))
+    """It is added to the lists iff the first try waits, and armed iff it is added and not done."""
+    outcome = last(op.Watch("a", ("k", "j"), 9, op.Script(tries)))
     assert told(outcome) == events
     assert (outcome.rejected or outcome.result) is result
     assert outcome.observed["entries"] == entries
@@ -198,90 +153,70 @@ def test_a_watch_tries_before_and_after_it_adds(
     ids=["completes", "waits", "throws"],
 )
 def test_a_watch_without_a_first_try_adds_and_tries_once(
-    tries: tuple[Answer, ...], events: str, result: object, entries: int, pending: int
+    tries: tuple[op.Answer, ...], events: str, result: object, entries: int, pending: int
 ) -> None:
-    """
-    Given an operation under two keys, and a purgatory whose watch does not try before its lists
-    When it is watched and its only try completes it, makes it wait, or throws
-    Then it has its entries in any case, and a time-out where it is not completed
-    """
+    """It has its entries in any case, and a time-out where it is not completed."""
     once = msgspec.structs.replace(stepped(), first_try=FirstTry.NONE)
-    outcome = last(Watch("a", ("k", "j"), 9, Script(tries)), profile=once)
+    outcome = last(op.Watch("a", ("k", "j"), 9, op.Script(tries)), profile=once)
     assert told(outcome) == events
     assert (outcome.rejected or outcome.result) == result
     assert (outcome.observed["entries"], outcome.observed["pending"]) == (entries, pending)
 
 
 def test_a_watch_without_keys_or_after_shutdown_tries_nothing() -> None:
-    """
-    Given an operation that could be completed
-    When it is watched under no key, and after shutdown
-    Then it is rejected without a try; what waited before can still be completed
-    """
-    nowhere = last(Watch("a", (), 9, Script((COMPLETE,))))
+    """It is rejected without a try; what waited before can still be completed."""
+    nowhere = last(op.Watch("a", (), 9, op.Script((COMPLETE,))))
     assert (nowhere.rejected, told(nowhere)) == (Reason.INVALID_ARGUMENT, "")
-    closed = (Watch("b", ("k",), 9), Shutdown(), Shutdown())
-    late = last(*closed, Watch("a", (), 9, Script((COMPLETE,))))
+    closed = (op.Watch("b", ("k",), 9), op.Shutdown(), op.Shutdown())
+    late = last(*closed, op.Watch("a", (), 9, op.Script((COMPLETE,))))
     assert (late.rejected, told(late)) == (Reason.CLOSED, "")
-    assert last(*closed, Satisfy("b"), Check("k")).result == 1
+    assert last(*closed, op.Satisfy("b"), op.Check("k")).result == 1
     assert set(late.observed) == {"entries", "keys", "stale_entries", "stale_operations", "queued"}
 
 
 def test_after_shutdown_an_advance_hands_nothing_over() -> None:
-    """
-    Given a stale entry, an operation in the timer and one in the executor's queue
-    When the purgatory is shut down and advanced
-    Then nothing expires, whether it purges and is rejected is free, and the queue is still run
-    """
+    """Nothing expires, whether it purges and is rejected is free, and the queue is still run."""
     before = (
-        Watch("a", ("k",), 1),
-        Watch("b", ("k",), 5),
-        Watch("c", ("j",), 5),
-        Force("c"),
-        Advance(1),
-        Shutdown(),
+        op.Watch("a", ("k",), 1),
+        op.Watch("b", ("k",), 5),
+        op.Watch("c", ("j",), 5),
+        op.Force("c"),
+        op.Advance(1),
+        op.Shutdown(),
     )
     waiting: Map[str, tuple[str, ...]] = Map({"k": ("a", "b")})
     kept = waiting.set("j", ("c",))
-    assert everything(*before, Advance(9)) == {
+    assert everything(*before, op.Advance(9)) == {
         (None, rejected, "", lists)
         for rejected in (None, Reason.CLOSED)
         for lists in (waiting, kept)
     }
-    assert told(last(*before, RunOne())) == "completed:a timed_out:a"
+    assert told(last(*before, op.RunOne())) == "completed:a timed_out:a"
 
 
 def test_forcing_completes_once() -> None:
-    """
-    Given an operation that waits for the executor, and one that nobody ever watched
-    When they are forced twice and the executor runs
-    Then each is completed once, and its expiry does nothing
-    """
+    """Each is completed once, and its expiry does nothing."""
     outcomes, _ = asked(
-        Watch("a", ("k",), 1),
-        Advance(1),
-        Force("a"),
-        Force("a"),
-        RunOne(),
-        Force("z"),
-        Force("z"),
+        op.Watch("a", ("k",), 1),
+        op.Advance(1),
+        op.Force("a"),
+        op.Force("a"),
+        op.RunOne(),
+        op.Force("z"),
+        op.Force("z"),
     )
     assert [outcome.result for outcome in outcomes[2:]] == [True, False, None, True, False]
     assert [told(outcome) for outcome in outcomes[2:]] == ["completed:a", "", "", "completed:z", ""]
 
 
 def test_watching_again_moves_the_time_out_and_adds_entries() -> None:
-    """
-    Given an operation that waits since reading 0, for 5 ms
-    When it is watched again at reading 3 with another delay, under an old key and a new one
-    Then it has three entries and one time-out, 5 ms after the second watch
-    """
+    """It has three entries and one time-out, 5 ms after the second watch."""
     outcomes, state = asked(
-        Watch("a", ("k",), 5),
-        Elapse(3),
-        Watch("a", ("k", "j"), 999),
-        Advance(7),
-        Advance(8),
+        op.Watch("a", ("k",), 5),
+        op.Elapse(3),
+        op.Watch("a", ("k", "j"), 999),
+        op.Advance(7),
+        op.Advance(8),
     )
     assert outcomes[2].observed["timer_size"] == 1
     assert state.lists == Map({"k": ("a", "a"), "j": ("a",)})
@@ -289,17 +224,13 @@ def test_watching_again_moves_the_time_out_and_adds_entries() -> None:
 
 
 def test_watching_what_is_completed_may_try_it_and_no_more() -> None:
-    """
-    Given a completed operation, whose tries throw or could complete it
-    When it is watched
-    Then it may be tried never, once or twice, and has neither entry nor time-out
-    """
+    """It may be tried never, once or twice, and has neither entry nor time-out."""
     none: Map[str, tuple[str, ...]] = Map()
-    assert everything(Watch("a", ("k",), 9, Script((COMPLETE,))), Watch("a", ("k",), 9)) == {
-        (False, None, words, none) for words in ("", "tried:a", "tried:a tried:a")
-    }
-    throwing = Script((COMPLETE, COMPLETE, THROW))
-    assert everything(Watch("a", ("k",), 9, throwing), Watch("a", ("k",), 9)) == {
+    assert everything(
+        op.Watch("a", ("k",), 9, op.Script((COMPLETE,))), op.Watch("a", ("k",), 9)
+    ) == {(False, None, words, none) for words in ("", "tried:a", "tried:a tried:a")}
+    throwing = op.Script((COMPLETE, COMPLETE, THROW))
+    assert everything(op.Watch("a", ("k",), 9, throwing), op.Watch("a", ("k",), 9)) == {
         (False, None, "", none),
         (False, None, "tried:a", none),
         (None, Reason.THROWN, "tried:a tried:a", none),
@@ -307,16 +238,12 @@ def test_watching_what_is_completed_may_try_it_and_no_more() -> None:
 
 
 def test_without_time_outs_nothing_expires() -> None:
-    """
-    Given a purgatory without time-outs
-    When an operation's time-out has passed
-    Then it waits, and is completed by a check
-    """
+    """Given a purgatory without time-outs: it waits, and is completed by a check."""
     outcomes, _ = asked(
-        Watch("a", ("k",), 1),
-        Advance(9),
-        Satisfy("a"),
-        Check("k"),
+        op.Watch("a", ("k",), 1),
+        op.Advance(9),
+        op.Satisfy("a"),
+        op.Check("k"),
         configuration=PurgatoryConfiguration(time_outs=False),
     )
     assert [told(outcome) for outcome in outcomes[1:]] == ["", "", "tried:a completed:a"]

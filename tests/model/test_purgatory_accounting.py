@@ -5,16 +5,7 @@ import pytest
 from immutables import Map
 
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Script,
-    Watch,
-)
+from purgatory_spec.operations import Add, Advance, Elapse, Force, Operation, RunOne, Script, Watch
 from purgatory_spec.profiles import (
     Accounting,
     Executor,
@@ -29,11 +20,7 @@ from .purgatory_strategies import only, told
 
 
 def test_time_out_is_armed_before_or_after_the_second_try() -> None:
-    """
-    Given an operation that is due when it is watched, in a timing wheel
-    When it is watched, and its second try completes it
-    Then it may have been handed over before that, in vain, or not at all
-    """
+    """It may have been handed over before that, in vain, or not at all."""
     script = Script((WAIT, COMPLETE))
     lists = Map({"k": ("a",)})
     profile = stepped(structure=Structure.DELAY_QUEUE_WHEEL)
@@ -44,11 +31,7 @@ def test_time_out_is_armed_before_or_after_the_second_try() -> None:
 
 
 def test_proposal_purges_by_its_estimate() -> None:
-    """
-    Given the proposal's accounting with an interval of one
-    When as many operations are stale as the interval, and then one more
-    Then only the second advance purges, and the estimate is then the timer's size
-    """
+    """Only the second advance purges, and the estimate is then the timer's size."""
     outcomes, _ = asked(
         Watch("a", ("k", "j"), 9),
         Watch("b", ("k",), 9),
@@ -78,11 +61,7 @@ def test_proposal_purges_by_its_estimate() -> None:
 def test_amortised_purges_wait_for_half_of_what_lives(
     accounting: Accounting, keys: tuple[str, ...], left: list[int]
 ) -> None:
-    """
-    Given seven operations, an interval of zero, and purges that are amortised
-    When one operation after the other is forced, and the purgatory is advanced after each
-    Then a purge is made as soon as more is stale than half of what lives
-    """
+    """A purge is made as soon as more is stale than half of what lives."""
     operations: list[Operation] = [Watch(name, keys, 9) for name in "abcdefg"]
     for name in "abc":
         operations += [Force(name), Advance(0)]
@@ -93,11 +72,7 @@ def test_amortised_purges_wait_for_half_of_what_lives(
 
 
 def test_any_accounting_purges_by_half_of_what_lives_at_the_latest() -> None:
-    """
-    Given four operations, an interval of zero, an accounting of its own, and amortised purges
-    When one is forced, and then another, with an advance after each
-    Then the first advance may purge or not, and the second one must
-    """
+    """The first advance may purge or not, and the second one must."""
     profile = msgspec.structs.replace(stepped(Accounting.ANY), purge_due=PurgeDue.AMORTISED)
     configuration = PurgatoryConfiguration(purge_interval=0)
     model = purgatory_model(configuration, profile)
@@ -110,11 +85,7 @@ def test_any_accounting_purges_by_half_of_what_lives_at_the_latest() -> None:
 
 
 def test_exact_accounting_purges_by_its_count() -> None:
-    """
-    Given the exact accounting with an interval of two
-    When as many entries are stale as the interval, and then one more
-    Then only the second advance purges, and the estimate is pending plus stale all along
-    """
+    """Only the second advance purges, and the estimate is pending plus stale all along."""
     outcomes, state = asked(
         Watch("a", ("k", "j"), 9),
         Watch("b", ("k",), 9),
@@ -131,11 +102,7 @@ def test_exact_accounting_purges_by_its_count() -> None:
 
 
 def test_mass_expiry_is_not_counted_by_the_proposal() -> None:
-    """
-    Given three operations that expire together, and an interval of two
-    When they are handed over, run, and the purgatory is advanced again
-    Then the proposal keeps three stale operations and counts none; the exact accounting purges
-    """
+    """The proposal keeps three stale operations and counts none; the exact accounting purges."""
     steps: tuple[Operation, ...] = (
         *(Watch(name, ("k",), time) for name, time in (("a", 1), ("b", 2), ("c", 3))),
         Advance(3),
@@ -151,11 +118,7 @@ def test_mass_expiry_is_not_counted_by_the_proposal() -> None:
 
 
 def test_an_inline_executor_has_run_when_the_step_returns() -> None:
-    """
-    Given three operations that expire together, an interval of two, and an inline executor
-    When the purgatory is advanced
-    Then they have run in some order before the purge is tested, so that all is purged
-    """
+    """They have run in some order before the purge is tested, so that all is purged."""
     profile = PurgatoryProfile(observables=EVERYTHING)
     model = purgatory_model(PurgatoryConfiguration(purge_interval=2), profile)
     watched = (Watch("a", ("k",), 1), Watch("b", ("k",), 1), Watch("c", ("j",), 1))
@@ -169,11 +132,7 @@ def test_an_inline_executor_has_run_when_the_step_returns() -> None:
 
 
 def test_an_inline_executor_may_run_in_the_middle_of_a_watch() -> None:
-    """
-    Given an operation that is due when it is watched, and an inline executor
-    When it is watched
-    Then its time-out may run before the second try, after it, or not in this call
-    """
+    """Its time-out may run before the second try, after it, or not in this call."""
     found = everything(Watch("a", ("k",), 0), profile=PurgatoryProfile())
     assert {words for _, _, words, _ in found} == {
         "tried:a tried:a",
@@ -185,11 +144,7 @@ def test_an_inline_executor_may_run_in_the_middle_of_a_watch() -> None:
 
 
 def test_threads_are_not_predicted() -> None:
-    """
-    Given a profile with an executor that has a thread of its own, and an operation on a timer
-    When a model is asked for
-    Then the error says what is wrong
-    """
+    """When a model is asked for, the error says what is wrong."""
     with pytest.raises(ValueError, match="a stepped or an inline executor"):
         purgatory_model(PurgatoryConfiguration(), PurgatoryProfile(executor=Executor.THREAD))
     with pytest.raises(ValueError, match="a purgatory has no operation add"):

@@ -3,23 +3,8 @@
 import pytest
 from immutables import Map
 
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Force,
-    ForceInside,
-    RunOne,
-    Satisfy,
-    Script,
-    Throw,
-    Watch,
-    WatchInside,
-)
-from purgatory_spec.profiles import (
-    ThrowingTry,
-)
+from purgatory_spec import operations as op
+from purgatory_spec.profiles import ThrowingTry
 from purgatory_spec.reasons import Reason
 
 from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last, stepped
@@ -28,19 +13,15 @@ from .purgatory_strategies import told
 
 @pytest.mark.parametrize("throwing_try", ThrowingTry)
 def test_a_check_in_which_one_throws(throwing_try: ThrowingTry) -> None:
-    """
-    Given a completed entry, one that completes, one whose try throws, and one more
-    When their key is checked
-    Then the exception reaches the caller, and the last is tried only if the check goes on
-    """
+    """The exception reaches the caller, and the last is tried only if the check goes on."""
     outcomes, state = asked(
-        Watch("a", ("k",), 9),
-        Watch("b", ("k",), 9, Script((WAIT, WAIT, COMPLETE))),
-        Watch("c", ("k",), 9, Script((WAIT, WAIT, THROW))),
-        Watch("d", ("k",), 9),
-        Force("a"),
-        Satisfy("d"),
-        Check("k"),
+        op.Watch("a", ("k",), 9),
+        op.Watch("b", ("k",), 9, op.Script((WAIT, WAIT, COMPLETE))),
+        op.Watch("c", ("k",), 9, op.Script((WAIT, WAIT, THROW))),
+        op.Watch("d", ("k",), 9),
+        op.Force("a"),
+        op.Satisfy("d"),
+        op.Check("k"),
         profile=stepped(throwing_try=throwing_try),
     )
     assert outcomes[-1].rejected is Reason.THROWN
@@ -54,14 +35,10 @@ def test_a_check_in_which_one_throws(throwing_try: ThrowingTry) -> None:
 
 @pytest.mark.parametrize("throwing_try", ThrowingTry)
 def test_an_operation_whose_on_complete_throws_is_completed(throwing_try: ThrowingTry) -> None:
-    """
-    Given an operation whose on_complete throws
-    When a check completes it
-    Then the exception reaches the caller; a check that stops leaves its entry, one that goes on not
-    """
+    """The exception reaches the caller."""
     outcomes, state = asked(
-        Watch("a", ("k",), 9, Script((WAIT, WAIT, COMPLETE), on_complete=(Throw(),))),
-        Check("k"),
+        op.Watch("a", ("k",), 9, op.Script((WAIT, WAIT, COMPLETE), on_complete=(op.Throw(),))),
+        op.Check("k"),
         profile=stepped(throwing_try=throwing_try),
     )
     assert (outcomes[1].rejected, told(outcomes[1])) == (Reason.THROWN, "tried:a completed:a")
@@ -72,17 +49,13 @@ def test_an_operation_whose_on_complete_throws_is_completed(throwing_try: Throwi
 
 
 def test_an_exception_in_the_executor_is_its_own() -> None:
-    """
-    Given three expired operations, of which two throw in a callback
-    When the executor runs them
-    Then on_expiration is skipped where on_complete threw, and the next one runs all the same
-    """
+    """on_expiration is skipped where on_complete threw, and the next one runs all the same."""
     outcomes, _ = asked(
-        Watch("a", ("k",), 1, Script(on_complete=(Throw(),))),
-        Watch("b", ("k",), 2, Script(on_expiration=(Throw(), ForceInside("a")))),
-        Watch("c", ("k",), 3),
-        Advance(3),
-        *(RunOne(),) * 3,
+        op.Watch("a", ("k",), 1, op.Script(on_complete=(op.Throw(),))),
+        op.Watch("b", ("k",), 2, op.Script(on_expiration=(op.Throw(), op.ForceInside("a")))),
+        op.Watch("c", ("k",), 3),
+        op.Advance(3),
+        *(op.RunOne(),) * 3,
     )
     assert [(outcome.rejected, told(outcome)) for outcome in outcomes[4:]] == [
         (None, "completed:a"),
@@ -92,21 +65,19 @@ def test_an_exception_in_the_executor_is_its_own() -> None:
 
 
 def test_a_callback_is_an_ordinary_caller() -> None:
-    """
-    Given an operation whose on_complete forces itself, watches under no key, cancels and forces
-    When it is forced
-    Then each action has its effect, a refused one is reported, and the script goes on
-    """
-    script = Script(
+    """Each action has its effect, a refused one is reported, and the script goes on."""
+    script = op.Script(
         on_complete=(
-            ForceInside("a"),
-            WatchInside("z", (), 3),
-            WatchInside("y", ("j",), 3),
-            CancelForKeyInside("k"),
-            ForceInside("b"),
+            op.ForceInside("a"),
+            op.WatchInside("z", (), 3),
+            op.WatchInside("y", ("j",), 3),
+            op.CancelForKeyInside("k"),
+            op.ForceInside("b"),
         )
     )
-    outcomes, state = asked(Watch("a", ("k",), 9, script), Watch("b", ("k",), 9), Force("a"))
+    outcomes, state = asked(
+        op.Watch("a", ("k",), 9, script), op.Watch("b", ("k",), 9), op.Force("a")
+    )
     assert told(outcomes[-1]) == "completed:a rejected:a tried:y tried:y completed:b"
     assert outcomes[-1].events[1].reason is Reason.INVALID_ARGUMENT
     assert state.lists == Map({"j": ("y",)})
@@ -114,15 +85,11 @@ def test_a_callback_is_an_ordinary_caller() -> None:
 
 
 def test_an_exception_inside_is_caught_by_the_callback() -> None:
-    """
-    Given an operation whose on_complete checks a key under which a try throws
-    When it is forced
-    Then that is reported as thrown, and the script goes on
-    """
+    """When it is forced, that is reported as thrown, and the script goes on."""
     outcome = last(
-        Watch("b", ("k",), 9, Script((WAIT, WAIT, THROW))),
-        Watch("a", ("j",), 9, Script(on_complete=(CheckInside("k"), ForceInside("b")))),
-        Force("a"),
+        op.Watch("b", ("k",), 9, op.Script((WAIT, WAIT, THROW))),
+        op.Watch("a", ("j",), 9, op.Script(on_complete=(op.CheckInside("k"), op.ForceInside("b")))),
+        op.Force("a"),
     )
     assert told(outcome) == "completed:a tried:b rejected:a completed:b"
     assert outcome.events[2].reason is Reason.THROWN
@@ -130,31 +97,23 @@ def test_an_exception_inside_is_caught_by_the_callback() -> None:
 
 
 def test_a_check_may_miss_what_callbacks_add_to_its_list() -> None:
-    """
-    Given an operation whose on_complete watches another one under the key that is checked
-    When the check completes it
-    Then the new entry is met by this check or not
-    """
-    script = Script((WAIT, WAIT, COMPLETE), on_complete=(WatchInside("b", ("k",), 9),))
+    """When the check completes it, the new entry is met by this check or not."""
+    script = op.Script((WAIT, WAIT, COMPLETE), on_complete=(op.WatchInside("b", ("k",), 9),))
     lists = Map({"k": ("b",)})
-    assert everything(Watch("a", ("k",), 9, script), Check("k")) == {
+    assert everything(op.Watch("a", ("k",), 9, script), op.Check("k")) == {
         (1, None, "tried:a completed:a tried:b tried:b", lists),
         (1, None, "tried:a completed:a tried:b tried:b tried:b", lists),
     }
 
 
 def test_a_check_may_miss_what_callbacks_take_from_its_list() -> None:
-    """
-    Given an operation whose on_complete cancels for the key that is checked, and one behind it
-    When the check completes the first
-    Then the second is met or not, and a new list under the key is left alone
-    """
-    script = Script(
+    """The second is met or not, and a new list under the key is left alone."""
+    script = op.Script(
         (WAIT, WAIT, COMPLETE),
-        on_complete=(CancelForKeyInside("k"), WatchInside("a", ("k",), 9)),
+        on_complete=(op.CancelForKeyInside("k"), op.WatchInside("a", ("k",), 9)),
     )
     found = everything(
-        Watch("a", ("k",), 9, script), Watch("b", ("k",), 9), Satisfy("b"), Check("k")
+        op.Watch("a", ("k",), 9, script), op.Watch("b", ("k",), 9), op.Satisfy("b"), op.Check("k")
     )
     met = {words.endswith("tried:b completed:b") for _, _, words, _ in found}
     assert {result for result, *_ in found} == {1, 2}
@@ -163,18 +122,16 @@ def test_a_check_may_miss_what_callbacks_take_from_its_list() -> None:
 
 
 def test_a_check_inside_a_check_takes_nothing_away_from_it() -> None:
-    """
-    Given three operations under one key, the first of which checks that key when it is completed
-    When the key is checked
-    Then the inner check completes the others, and the outer counts the first alone
-    """
+    """The inner check completes the others, and the outer counts the first alone."""
     outcome = last(
-        Watch("a", ("k",), 9, Script((WAIT, WAIT, COMPLETE), on_complete=(CheckInside("k"),))),
-        Watch("b", ("k",), 9),
-        Watch("c", ("k",), 9),
-        Satisfy("b"),
-        Satisfy("c"),
-        Check("k"),
+        op.Watch(
+            "a", ("k",), 9, op.Script((WAIT, WAIT, COMPLETE), on_complete=(op.CheckInside("k"),))
+        ),
+        op.Watch("b", ("k",), 9),
+        op.Watch("c", ("k",), 9),
+        op.Satisfy("b"),
+        op.Satisfy("c"),
+        op.Check("k"),
     )
     assert told(outcome) == "tried:a completed:a tried:b completed:b tried:c completed:c"
     assert (outcome.result, outcome.observed["keys"]) == (1, 0)

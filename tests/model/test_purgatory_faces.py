@@ -11,12 +11,7 @@ from purgatory_model.claims.purgatory_variants import VARIANTS, purgatory_varian
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import Answer, Check, Script, Watch, WatchInside
 from purgatory_spec.outcomes import EventKind, tried
-from purgatory_spec.profiles import (
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-)
+from purgatory_spec.profiles import Executor, PurgatoryConfiguration, PurgatoryProfile, Structure
 
 from .faces import MOST, agree
 from .purgatory_strategies import Asked, State, cases
@@ -26,11 +21,7 @@ from .purgatory_strategies import Asked, State, cases
 @given(cases(), st.data())
 @settings(max_examples=60)
 def test_accept_and_successors_are_one_relation(case: Asked, data: st.DataObject) -> None:
-    """
-    Given a state and an operation, by the rules or by some variants
-    When every outcome is enumerated
-    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
-    """
+    """Accept gives, for each of them and for outcomes near it, the states enumerated with it."""
     profile, configuration, asked = case
     names = data.draw(st.frozensets(st.sampled_from(sorted(VARIANTS)), max_size=2))
     model = purgatory_variant_model(configuration, profile, names)
@@ -45,12 +36,7 @@ def test_accept_and_successors_are_one_relation(case: Asked, data: st.DataObject
 @given(cases(most=16), st.data())
 @settings(max_examples=60)
 def test_callbacks_come_once_and_in_order(case: Asked, data: st.DataObject) -> None:
-    """
-    Given any purgatory
-    When it follows generated steps
-    Then on_complete comes at most once for each operation and exactly for the completed ones,
-        on_expiration only after it and in the same step, and a check tries nothing completed
-    """
+    """on_complete comes once at most, on_expiration only after it and in the same step."""
     profile, configuration, asked = case
     model = purgatory_model(configuration, profile)
     state = model.initial()
@@ -84,12 +70,7 @@ def _assert_calls(calls: Counter[tuple[EventKind, str]], state: State) -> None:
 
 
 def test_only_what_agrees_with_the_events_seen_is_followed() -> None:
-    """
-    Given two operations that, when a check completes them, watch two others under its key, which
-        are due: 256 ways
-    When one of them was seen, or something that is none of them
-    Then the model follows a few that agree with it, or that come near
-    """
+    """The model follows a few that agree with it, or that come near."""
     profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.DELAY_QUEUE_WHEEL)
     model = purgatory_model(PurgatoryConfiguration(), profile)
     state = model.initial()

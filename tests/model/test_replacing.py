@@ -19,21 +19,13 @@ CHANGES = st.fixed_dictionaries(
 
 @given(CHANGES)
 def test_it_replaces_the_named_fields_and_leaves_the_value_alone(changes: dict[str, int]) -> None:
-    """
-    Given a state
-    When some of its fields are replaced
-    Then that gives the state that the standard library gives, and leaves the first one as it was
-    """
+    """That gives the state that the standard library gives, and leaves the first one as it was."""
     assert replace(STATE, **changes) == dataclasses.replace(STATE, **changes)  # type: ignore[arg-type]
     assert TimerState(5, PendingTasks(), ("a",)) == STATE
 
 
 def test_what_it_gives_is_frozen() -> None:
-    """
-    Given a state that was made by replacing a field
-    When a field is set
-    Then that fails, as it does for any other
-    """
+    """Given a state that was made by replacing a field: that fails, as it does for any other."""
     changed = replace(STATE, now_ms=6)
     with pytest.raises(dataclasses.FrozenInstanceError):
         changed.now_ms = 7  # type: ignore[misc]

@@ -57,11 +57,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 def test_accept_and_successors_are_one_relation(
     case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
-    """
-    Given a state and an operation
-    When every outcome is enumerated
-    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
-    """
+    """Accept gives, for each of them and for outcomes near it, the states enumerated with it."""
     declared, configuration, operations = case
     model = model_of(declared, configuration)
     state = model.initial()
@@ -72,11 +68,7 @@ def test_accept_and_successors_are_one_relation(
 
 
 def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
-    """
-    Given two tasks in one tick
-    When one order is taken out of the enumeration, or stands there with a wrong state
-    Then the faces no longer agree
-    """
+    """Given two tasks in one tick: the faces no longer agree."""
     model = timing_wheel_model(TimerConfiguration(), profile(Structure.DELAY_QUEUE_WHEEL))
     state = model.initial()
     for task in ("a", "b"):
@@ -92,11 +84,7 @@ def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
 
 
 def test_groups_are_matched_as_sets_in_sequence() -> None:
-    """
-    Given a group of two events followed by a group of one
-    When events come in each order
-    Then the order inside a group is free and the order of groups is not
-    """
+    """The order inside a group is free and the order of groups is not."""
     groups = (frozenset({expired("a"), expired("b")}), frozenset({ran("c")}))
     assert in_groups((expired("b"), expired("a"), ran("c")), groups)
     assert not in_groups((expired("a"), ran("c"), expired("b")), groups)
@@ -109,11 +97,7 @@ def test_groups_are_matched_as_sets_in_sequence() -> None:
 
 
 def test_observables_are_compared_by_value_and_type() -> None:
-    """
-    Given an expected observable
-    When another type with an equal value is seen, or none
-    Then it does not match
-    """
+    """Given an expected observable: it does not match."""
     assert observables_match({"size": 1}, {"size": 1, "other": 2})
     assert not observables_match({"size": 1}, {"size": True})
     assert not observables_match({"size": 1}, {})
@@ -121,11 +105,7 @@ def test_observables_are_compared_by_value_and_type() -> None:
 
 
 def test_many_tasks_in_one_tick_are_not_enumerated_by_accept() -> None:
-    """
-    Given sixty tasks in one tick, which could expire in 60! orders
-    When one order is observed
-    Then accept gives the one state that it leads to
-    """
+    """When one order is observed, accept gives the one state that it leads to."""
     model = timing_wheel_model(TimerConfiguration(), profile(Structure.DELAY_QUEUE_WHEEL))
     state = model.initial()
     names = [f"t{number}" for number in range(60)]

@@ -9,28 +9,11 @@ from hypothesis import strategies as st
 from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_model.claims.explorer import explore
-from purgatory_model.claims.timer import (
-    FALSE_CLAIMS,
-    TRUE_CLAIMS,
-    Instance,
-    WheelState,
-    breaks,
-)
-from purgatory_model.timer import timer_model, timing_wheel_model
-from purgatory_model.timing_wheel import as_timer, broken_invariants
+from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, WheelState, breaks
+from purgatory_model.timer import timer_model
+from purgatory_model.timing_wheel import as_timer, broken_invariants, timing_wheel_model
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    Feature,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.requirements import requirements
 
 SMALL = Instance(delays_ms=(0, 1, 3, 5), last_ms=5)
@@ -38,15 +21,17 @@ SHORTER = Instance(delays_ms=(0, 1, 3, 5), last_ms=3)
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]]:
-    profile = TimerProfile(
-        rounding=draw(st.sampled_from((Rounding.DOWN, Rounding.UP))),
-        same_tick_order=draw(st.sampled_from(SameTickOrder)),
-        negative_delay=draw(st.sampled_from(NegativeDelay)),
-        executor=Executor.STEPPED,
-        structure=Structure.DELAY_QUEUE_WHEEL,
-        features=frozenset(Feature) - {Feature.INT64},
-        observables=frozenset(Observable),
+def cases(
+    draw: st.DrawFn,
+) -> tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]]:
+    profile = profiles.TimerProfile(
+        rounding=draw(st.sampled_from((profiles.Rounding.DOWN, profiles.Rounding.UP))),
+        same_tick_order=draw(st.sampled_from(profiles.SameTickOrder)),
+        negative_delay=draw(st.sampled_from(profiles.NegativeDelay)),
+        executor=profiles.Executor.STEPPED,
+        structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+        features=frozenset(profiles.Feature) - {profiles.Feature.INT64},
+        observables=frozenset(profiles.Observable),
     )
     source = HypothesisSource(draw)
     configuration = draw_configuration(profile, source, frozenset())
@@ -56,13 +41,9 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 @given(cases())
 @settings(max_examples=150)
 def test_every_step_of_the_wheel_is_a_step_of_the_timer(
-    case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
+    case: tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
-    """
-    Given a wheel that follows generated steps, under any profile
-    When its states are mapped to those of the timer
-    Then the timer accepts each step between them, and every invariant holds in each state
-    """
+    """The timer accepts each step between them, and every invariant holds in each state."""
     profile, configuration, operations = case
     wheel = timing_wheel_model(configuration, profile)
     timer = timer_model(configuration, profile)
@@ -86,11 +67,6 @@ def test_every_step_of_the_wheel_is_a_step_of_the_timer(
 def test_claim_holds_in_every_state_of_a_small_instance(
     claim: str, instance: Instance, states: int, depth: int
 ) -> None:
-    """
-    Given two tasks, a wheel of two buckets and delays that need three levels
-    When every state is visited
-    Then the claim holds in all of them
-    """
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.complete
     assert found.counterexample is None
@@ -99,11 +75,7 @@ def test_claim_holds_in_every_state_of_a_small_instance(
 
 @pytest.mark.parametrize("claim", FALSE_CLAIMS)
 def test_counterexample_of_a_false_claim_is_found(claim: str) -> None:
-    """
-    Given what one would believe of a timer
-    When the states of a small instance are visited
-    Then there is a shortest path to a step that breaks the claim, and it can be followed
-    """
+    """There is a shortest path to a step that breaks the claim, and it can be followed."""
     found = explore(SMALL.model().initial(), SMALL.steps, breaks(SMALL, claim))
     assert found.counterexample is not None
     state = found.counterexample.initial
@@ -113,11 +85,7 @@ def test_counterexample_of_a_false_claim_is_found(claim: str) -> None:
 
 
 def test_explorer_stops_at_its_limit() -> None:
-    """
-    Given a limit of ten states
-    When a larger instance is explored
-    Then the exploration says that it is not complete
-    """
+    """Given a limit of ten states: the exploration says that it is not complete."""
     initial = SMALL.model().initial()
     found = explore(initial, SMALL.steps, breaks(SMALL, "invariants"), limit=10)
     assert (found.states, found.complete, found.counterexample) == (10, False, None)
@@ -161,22 +129,14 @@ def spoiled_states() -> dict[str, WheelState]:
 
 @pytest.mark.parametrize("rule", spoiled_states())
 def test_each_invariant_can_fail(rule: str) -> None:
-    """
-    Given a state that no step leads to
-    When the invariants are checked
-    Then the one that it breaks is named, and it is the id of a rule
-    """
+    """The one that it breaks is named, and it is the id of a rule."""
     assert rule in set(broken_invariants(spoiled_states()[rule]))
-    assert rule in {requirement.id for requirement in requirements(Component.TIMER)}
+    assert rule in {requirement.id for requirement in requirements(profiles.Component.TIMER)}
 
 
 def test_cascade_of_a_cancelled_bucket_through_three_levels() -> None:
-    """
-    Given a task on the third level that is cancelled after it came down once
-    When the timer is advanced beyond it
-    Then its emptied bucket is popped and nothing expires
-    """
-    model = timing_wheel_model(TimerConfiguration(1, 2), SMALL.profile)
+    """When the timer is advanced beyond it, its emptied bucket is popped and nothing expires."""
+    model = timing_wheel_model(profiles.TimerConfiguration(1, 2), SMALL.profile)
     state = model.initial()
     trail = []
     for operation in (Add("a", 7), Advance(4), Cancel("a"), Advance(6), Advance(7)):

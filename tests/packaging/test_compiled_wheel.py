@@ -16,11 +16,9 @@ STRESS = ("-m", "purgatory_lab.stress")
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled wheel; built from a copy, in which nothing compiled lies afterwards.
-
-    It does what it does however far the C is optimised, which takes the compiler most of its time;
-    releases, which are optimised, are judged where they are built.
-    """
+    """The compiled wheel; built from a copy, in which nothing compiled lies afterwards."""
+    # It does what it does however far the C is optimised, which takes the compiler most of its
+    # time; releases, which are optimised, are judged where they are built.
     folder = tmp_path_factory.mktemp("compiled")
     copy = folder / "checkout"
     shutil.copytree(ROOT, copy, ignore=NOT_COPIED)
@@ -47,10 +45,6 @@ def python(folder: Path) -> Path:
 
 
 def test_modules_of_the_implementation_are_compiled_and_readable(wheel: Path) -> None:
-    """Given the names in the wheel.
-
-    Then each module of the implementation is there twice, but for those that are not compiled.
-    """
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     compiled = {Path(name).name.split(".")[0] for name in names if Path(name).suffix != ".py"}
@@ -109,11 +103,7 @@ def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
 
 @pytest.mark.large
 def test_no_schedule_breaks_it(folder: Path) -> None:
-    """Given all scenarios of the scheduler.
-
-    When they run under all schedules with one preemption, at any lock.
-    Then nothing is wrong, and there are as many schedules as locks make.
-    """
+    """Nothing is wrong, and there are as many schedules as locks make."""
     command: list[str | Path] = [scripts(folder) / "purgatory", "schedule", "run", "all"]
     output = run([*command, "--preemptions", "1"], folder)
     schedules = int(
@@ -141,10 +131,7 @@ def test_many_threads_do_not_break_it(folder: Path, python: Path, component: str
 
 
 def test_users_may_subclass_what_is_theirs_to_subclass(folder: Path, python: Path) -> None:
-    """Given a program as users write it: own operations, tasks, clocks, executors.
-
-    Then it runs as in the pure build.
-    """
+    """It runs as in the pure build."""
     program = """
 from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, TimerTask
 from purgatory_impl import VirtualClock

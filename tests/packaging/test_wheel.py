@@ -214,11 +214,7 @@ print(sorted(tops - ours - sys.stdlib_module_names - {"__main__", "sitecustomize
 
 
 def test_the_library_needs_no_other_package(alone: Path, elsewhere: Path) -> None:
-    """Given an environment with the wheel and no extra.
-
-    Then nothing else is installed there, and each module of the implementation is imported without
-    any other package; a control: with the extra, others are installed.
-    """
+    """Each module of the implementation is imported without any other package."""
     assert installed(alone) == {"purgatory-spec"}
     assert run([scripts(alone) / "python", "-c", ALL_OF_THE_LIBRARY], alone).strip() == "[]"
     assert installed(elsewhere) >= {"purgatory-spec", "hypothesis", "Jinja2", "rich", "msgspec"}
@@ -237,11 +233,7 @@ with Timer() as timer:
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(wheel: Path, alone: Path) -> None:
-    """Given an environment with the wheel and no extra.
-
-    When the command runs.
-    Then it ends with code 5 and says the line that adds the extra to this environment.
-    """
+    """It ends with code 5 and says the line that adds the extra to this environment."""
     output = run([scripts(alone) / "purgatory", "check", "bundled"], alone, expected=5)
     missing, _, advice = output.strip().partition(", not installed here: ")
     assert missing == f"Error: the suite needs {', '.join(NEEDED)}"
@@ -304,11 +296,7 @@ except MissingTool as error:
 def test_the_extra_is_all_that_the_model_checker_needs_besides_java(
     wheel: Path, elsewhere: Path
 ) -> None:
-    """Given an environment without the extra, which says what to install.
-
-    When the extra is installed.
-    Then a module is checked.
-    """
+    """Given an environment without the extra, which says what to install: a module is checked."""
     python = scripts(elsewhere) / "python"
     (elsewhere / "Counter.tla").write_text(COUNTER, encoding="utf-8")
     (advice,) = re.findall(

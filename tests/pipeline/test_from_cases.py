@@ -10,33 +10,12 @@ from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of
-from purgatory_spec.cases import Case, Step, case_header, read_case
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    Cancel,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Script,
-    Watch,
-)
-from purgatory_spec.profiles import (
-    CancelResult,
-    CheckOrder,
-    Clock,
-    Component,
-    FirstTry,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    PurgeDue,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_traces.results.rows import VerdictRow
 from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_traces.traces.lines import Begin
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
+from purgatory_spec.cases import Case, Step, case_header, read_case
 from tests.strangers.test_strangers import STRANGERS
 
 from .replay.run_lines import cases, deviations, verdict_of
@@ -118,25 +97,29 @@ def test_failing_cases_of_mutants_diverge_by_the_same_rule() -> None:
     assert caught >= len(mutants()) * 2 // 3
 
 
-CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
+CHOICES: dict[str, tuple[tuple[op.Operation, ...], dict[str, object], str]] = {
     "HashSetPurgatory": (
-        (Watch("o1", ("a",), 9), Watch("o2", ("a",), 9), Check("a")),
-        {"check_order": CheckOrder.AS_WATCHED},
+        (op.Watch("o1", ("a",), 9), op.Watch("o2", ("a",), 9), op.Check("a")),
+        {"check_order": profiles.CheckOrder.AS_WATCHED},
         "PURGATORY-CHECK-ORDER",
     ),
     "JournalPurgatory": (
-        (*(Watch(name, ("a",), 9) for name in ("o1", "o2", "o3")), Force("o1"), Advance(0)),
-        {"purge_due": PurgeDue.FIXED},
+        (
+            *(op.Watch(name, ("a",), 9) for name in ("o1", "o2", "o3")),
+            op.Force("o1"),
+            op.Advance(0),
+        ),
+        {"purge_due": profiles.PurgeDue.FIXED},
         "PURGATORY-PURGE-START",
     ),
     "OneTablePurgatory": (
-        (Watch("o1", ("a",), 9, Script((Answer.COMPLETE,))), Check("a")),
-        {"first_try": FirstTry.BEFORE_WATCHING},
+        (op.Watch("o1", ("a",), 9, op.Script((op.Answer.COMPLETE,))), op.Check("a")),
+        {"first_try": profiles.FirstTry.BEFORE_WATCHING},
         "PURGATORY-WATCH-FIRST-TRY",
     ),
     "RotatingPurgatory": (
-        (Watch("o1", ("a",), 9), Force("o1"), CancelForKey("a")),
-        {"cancel_result": CancelResult.WHOLE_LIST},
+        (op.Watch("o1", ("a",), 9), op.Force("o1"), op.CancelForKey("a")),
+        {"cancel_result": profiles.CancelResult.WHOLE_LIST},
         "PURGATORY-CANCEL-RESULT",
     ),
 }
@@ -145,15 +128,11 @@ CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_trace_of_a_stranger_is_judged_by_its_choice(name: str) -> None:
-    """
-    Given steps of a purgatory that makes a choice which Kafka's does not
-    When they are judged as a trace, by the profile of the stranger and by the usual choice
-    Then they conform, and diverge
-    """
+    """They conform, and diverge."""
     operations, usual, rule = CHOICES[name]
     subject = STRANGERS[name].subject()
-    profile = profile_of(subject, Component.PURGATORY)
-    run = run_case(subject, name, PurgatoryConfiguration(purge_interval=0), operations)
+    profile = profile_of(subject, profiles.Component.PURGATORY)
+    run = run_case(subject, name, profiles.PurgatoryConfiguration(purge_interval=0), operations)
     verdicts = []
     for declared in (profile, msgspec.structs.replace(profile, **usual)):
         begin = Begin(run="r", seq=0, instance=instance_of(run.configuration, declared))
@@ -163,11 +142,11 @@ def test_a_trace_of_a_stranger_is_judged_by_its_choice(name: str) -> None:
 
 
 def test_what_is_no_trace_is_refused() -> None:
-    timer = TimerConfiguration()
-    header = case_header("c", timer, TimerProfile())
+    timer = profiles.TimerConfiguration()
+    header = case_header("c", timer, profiles.TimerProfile())
     with pytest.raises(ValueError, match="step 1 has no outcome"):
-        trace_of_case(Case(header, (Step(Cancel("t")),)))
+        trace_of_case(Case(header, (Step(op.Cancel("t")),)))
     with pytest.raises(ValueError, match="recorded on a real clock"):
-        instance_of(timer, TimerProfile(clock=Clock.WALL))
+        instance_of(timer, profiles.TimerProfile(clock=profiles.Clock.WALL))
     with pytest.raises(ValueError, match="two components"):
-        instance_of(timer, PurgatoryProfile())
+        instance_of(timer, profiles.PurgatoryProfile())

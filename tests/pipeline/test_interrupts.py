@@ -17,11 +17,7 @@ def as_in_a_terminal() -> None:
 def test_the_first_is_remembered_and_the_second_obeyed(
     words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """
-    Given something that must not be cut off
-    When Ctrl-C is pressed twice
-    Then the first is told, if there is something to tell, and the second raises
-    """
+    """The first is told, if there is something to tell, and the second raises."""
     with remembered_interrupt(words) as interrupted:
         assert not interrupted.is_set()
         signal.raise_signal(signal.SIGINT)

@@ -4,22 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from purgatory_spec import operations as op
 from purgatory_spec.cases import Case, Step, TimerCaseHeader, decode_case, encode_case
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
-from purgatory_spec.operations import (
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-    Wait,
-)
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
 from purgatory_spec.reasons import Reason
@@ -27,19 +14,19 @@ from purgatory_spec.reasons import Reason
 names = st.text(min_size=1, max_size=6)
 integers = st.integers(-(2**63), 2**63 - 1)
 actions = st.one_of(
-    st.just(Throw()),
-    st.builds(AddInside, names, integers),
-    st.builds(CancelInside, names),
-    st.just(AdvanceInside()),
+    st.just(op.Throw()),
+    st.builds(op.AddInside, names, integers),
+    st.builds(op.CancelInside, names),
+    st.just(op.AdvanceInside()),
 )
-operations: st.SearchStrategy[Operation] = st.one_of(
-    st.builds(Add, names, integers, st.lists(actions, max_size=3).map(tuple)),
-    st.builds(Cancel, names),
-    st.builds(Elapse, integers),
-    st.builds(Advance, integers),
-    st.just(RunOne()),
-    st.builds(Wait, integers),
-    st.just(Shutdown()),
+operations: st.SearchStrategy[op.Operation] = st.one_of(
+    st.builds(op.Add, names, integers, st.lists(actions, max_size=3).map(tuple)),
+    st.builds(op.Cancel, names),
+    st.builds(op.Elapse, integers),
+    st.builds(op.Advance, integers),
+    st.just(op.RunOne()),
+    st.builds(op.Wait, integers),
+    st.just(op.Shutdown()),
 )
 events = st.builds(
     Event,
@@ -61,11 +48,6 @@ outcomes = st.builds(
 
 @given(st.lists(st.builds(Step, operations, st.none() | outcomes), max_size=3))
 def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
-    """
-    Given any case
-    When it is written and read
-    Then it is the same case
-    """
     header = TimerCaseHeader(
         case="c1",
         configuration=TimerConfiguration(10, 5, -1003),
@@ -76,26 +58,21 @@ def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
 
 
 def test_large_integers_travel_as_strings() -> None:
-    """
-    Given integers on both sides of 2^53
-    When they are written
-    Then only the unsafe ones are strings
-    """
-    assert encode_line(Add("a", 2**53 - 1)) == '{"op":"add","task":"a","delay_ms":9007199254740991}'
-    assert encode_line(Add("a", 2**53)) == '{"op":"add","task":"a","delay_ms":"9007199254740992"}'
-    assert decode_line('{"op":"add","task":"a","delay_ms":"9007199254740992"}', Add) == Add(
+    """Given integers on both sides of 2^53: only the unsafe ones are strings."""
+    assert (
+        encode_line(op.Add("a", 2**53 - 1)) == '{"op":"add","task":"a","delay_ms":9007199254740991}'
+    )
+    assert (
+        encode_line(op.Add("a", 2**53)) == '{"op":"add","task":"a","delay_ms":"9007199254740992"}'
+    )
+    assert decode_line('{"op":"add","task":"a","delay_ms":"9007199254740992"}', op.Add) == op.Add(
         "a", 2**53
     )
 
 
 def test_a_task_named_like_a_large_integer_stays_a_name() -> None:
-    """
-    Given a task whose name looks like a large integer
-    When the operation is written and read
-    Then the name is still a string
-    """
-    operation = Cancel("9007199254740993")
-    assert decode_line(encode_line(operation), Cancel) == operation
+    operation = op.Cancel("9007199254740993")
+    assert decode_line(encode_line(operation), op.Cancel) == operation
 
 
 @pytest.mark.parametrize(
@@ -111,13 +88,9 @@ def test_a_task_named_like_a_large_integer_stays_a_name() -> None:
     ],
 )
 def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
-    """
-    Given a line that is no operation
-    When it is read
-    Then the error names source, line and problem
-    """
+    """Given a line that is no operation: the error names source, line and problem."""
     with pytest.raises(InvalidDocument) as raised:
-        decode_line(text, Cancel, "cases.jsonl", 7)
+        decode_line(text, op.Cancel, "cases.jsonl", 7)
     assert str(raised.value).startswith("cases.jsonl:7: ")
     assert problem in raised.value.problem
 
@@ -143,11 +116,7 @@ def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
     ],
 )
 def test_what_is_wrong_with_a_case_is_said(text: str, problem: str) -> None:
-    """
-    Given a text that is no case
-    When it is read
-    Then the error names the source, the line and the problem
-    """
+    """Given a text that is no case: the error names the source, the line and the problem."""
     with pytest.raises(InvalidDocument, match="mine") as raised:
         decode_case(text, "mine")
     assert problem in raised.value.problem

@@ -45,11 +45,7 @@ NEED_THREADS = {rule.id for rule in all_requirements() if rule.needs_threads}
 
 
 def test_rules_have_a_level_and_a_text() -> None:
-    """
-    Given the page of the timer
-    When its rules are read
-    Then there are forty, each with a text, and two of them are SHOULD
-    """
+    """When its rules are read, there are forty, each with a text, and two of them are SHOULD."""
     rules = requirements(Component.TIMER)
     assert len(rules) == 40
     assert all(len(rule.text) > 35 for rule in rules)
@@ -58,12 +54,7 @@ def test_rules_have_a_level_and_a_text() -> None:
 
 
 def test_every_rule_is_stated_in_model_and_implementation() -> None:
-    """
-    Given the rules of all components
-    When the docstrings of the model and of the implementation are read
-    Then a function of the model names each, and of the timer one of the implementation, where it
-        has a choice
-    """
+    """A function of the model names each, and of the timer one of the implementation."""
     packages = {rule: {each.package for each in statements(rule)} for rule in STATED_RULES}
     assert {r for r, stated in packages.items() if "purgatory_model" not in stated} == OF_SERVERS
     assert all("purgatory_impl" in packages[rule] for rule in OF_SERVERS)
@@ -73,22 +64,14 @@ def test_every_rule_is_stated_in_model_and_implementation() -> None:
 
 
 def test_every_rule_of_the_timer_has_a_vector_or_a_sibling() -> None:
-    """
-    Given the rules of the timer
-    When the golden vectors are read
-    Then one of them shows each; the order inside a tick, which vectors leave free, is a profile's
-    """
+    """One of them shows each; the order inside a tick, which vectors leave free, is a profile's."""
     shown = {rule for vector in all_vectors() for rule in vector.header.rules}
     every = {rule.id for rule in requirements(Component.TIMER)}
     assert every - shown <= ONLY_ELSEWHERE | {"TIMER-SAME-TICK-ORDER"}
 
 
 def test_every_rule_is_broken_by_a_specimen() -> None:
-    """
-    Given the mutants and the siblings of the profile subjects, of all components
-    When the rules that they break are compared with the rules there are
-    Then all are broken but the one about real clocks, and those that no sequence of steps breaks
-    """
+    """All are broken but the one about real clocks, and those that no sequence of steps breaks."""
     broken = {mutant.rule for mutant in mutants()}
     broken |= {each.sibling_rule for each in profile_subjects() if each.sibling_rule}
     assert {rule.id for rule in all_requirements()} - broken == ONLY_ELSEWHERE | NEED_THREADS
@@ -96,23 +79,14 @@ def test_every_rule_is_broken_by_a_specimen() -> None:
 
 @pytest.mark.parametrize("rule", sorted(NEED_THREADS - OF_SERVERS))
 def test_a_rule_that_needs_threads_is_stated_and_broken_where_threads_are(rule: str) -> None:
-    """
-    Given a rule that only calls can break which overlap
-    When its statements and the planted faults are read
-    Then model and TLA+ state it, a checked module has a fault that breaks what states it there,
-        and no subject of steps is judged by it
-    """
+    """Model and TLA+ state it, a checked module has a fault that breaks what states it there."""
     assert {"purgatory_model", "purgatory_tla"} <= {each.package for each in statements(rule)}
     assert any(rule in each.rules for each in seeded_defects())
     assert not requirement(rule).applies_to(PurgatoryProfile(accounting=Accounting.EXACT))
 
 
 def test_a_rule_leads_to_its_component() -> None:
-    """
-    Given the rules of each component
-    When their component is asked for
-    Then it is the one that states them, and an id that nobody states has none
-    """
+    """It is the one that states them, and an id that nobody states has none."""
     for component in Component:
         assert {component_of_rule(rule.id) for rule in requirements(component)} == {component}
     with pytest.raises(KeyError):
@@ -120,11 +94,7 @@ def test_a_rule_leads_to_its_component() -> None:
 
 
 def test_conditions_decide_where_a_rule_applies() -> None:
-    """
-    Given a profile that declares nothing, and one that declares everything
-    When rules are asked whether they apply
-    Then the first is judged by the unconditional ones, the second by all with a manual clock
-    """
+    """The first is judged by the unconditional ones, the second by all with a manual clock."""
     weakest = {rule.id for rule in requirements(Component.TIMER) if rule.applies_to(TimerProfile())}
     assert "TIMER-NOT-EARLY" in weakest
     assert "TIMER-CANCEL" not in weakest
@@ -153,20 +123,12 @@ def test_conditions_decide_where_a_rule_applies() -> None:
     ],
 )
 def test_a_page_that_is_no_list_of_rules_is_rejected(page: str, problem: str) -> None:
-    """
-    Given a page with a fault
-    When its rules are read
-    Then the error says where and what
-    """
+    """Given a page with a fault, when its rules are read, the error says where and what."""
     with pytest.raises(ValueError, match=re.escape(problem)):
         parse_requirements(page, "page")
 
 
 def test_schema_is_that_of_the_types() -> None:
-    """
-    Given the schema file
-    When the schema is made from the types
-    Then it is the same text
-    """
+    """Given the schema file, when the schema is made from the types, it is the same text."""
     path: Path = specification_folder() / "schema" / "protocol.schema.json"
     assert path.read_text(encoding="utf-8") == schema_text()

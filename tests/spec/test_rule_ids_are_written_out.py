@@ -23,10 +23,7 @@ def put_together(source: str) -> Iterator[int]:
 
 
 def test_no_rule_id_is_put_together() -> None:
-    """
-    Given every source file of the project
-    Then no f-string of them begins with the first word of a rule's id
-    """
+    """No f-string of them begins with the first word of a rule's id."""
     files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
     assert len(files) > 500
     found = [
@@ -38,9 +35,6 @@ def test_no_rule_id_is_put_together() -> None:
 
 
 def test_an_id_that_is_put_together_is_found() -> None:
-    """
-    Given a line with an id in two parts, and one with a whole id in a sentence
-    Then the first is found, and the second is not
-    """
+    """The first is found, and the second is not."""
     source = 'rule = f"TIMER-{word}"\nsaid = f"{name} breaks TIMER-CASCADE"\n'
     assert list(put_together(source)) == [1]

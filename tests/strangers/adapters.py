@@ -1,8 +1,7 @@
-"""What a stranger would write between a design of their own and the suite: calls become steps.
+"""What a stranger would write between a design of their own and the suite: calls become steps."""
 
-Nothing of a design is known here but the few methods that each component has in any language, and
-what a design raises when it refuses.
-"""
+# Nothing of a design is known here but the few methods that each component has in any language, and
+# what a design raises when it refuses.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -10,43 +9,8 @@ from functools import partial
 from typing import Protocol
 
 from purgatory_conformance.subjects.other_thread import OtherThread
-from purgatory_spec.operations import (
-    Add,
-    AddInside,
-    Advance,
-    Allocate,
-    Answer,
-    Cancel,
-    CancelForKey,
-    CancelForKeyInside,
-    CancelInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Meanwhile,
-    Operation,
-    Release,
-    ReleaseForeign,
-    Satisfy,
-    SatisfyInside,
-    Script,
-    Throw,
-    Watch,
-    WatchInside,
-    operation_name,
-)
-from purgatory_spec.outcomes import (
-    Event,
-    EventKind,
-    Outcome,
-    Value,
-    completed,
-    ran,
-    timed_out,
-    tried,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import outcomes
 from purgatory_spec.reasons import Reason
 
 
@@ -69,24 +33,24 @@ class Instance(ABC):
 
     def __init__(self) -> None:
         """Nothing has happened yet."""
-        self.events: list[Event] = []
+        self.events: list[outcomes.Event] = []
         self.other_thread = OtherThread(grace_s=0.02)
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> outcomes.Outcome:
         """Carry out an operation; what the design refuses is rejected."""
         self.events = []
         try:
             result = self.called(operation)
         except Exception as error:
-            return Outcome(
+            return outcomes.Outcome(
                 rejected=reason_of(error),
                 events=tuple(self.events),
                 observed=self.shown(),
                 detail=repr(error),
             )
-        return Outcome(result, events=tuple(self.events), observed=self.shown())
+        return outcomes.Outcome(result, events=tuple(self.events), observed=self.shown())
 
-    def called(self, operation: Operation) -> Value:
+    def called(self, operation: op.Operation) -> outcomes.Value:
         """Call the design, and let another thread finish what it calls meanwhile."""
         try:
             return self.call(operation)
@@ -94,19 +58,19 @@ class Instance(ABC):
             self.other_thread.end_step()
 
     @abstractmethod
-    def call(self, operation: Operation) -> Value:
+    def call(self, operation: op.Operation) -> outcomes.Value:
         """Call the design."""
 
-    def shown(self) -> dict[str, Value]:
+    def shown(self) -> dict[str, outcomes.Value]:
         """The observables."""
         return {}
 
     def act_all(self, name: str, actions: Iterable[object]) -> None:
         """Act as a script says; what is refused is an event, and the script goes on."""
         for action in actions:
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 raise ScriptFailure
-            if isinstance(action, Meanwhile):
+            if isinstance(action, op.Meanwhile):
                 self.other_thread.call(partial(self.act_once, name, action.call))
             else:
                 self.act_once(name, action)
@@ -116,7 +80,9 @@ class Instance(ABC):
         try:
             self.act(action)
         except Exception as error:
-            self.events.append(Event(EventKind.REJECTED, name, reason=reason_of(error)))
+            self.events.append(
+                outcomes.Event(outcomes.EventKind.REJECTED, name, reason=reason_of(error))
+            )
 
     def act(self, action: object) -> None:
         """One action of a script; a design that runs no scripts refuses it."""
@@ -166,16 +132,16 @@ class TimerInstance(Instance):
 
     def run(self, task: str) -> None:
         """Run a task: what its script throws stays here."""
-        self.events.append(ran(task))
+        self.events.append(outcomes.ran(task))
         try:
             self.act_all(task, self.scripts.get(task, ()))
         except ScriptFailure:
             return
 
-    def call(self, operation: Operation) -> Value:
+    def call(self, operation: op.Operation) -> outcomes.Value:
         """Call the timer."""
         match operation:
-            case Add(task, delay_ms, script):
+            case op.Add(task, delay_ms, script):
                 before = self.scripts.get(task, ())
                 self.scripts[task] = script
                 try:
@@ -183,28 +149,28 @@ class TimerInstance(Instance):
                 except Exception:
                     self.scripts[task] = before
                     raise
-            case Cancel(task):
+            case op.Cancel(task):
                 self.timer.cancel(task)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.timer.elapse(to_ms)
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.timer.elapse(to_ms)
                 self.timer.advance()
             case _:
-                raise NotImplementedError(operation_name(operation))
+                raise NotImplementedError(op.operation_name(operation))
         return None
 
     def act(self, action: object) -> None:
         """A running task adds and cancels."""
         match action:
-            case AddInside(task, delay_ms):
+            case op.AddInside(task, delay_ms):
                 self.timer.add(task, delay_ms)
-            case CancelInside(task):
+            case op.CancelInside(task):
                 self.timer.cancel(task)
             case _:
                 raise NotImplementedError(repr(action))
 
-    def shown(self) -> dict[str, Value]:
+    def shown(self) -> dict[str, outcomes.Value]:
         """The size."""
         return {"size": self.timer.size()}
 
@@ -212,7 +178,7 @@ class TimerInstance(Instance):
 class Delayed:
     """A delayed operation as a user of a purgatory writes one: three methods and a delay."""
 
-    def __init__(self, purgatory: "PurgatoryInstance", name: str, delay_ms: int, script: Script):
+    def __init__(self, purgatory: "PurgatoryInstance", name: str, delay_ms: int, script: op.Script):
         """It waits until it is satisfied, or until its script completes it."""
         self.purgatory, self.name, self.delay_ms, self.script = purgatory, name, delay_ms, script
         self.answers, self.acts = list(script.tries), list(script.on_try)
@@ -220,27 +186,27 @@ class Delayed:
 
     def can_complete(self) -> bool:
         """Whether the operation can be completed now."""
-        self.purgatory.events.append(tried(self.name))
-        answer = Answer.WAIT
+        self.purgatory.events.append(outcomes.tried(self.name))
+        answer = op.Answer.WAIT
         if self.answers:
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        completes = self.satisfied or answer is Answer.COMPLETE
+        completes = self.satisfied or answer is op.Answer.COMPLETE
         if self.acts:
             self.purgatory.act_all(self.name, self.acts.pop(0))
         if completes:
             return True
-        if answer is Answer.THROW:
+        if answer is op.Answer.THROW:
             raise ScriptFailure
         return False
 
     def on_complete(self) -> None:
         """The operation was completed."""
-        self.purgatory.events.append(completed(self.name))
+        self.purgatory.events.append(outcomes.completed(self.name))
         self.purgatory.act_all(self.name, self.script.on_complete)
 
     def on_expiration(self) -> None:
         """The operation was completed by its time-out."""
-        self.purgatory.events.append(timed_out(self.name))
+        self.purgatory.events.append(outcomes.timed_out(self.name))
         self.purgatory.act_all(self.name, self.script.on_expiration)
 
 
@@ -278,51 +244,51 @@ class PurgatoryInstance(Instance):
         self.purgatory = purgatory
         self.operations: dict[str, Delayed] = {}
 
-    def named(self, name: str, delay_ms: int = 0, script: Script | None = None) -> Delayed:
+    def named(self, name: str, delay_ms: int = 0, script: op.Script | None = None) -> Delayed:
         """The operation of a name."""
         if name not in self.operations:
-            self.operations[name] = Delayed(self, name, delay_ms, script or Script())
+            self.operations[name] = Delayed(self, name, delay_ms, script or op.Script())
         return self.operations[name]
 
-    def call(self, operation: Operation) -> Value:
+    def call(self, operation: op.Operation) -> outcomes.Value:
         """Call the purgatory."""
         match operation:
-            case Watch(name, keys, delay_ms, script):
+            case op.Watch(name, keys, delay_ms, script):
                 return self.purgatory.watch(self.named(name, delay_ms, script), keys)
-            case Check(key):
+            case op.Check(key):
                 return self.purgatory.check(key)
-            case Force(name):
+            case op.Force(name):
                 return self.purgatory.force(self.named(name))
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 return tuple(self.purgatory.cancel(key))
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self.named(name).satisfied = True
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.purgatory.elapse(to_ms)
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.purgatory.elapse(to_ms)
                 self.purgatory.advance()
             case _:
-                raise NotImplementedError(operation_name(operation))
+                raise NotImplementedError(op.operation_name(operation))
         return None
 
     def act(self, action: object) -> None:
         """A callback watches, checks, cancels and forces."""
         match action:
-            case WatchInside(name, keys, delay_ms):
+            case op.WatchInside(name, keys, delay_ms):
                 self.purgatory.watch(self.named(name, delay_ms), keys)
-            case CheckInside(key):
+            case op.CheckInside(key):
                 self.purgatory.check(key)
-            case ForceInside(name):
+            case op.ForceInside(name):
                 self.purgatory.force(self.named(name))
-            case CancelForKeyInside(key):
+            case op.CancelForKeyInside(key):
                 self.purgatory.cancel(key)
-            case SatisfyInside(name):
+            case op.SatisfyInside(name):
                 self.named(name).satisfied = True
             case _:
                 raise NotImplementedError(repr(action))
 
-    def shown(self) -> dict[str, Value]:
+    def shown(self) -> dict[str, outcomes.Value]:
         """The entries."""
         return {"entries": self.purgatory.entries()}
 
@@ -349,23 +315,23 @@ class MemoryPoolInstance(Instance):
         self.pool = pool
         self.buffers: dict[str, bytearray] = {}
 
-    def call(self, operation: Operation) -> Value:
+    def call(self, operation: op.Operation) -> outcomes.Value:
         """Call the pool."""
         match operation:
-            case Allocate(name, size_bytes):
+            case op.Allocate(name, size_bytes):
                 buffer = self.pool.ask(size_bytes)
                 if buffer is None:
                     return False
                 self.buffers[name] = buffer
                 return True
-            case Release(name):
+            case op.Release(name):
                 self.pool.give_back(self.buffers[name])
-            case ReleaseForeign(size_bytes):
+            case op.ReleaseForeign(size_bytes):
                 self.pool.give_back(bytearray(size_bytes))
             case _:
-                raise NotImplementedError(operation_name(operation))
+                raise NotImplementedError(op.operation_name(operation))
         return None
 
-    def shown(self) -> dict[str, Value]:
+    def shown(self) -> dict[str, outcomes.Value]:
         """What is left."""
         return {"available_bytes": self.pool.free_bytes()}

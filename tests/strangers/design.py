@@ -39,10 +39,9 @@ PURGATORY_FEATURES = [
 
 @dataclass(frozen=True)
 class Stranger:
-    """A design, the profile in the words that its author would write, how it is made.
+    """A design, the profile in the words that its author would write, how it is made."""
 
-    ``defects`` are broken subclasses of the design, each with the rules of which one is blamed.
-    """
+    # ``defects`` are broken subclasses of the design, each with the rules of which one is blamed.
 
     component: Component
     profile: Mapping[str, str | int | Sequence[str]]

@@ -1,8 +1,7 @@
-"""Legal designs that are neither Kafka's nor ours are conformant; what is planted in them is found.
+"""Judge legal designs that are neither Kafka's nor ours; find what is planted in them."""
 
-Each is judged by the profile that its author would write, through steps that an adapter of the same
-author would make of calls. Nothing in the suite knows of them.
-"""
+# Each is judged by the profile that its author would write, through steps that an adapter of the
+# same author would make of calls. Nothing in the suite knows of them.
 
 import re
 from collections import Counter
@@ -215,11 +214,7 @@ def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None
 
 
 def test_a_timer_without_limit_that_shows_nothing_can_be_conformant() -> None:
-    """
-    Given a timer that is not offered larger delays, and of which nothing is observed
-    When  the suite runs, and again where it refuses the largest delay that it promises
-    Then  it is conformant, and the other one is not
-    """
+    """It is conformant, and the other one is not."""
 
     class RefusesTheLargest(binary_heap.BinaryHeapTimer):
         def add(self, task: str, delay_ms: int) -> None:

@@ -20,10 +20,9 @@ Falsify = Callable[[Operation, Outcome], Outcome]
 
 
 class Falsified:
-    """A subject with a defect planted: shown are outcomes that it did not have.
+    """A subject with a defect planted: shown are outcomes that it did not have."""
 
-    The defect is made anew for each case, since it may remember what happened before.
-    """
+    # The defect is made anew for each case, since it may remember what happened before.
 
     def __init__(self, inner: Subject, defect: Callable[[], Falsify]) -> None:
         self.inner = inner

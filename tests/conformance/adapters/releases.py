@@ -6,12 +6,7 @@ import pytest
 
 
 def releases(*names: str, also: Sequence[object] = ()) -> "list[pytest.ParameterSet]":
-    """Parameters of a test, one for each release, the newest first.
-
-    Args:
-        names: The releases, for example ``4.4.0``.
-        also: A further value for each release, in the same order.
-    """
+    """Parameters of a test, one for each release, the newest first."""
     values = zip(names, also, strict=True) if also else ((name,) for name in names)
     return [
         pytest.param(*each, marks=pytest.mark.large if place else ())

@@ -1,7 +1,6 @@
-"""The Kafka adapter and its timer, driven line by line: what it says of itself, Kafka's odd cases.
+"""Drive the Kafka adapter and its timer line by line: what it says of itself, odd cases."""
 
-The regular behaviour is judged by the campaigns of ``test_kafka_conformance``.
-"""
+# The regular behaviour is judged by the campaigns of ``test_kafka_conformance``.
 
 import os
 import subprocess
@@ -14,10 +13,7 @@ import pytest
 
 from purgatory_conformance.subjects import kafka as kafka_module
 from purgatory_conformance.subjects.building import BuildFailed, MissingTool
-from purgatory_conformance.subjects.kafka import (
-    KafkaMode,
-    kafka_command,
-)
+from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 
 from .adapter_process import WORK_FOLDER, Adapter, Reply, need_java_and_maven, started
 from .releases import releases
@@ -25,9 +21,6 @@ from .releases import releases
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 VERSIONS = releases("4.4.0", "4.0.0")
-ENDLESS = "endless loop inside Kafka, broken by the adapter"
-REJECTED_EXECUTION = "java.util.concurrent.RejectedExecutionException"
-OUT_OF_BOUNDS = "java.lang.ArrayIndexOutOfBoundsException"
 LARGEST_LONG = 2**63 - 1
 
 
@@ -129,27 +122,6 @@ def test_introduces_itself_with_its_profile(kafka: Adapter, version: str) -> Non
     }
 
 
-@pytest.mark.parametrize(
-    ("wheel_size", "delay", "failure", "levels"),
-    [
-        (2, LARGEST_LONG, "java.lang.ArithmeticException", 64),
-        (8, LARGEST_LONG, "java.lang.ArithmeticException", 22),
-        (20, LARGEST_LONG, "java.lang.ArithmeticException", 32),
-        (3, 2**62, OUT_OF_BOUNDS, 44),
-        (8, 2**62, "java.lang.ArithmeticException", 22),
-    ],
-)
-def test_a_huge_delay_fails_inside_kafka_and_the_observables_stay_readable(
-    kafka: Adapter, wheel_size: int, delay: int, failure: str, levels: int
-) -> None:
-    kafka.new(wheel_size=wheel_size)
-    assert kafka.do("add", task="a", delay_ms=str(delay)) == {
-        "rejected": "internal",
-        "detail": failure,
-        "observed": seen(0, 0, 0, 0, None, levels),
-    }
-
-
 def test_an_odd_wheel_size_overflows_the_stack(kafka: Adapter) -> None:
     kafka.new(wheel_size=3)
     reply = kafka.do("add", task="a", delay_ms=str(LARGEST_LONG))
@@ -165,110 +137,6 @@ def test_an_odd_wheel_size_overflows_the_stack(kafka: Adapter) -> None:
             "queued_buckets": 0,
             "next_expiry_ms": None,
         },
-    }
-
-
-def test_an_expiry_beyond_64_bits_is_taken_for_due(kafka: Adapter) -> None:
-    kafka.new(start_ms=1)
-    assert kafka.do("add", task="a", delay_ms=str(LARGEST_LONG)) == {
-        "events": expired("a"),
-        "observed": seen(0, 1, 1, 0, None, 1),
-    }
-
-
-def test_integers_beyond_53_bits_are_strings(kafka: Adapter) -> None:
-    kafka.new(wheel_size=8)
-    assert kafka.do("add", task="a", delay_ms=2**53) == {
-        "observed": seen(1, 0, 0, 1, "9007199254740992", 18)
-    }
-    assert kafka.do("advance", to_ms="9007199254740993") == {
-        "result": True,
-        "events": expired("a"),
-        "observed": seen(0, 1, "9007199254740992", 0, None, 18),
-    }
-
-
-def test_an_endless_loop_of_kafka_is_broken_and_reported(kafka: Adapter) -> None:
-    kafka.new()
-    assert kafka.do("add", task="a", delay_ms=str(2**62)) == {"observed": seen(1, 0, 0, 1, 0, 22)}
-    assert kafka.do("advance", to_ms=1) == {
-        "rejected": "internal",
-        "detail": ENDLESS,
-        "observed": seen(0, 0, 0, 0, None, 22),
-    }
-    kafka.new()
-    assert kafka.do("advance", to_ms=1) == {"result": False, "observed": seen(0, 0, 0, 0, None, 1)}
-
-
-def test_a_clock_below_zero_leads_to_negative_bucket_indices(kafka: Adapter) -> None:
-    kafka.new(tick_ms=10, start_ms=-1003)
-    assert kafka.do("add", task="a9", delay_ms=9) == {
-        "events": expired("a9"),
-        "observed": seen(0, 1, -1000, 0, None, 1),
-    }
-    assert kafka.do("add", task="a25", delay_ms=25) == {
-        "rejected": "internal",
-        "detail": OUT_OF_BOUNDS,
-        "observed": seen(0, 1, -1000, 0, None, 1),
-    }
-    assert kafka.do("add", task="a1100", delay_ms=1100) == {"observed": seen(1, 1, -1000, 1, 0, 2)}
-    assert kafka.do("advance", to_ms=-10) == {
-        "result": False,
-        "observed": seen(1, 1, -1000, 1, 0, 2),
-    }
-    assert kafka.do("advance", to_ms=97) == {
-        "result": True,
-        "events": expired("a1100"),
-        "observed": seen(0, 2, 90, 0, None, 2),
-    }
-
-
-def test_after_shutdown_only_what_reaches_the_executor_is_refused(kafka: Adapter) -> None:
-    kafka.new()
-    script = [{"do": "add", "task": "x", "delay_ms": 0}, {"do": "advance"}]
-    kafka.do("add", task="queued", delay_ms=0, script=script)
-    kafka.do("add", task="p1", delay_ms=5)
-    kafka.do("add", task="p2", delay_ms=5)
-    for _ in range(2):
-        assert kafka.do("shutdown") == {"observed": seen(2, 1, 0, 1, 5, 1)}
-    assert kafka.do("add", task="due", delay_ms=0) == {
-        "rejected": "closed",
-        "detail": REJECTED_EXECUTION,
-        "observed": seen(2, 1, 0, 1, 5, 1),
-    }
-    assert kafka.do("add", task="later", delay_ms=30) == {"observed": seen(3, 1, 0, 2, 5, 2)}
-    assert kafka.do("advance", to_ms=5) == {
-        "rejected": "closed",
-        "detail": REJECTED_EXECUTION,
-        "observed": seen(2, 1, 5, 1, 20, 2),
-    }
-    # The second task of that bucket is stranded: its bucket has left the delay queue.
-    assert kafka.do("advance", to_ms=19) == {
-        "result": False,
-        "observed": seen(2, 1, 5, 1, 20, 2),
-    }
-    # What was queued before still runs; its first action only fills a bucket, its second fails.
-    kafka.do("elapse", to_ms=30)
-    assert kafka.do("run_one") == {
-        "events": [*ran("queued"), *rejected("queued", "closed")],
-        "observed": seen(2, 0, 30, 0, None, 2),
-    }
-
-
-def test_what_is_not_offered_is_unsupported_and_changes_nothing(kafka: Adapter) -> None:
-    kafka.new()
-    kafka.do("add", task="a", delay_ms=5)
-    assert kafka.do("add", task="a", delay_ms=6) == {
-        "unsupported": "a task of Kafka's keeps the delay that it was made with"
-    }
-    assert kafka.do("wait", for_ms=1) == {"unsupported": "there is no operation 'wait' here"}
-    assert kafka.do("add", task="b", delay_ms=1, script=[{"do": "sing"}]) == {
-        "unsupported": "there is no action 'sing' here"
-    }
-    assert kafka.ask("sing") == {"unsupported": "there is no such request here"}
-    assert kafka.do("elapse", to_ms=0) == {"observed": seen(1, 0, 0, 1, 5, 1)}
-    assert kafka.ask("new", component="selector", case="a", configuration={}) == {
-        "unsupported": "there is no component 'selector' here"
     }
 
 

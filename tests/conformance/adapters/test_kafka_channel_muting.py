@@ -1,7 +1,6 @@
-"""Kafka's selector and channels behind the adapter, driven line by line: what no campaign asks.
+"""Kafka's selector and channels behind the adapter, driven line by line: what no campaign asks."""
 
-The regular behaviour is judged by the campaigns of ``test_kafka_channel_muting_conformance``.
-"""
+# The regular behaviour is judged by the campaigns of ``test_kafka_channel_muting_conformance``.
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,6 @@ from .adapter_process import Adapter, Reply, started
 from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
-
-UNKNOWN = {"rejected": "unknown_name", "detail": "purgatory.adapter.kafka.UnknownName"}
 
 
 @pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.8.2"))
@@ -86,11 +83,7 @@ def test_says_what_it_offers(kafka: Adapter) -> None:
 
 @pytest.mark.parametrize("tls", [False, True])
 def test_memory_released_during_select_is_a_trap_under_tls_alone(kafka: Adapter, tls: bool) -> None:
-    """
-    Given a channel that waits, with a part of its request sent, its size with it
-    When memory comes back during select, and then the rest of the request
-    Then over a plain connection it is received; under TLS it holds the memory and is never read
-    """
+    """Over a plain connection it is received; under TLS it holds the memory and is never read."""
     connected(kafka, "c1", "c2", tls=tls)
     announce(kafka, "c1", 10)
     assert kafka.do("poll")["events"] == received("c1#1")
@@ -106,55 +99,12 @@ def test_memory_released_during_select_is_a_trap_under_tls_alone(kafka: Adapter,
     assert reply.get("events", []) == ([] if tls else received("c2#1"))
 
 
-def test_a_channel_without_bytes_is_un_muted_without_memory(kafka: Adapter) -> None:
-    """
-    Given a channel that was refused with its size alone in the socket
-    When memory comes back, and later a byte of the body
-    Then it neither waits nor holds, and asks with the byte
-    """
-    connected(kafka, "c1", "c2")
-    announce(kafka, "c1", 10)
-    kafka.do("poll")
-    announce(kafka, "c2", 10, 4)
-    assert kafka.do("poll")["observed"]["waiting"] == ["c2"]
-    kafka.do("release", buffer="c1#1")
-    assert kafka.do("poll") == {"observed": seen(10, "c1 c2", ordered="c1")}
-    kafka.do("send", channel="c2", sent_bytes=1)
-    assert kafka.do("poll") == {"observed": seen(0, "c1 c2", ordered="c1", holding="c2")}
-
-
-def test_what_nobody_owes_or_knows_changes_nothing(kafka: Adapter) -> None:
-    connected(kafka, "c1")
-    for op in ("respond", "throttle", "unthrottle"):
-        assert kafka.do(op, channel="c1") == {"observed": seen(10, "c1")}
-    for op in ("respond", "close", "hang_up"):
-        assert kafka.do(op, channel="c9") == UNKNOWN | {"observed": seen(10, "c1")}
-    assert kafka.do("release", buffer="c1#1") == UNKNOWN | {"observed": seen(10, "c1")}
-    assert kafka.do("poll_while", request="c1#1") == UNKNOWN | {"observed": seen(10, "c1")}
-    assert kafka.do("sing") == {"unsupported": "there is no operation 'sing' here"}
-    assert kafka.do("hang_up", channel="c1", ending="sulk") == {
-        "unsupported": "there is no ending 'sulk' here"
-    }
-    kafka.do("close", channel="c1")
-    assert announce(kafka, "c1", 3) == {"observed": seen(10, "")}
-
-
 @pytest.mark.large
 def test_a_selector_that_reads_requests_ahead_is_not_offered() -> None:
-    """
-    Given release 2.4.1, whose selector stages further requests of a channel
-    When the adapter is asked what it offers
-    Then channels are not among it
-    """
+    """When the adapter is asked what it offers, channels are not among it."""
     for adapter in started("2.4.1", KafkaMode.VIRTUAL):
         hello = adapter.ask("hello", protocol=1, suite="0.1.0", schema="")
         assert sorted(hello["components"]) == ["memory_pool", "purgatory"]
-
-
-def test_there_is_no_limit_on_the_time_of_a_receive(kafka: Adapter) -> None:
-    configuration = {"receive_limit_ms": 100}
-    reply = kafka.ask("new", component="channel_muting", case="a", configuration=configuration)
-    assert reply == {"unsupported": "Kafka has no limit on the time that a receive takes"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts files under /proc")

@@ -22,11 +22,7 @@ DEVIATIONS = {"MUTING-BUFFERED", "MUTING-NOT-IDLE", "MUTING-NOT-WITH-MEMORY"}
 
 @pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1", "2.8.2"))
 def test_channels_are_conformant_with_declared_deviations(release: str) -> None:
-    """
-    Given Kafka's selector over loopback, plain and under TLS
-    When the suite runs
-    Then it breaks the declared rules, in generated cases too, and no other one
-    """
+    """It breaks the declared rules, in generated cases too, and no other one."""
     campaign = judged(f"kafka@{release}", Component.CHANNEL_MUTING)
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS, campaign.why
     assert set(campaign.seen) == DEVIATIONS
@@ -36,11 +32,7 @@ def test_channels_are_conformant_with_declared_deviations(release: str) -> None:
 
 
 def test_without_the_declarations_each_deviation_is_found() -> None:
-    """
-    Given the replay files of the deviations, and one of the declarations less at a time
-    When they are run
-    Then each fails for its rule without its own declaration, and deviates with it
-    """
+    """Each fails for its rule without its own declaration, and deviates with it."""
     need_java_and_maven()
     opened = open_subject("kafka", work_folder=WORK_FOLDER)
     try:
@@ -76,11 +68,6 @@ def loses_a_byte_after_throttling() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
-    """
-    Given Kafka's channels with a defect planted that shows only after one of them was throttled
-    When the suite runs with all deviations declared
-    Then the defect is found
-    """
     campaign = judged(
         "kafka", Component.CHANNEL_MUTING, suite="quick", defect=loses_a_byte_after_throttling
     )

@@ -19,11 +19,7 @@ DEVIATIONS = {"TIMER-LARGEST-DELAY", "TIMER-NEGATIVE-CLOCK", "TIMER-SHUTDOWN-CLO
 
 @pytest.mark.parametrize("release", releases("4.4.0", "4.0.0"))
 def test_system_timer_is_conformant_with_declared_deviations(release: str) -> None:
-    """
-    Given Kafka's SystemTimer on a virtual clock
-    When the suite runs
-    Then it breaks three rules as declared, in generated cases too, and no other one
-    """
+    """It breaks three rules as declared, in generated cases too, and no other one."""
     campaign = judged(f"kafka@{release}", Component.TIMER)
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS, campaign.why
     assert set(campaign.seen) == DEVIATIONS
@@ -33,11 +29,7 @@ def test_system_timer_is_conformant_with_declared_deviations(release: str) -> No
 
 
 def test_system_timer_on_the_real_clock_is_conformant() -> None:
-    """
-    Given Kafka's SystemTimer with its reaper, real clock and executor, nothing replaced
-    When the suite runs
-    Then it is conformant within its declared lateness
-    """
+    """When the suite runs, it is conformant within its declared lateness."""
     campaign = judged("kafka-real-clock", Component.TIMER, suite="quick")
     for _ in range(2):
         # A machine that is busy elsewhere makes a task late now and then; that does not repeat.
@@ -49,11 +41,7 @@ def test_system_timer_on_the_real_clock_is_conformant() -> None:
 
 
 def test_mock_timer_is_not_equivalent() -> None:
-    """
-    Given Kafka's MockTimer, the test double
-    When the suite runs
-    Then it is not conformant: a task expires only after its expiry, not at it
-    """
+    """It is not conformant: a task expires only after its expiry, not at it."""
     campaign = judged("kafka-mock-timer", Component.TIMER, suite="quick")
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     rules = {cause.rule for cause in campaign.causes}
@@ -75,10 +63,5 @@ def loses_runs_after_a_rejection() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
-    """
-    Given Kafka with a defect planted that shows only after a declared deviation
-    When the suite runs with all deviations declared
-    Then the defect is found
-    """
     campaign = judged("kafka", Component.TIMER, defect=loses_runs_after_a_rejection)
     assert campaign.verdict is Verdict.NOT_CONFORMANT

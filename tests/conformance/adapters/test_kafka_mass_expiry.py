@@ -24,22 +24,14 @@ def rounds_of(operations: int, rounds: int = 1) -> list[dict[str, int]]:
 
 
 def test_what_fits_into_the_interval_is_counted_and_stays() -> None:
-    """
-    Given Kafka's purgatory as a broker has it, with a purge interval of 1000
-    When 500 operations expire together
-    Then all stay and all are counted, so that nothing is wrong yet
-    """
+    """All stay and all are counted, so that nothing is wrong yet."""
     assert rounds_of(500) == [
         {"round": 1, "entries": 500, "timer_size": 0, "estimate": 500, "purge_interval": 1000}
     ]
 
 
 def test_of_many_any_number_may_stay() -> None:
-    """
-    Given the same
-    When 5000 operations expire together
-    Then none waits any more, and the estimate never says more than a purge has left
-    """
+    """None waits any more, and the estimate never says more than a purge has left."""
     for found in rounds_of(5000, rounds=2):
         assert found["timer_size"] == 0
         assert 0 <= found["entries"] <= 5000
@@ -47,11 +39,7 @@ def test_of_many_any_number_may_stay() -> None:
 
 
 def test_the_virtual_clock_is_not_taken() -> None:
-    """
-    Given the command with the folder of the shadowing class in front
-    When it starts
-    Then it refuses, so that no run can be mistaken for an unmodified one
-    """
+    """When it starts, it refuses, so that no run can be mistaken for an unmodified one."""
     need_java_and_maven()
     command = list(mass_expiry_command(rounds=1, operations=1, work_folder=WORK_FOLDER))
     position = command.index("-cp") + 1

@@ -17,11 +17,7 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 @pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1"))
 def test_simple_pool_is_conformant_with_one_declared_deviation(release: str) -> None:
-    """
-    Given Kafka's SimpleMemoryPool, in both modes, and the pool that is none
-    When the suite runs
-    Then it credits what it never granted, as declared, and breaks no other rule
-    """
+    """It credits what it never granted, as declared, and breaks no other rule."""
     campaign = judged(f"kafka@{release}", Component.MEMORY_POOL)
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS, campaign.why
     assert set(campaign.seen) == {"POOL-CONSERVATION"}
@@ -32,11 +28,7 @@ def test_simple_pool_is_conformant_with_one_declared_deviation(release: str) -> 
 
 @pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1"))
 def test_leak_tracking_pool_is_conformant(release: str) -> None:
-    """
-    Given Kafka's GarbageCollectedMemoryPool
-    When the suite runs
-    Then it breaks no rule
-    """
+    """Given Kafka's GarbageCollectedMemoryPool, when the suite runs, it breaks no rule."""
     campaign = judged(f"kafka-leak-tracking@{release}", Component.MEMORY_POOL)
     assert campaign.verdict is Verdict.CONFORMANT, campaign.why
     assert campaign.visits["POOL-LEAK"] > 0
@@ -60,11 +52,6 @@ def grants_more_after_a_foreign_release() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviation() -> None:
-    """
-    Given Kafka's pool with a defect planted that shows only after the declared deviation
-    When the suite runs with the deviation declared
-    Then the defect is found
-    """
     campaign = judged(
         "kafka", Component.MEMORY_POOL, suite="quick", defect=grants_more_after_a_foreign_release
     )

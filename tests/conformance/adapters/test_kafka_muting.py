@@ -24,11 +24,7 @@ def run(command: tuple[str, ...], seconds: float) -> "subprocess.CompletedProces
 @pytest.mark.slow
 @pytest.mark.parametrize("release", releases("4.4.0", "3.9.1", "2.8.2", "2.4.1"))
 def test_every_scenario_is_reproduced(release: str) -> None:
-    """
-    Given the released selector, channels, receives and memory pool
-    When every scenario runs
-    Then each shows its behaviour, and its controls do not
-    """
+    """When every scenario runs, each shows its behaviour, and its controls do not."""
     need_java_and_maven()
     finished = run(muting_findings_command(version=release, work_folder=WORK_FOLDER), 120)
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -40,11 +36,7 @@ def test_every_scenario_is_reproduced(release: str) -> None:
 
 
 def test_an_unknown_scenario_is_refused() -> None:
-    """
-    Given the same program
-    When it is asked for a scenario that there is not
-    Then it names those that there are, in the order of the command line
-    """
+    """Given the same program: it names those that there are, in the order of the command line."""
     need_java_and_maven()
     command = muting_findings_command(scenarios=("nothing",), work_folder=WORK_FOLDER)
     finished = run(command, 20)
@@ -53,11 +45,7 @@ def test_an_unknown_scenario_is_refused() -> None:
 
 
 def test_the_virtual_clock_is_not_taken() -> None:
-    """
-    Given the command with the folder of the shadowing class in front
-    When it starts
-    Then it refuses, so that no run can be mistaken for an unmodified one
-    """
+    """When it starts, it refuses, so that no run can be mistaken for an unmodified one."""
     need_java_and_maven()
     command = list(muting_findings_command(work_folder=WORK_FOLDER))
     position = command.index("-cp") + 1
@@ -72,11 +60,7 @@ def test_the_virtual_clock_is_not_taken() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", BROKER_SCENARIOS)
 def test_a_whole_broker_does_the_same(scenario: str) -> None:
-    """
-    Given a whole released broker, alone on the loopback address
-    When clients load it as the scenario says
-    Then its gauges and its clients show the behaviour, and the controls do not
-    """
+    """Its gauges and its clients show the behaviour, and the controls do not."""
     need_java_and_maven()
     command = broker_findings_command(scenarios=(scenario,), work_folder=WORK_FOLDER)
     finished = run(command, SCENARIO_SECONDS[True])

@@ -34,11 +34,7 @@ BEFORE_2_7 = DEVIATIONS | {"PURGATORY-NO-KEYS", "PURGATORY-ESTIMATE-PROPOSAL"}
 def test_purgatory_is_conformant_with_declared_deviations(
     release: str, deviations: set[str]
 ) -> None:
-    """
-    Given Kafka's purgatory on a virtual clock with a stepped executor
-    When the suite runs
-    Then it breaks the declared rules, in generated cases too, and no other one
-    """
+    """It breaks the declared rules, in generated cases too, and no other one."""
     campaign = judged(f"kafka@{release}", Component.PURGATORY)
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS, campaign.why
     assert set(campaign.seen) == deviations
@@ -63,11 +59,6 @@ def loses_time_outs_after_a_cancel() -> Falsify:
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
-    """
-    Given Kafka's purgatory with a defect planted that shows only after a cancel for a key
-    When the suite runs with all deviations declared
-    Then the defect is found
-    """
     campaign = judged(
         "kafka", Component.PURGATORY, suite="quick", defect=loses_time_outs_after_a_cancel
     )

@@ -72,11 +72,7 @@ def asked(opened: OpenSubject, driven: Driven) -> tuple[int, Difference | None]:
 def test_kafka_does_what_tlc_predicts(
     name: str, traces: int, least: int, kafka: OpenSubject
 ) -> None:
-    """
-    Given random behaviours of sixty steps
-    When they are asked of Kafka, as far as it offers what they take
-    Then nothing differs, cancelling for a key included, and several hundred steps are followed
-    """
+    """Nothing differs, cancelling for a key included, and several hundred steps are followed."""
     instance = named_instance(name)
     assert instance is not None
     answers = [
@@ -88,11 +84,6 @@ def test_kafka_does_what_tlc_predicts(
 
 
 def test_adds_after_shutdown_differ_as_is_declared(kafka: OpenSubject) -> None:
-    """
-    Given random behaviours of a timer that is shut down
-    When they are asked of Kafka
-    Then what differs is the answer to an add after that, which is a declared deviation
-    """
     instance = named_instance("timer-shutdown")
     assert instance is not None
     differences = set()
@@ -113,11 +104,7 @@ def test_adds_after_shutdown_differ_as_is_declared(kafka: OpenSubject) -> None:
 
 
 def test_the_mass_expiry_comes_from_the_trace_alone(kafka: OpenSubject) -> None:
-    """
-    Given the behaviour with which TLC refutes that a pass leaves few stale operations
-    When it is asked of Kafka
-    Then Kafka does all of it: the last pass leaves two stale operations, and nothing counts them
-    """
+    """Kafka does all of it: the last pass leaves two stale operations, and nothing counts them."""
     (model,) = (
         each for each in read_manifest().models if each.name == "proposal-mass-expiry-passed-over"
     )
@@ -129,11 +116,7 @@ def test_the_mass_expiry_comes_from_the_trace_alone(kafka: OpenSubject) -> None:
 
 
 def test_the_replay_file_of_tlc_still_fails(kafka: OpenSubject) -> None:
-    """
-    Given the replay file that is TLC's
-    When it is run without the declaration
-    Then it fails, for the rule that it names
-    """
+    """Given the replay file that is TLC's: it fails, for the rule that it names."""
     deviations = adapters_folder() / "kafka" / "deviations"
     case = read_case(deviations / "tlc-mass-expiry-passed-over.jsonl")
     run = run_case(kafka.subject, case.header.case, case.header.configuration, case.operations)

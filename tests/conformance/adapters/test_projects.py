@@ -91,11 +91,7 @@ def judged(word: str) -> Campaign:
 @pytest.mark.slow
 @pytest.mark.parametrize("word", marked(list(PROJECTS), ALWAYS))
 def test_a_project_is_what_its_row_says(word: str) -> None:
-    """
-    Given another project's timer, unmodified
-    When  its adapter is built and judged
-    Then  it is conformant; where its word stands for a breach, that rule is broken
-    """
+    """It is conformant; where its word stands for a breach, that rule is broken."""
     fetched(word)
     campaign = judged(word)
     rule = NOT_CONFORMANT.get(word)
@@ -111,11 +107,7 @@ def test_a_project_is_what_its_row_says(word: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("word", marked(list(FAULTS), ("sched",)))
 def test_a_fault_in_an_adapter_is_found(word: str, tmp_path: Path) -> None:
-    """
-    Given a copy of an adapter in which every task is late
-    When  it is built and judged
-    Then  it is not conformant
-    """
+    """Given a copy of an adapter in which every task is late: it is not conformant."""
     fetched(word)
     folder, _, declaration = PROJECTS[word][0].partition("/")
     copy = tmp_path / "adapter"

@@ -78,11 +78,7 @@ def copied(folder: Path, old: str, new: str) -> Path:
 
 
 def test_what_was_done_between_polls_shows_in_the_poll(adapter: Adapter) -> None:
-    """
-    Given a request that has all memory, and one that waits
-    When the first is released and answered
-    Then the memory counts as back, and the next poll receives the second request
-    """
+    """The memory counts as back, and the next poll receives the second request."""
     adapter.new("channel_muting", limit_bytes=10, max_request_bytes=10)
     for name in ("c1", "c2"):
         adapter.do("connect", channel=name)
@@ -116,11 +112,7 @@ def test_the_doctor_finds_nothing_to_mend(tmp_path: Path) -> None:
 
 
 def test_the_page_names_the_rules_that_the_template_is_judged_by(adapter: Adapter) -> None:
-    """
-    Given the rows of the page that say what judges which rules
-    When they are compared with the profile that the template declares
-    Then all rows but the last name its rules, and without the pool the first three do
-    """
+    """All rows but the last name its rules, and without the pool the first three do."""
     profile = msgspec.convert(
         adapter.ask("hello", protocol=1, suite="0", schema="0")["components"]["channel_muting"],
         ChannelMutingProfile,
@@ -138,11 +130,7 @@ def test_the_page_names_the_rules_that_the_template_is_judged_by(adapter: Adapte
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_template_is_conformant(seed: str, tmp_path: Path) -> None:
-    """
-    Given the template as it is
-    When it is checked with several seeds
-    Then every rule that applies was put to the test and held
-    """
+    """Given the template as it is: every rule that applies was put to the test and held."""
     finished = purgatory(tmp_path, "check", "naive-server", "--suite", "quick", "--seed", seed)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
@@ -166,11 +154,7 @@ def test_a_planted_defect_is_blamed_on_its_rule(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given a copy of the template with a defect, which may or may not tell of its pool
-    When it is checked
-    Then it is not conformant, and the rule that the defect breaks is among the causes
-    """
+    """It is not conformant, and the rule that the defect breaks is among the causes."""
     monkeypatch.setitem(SUITES, "quick", replace(SUITES["quick"], shrink_runs=40))
     copy = copied(tmp_path, *DEFECTS[defect])
     if not tells_of_pool:
@@ -184,11 +168,7 @@ def test_a_planted_defect_is_blamed_on_its_rule(
 
 
 def test_memory_that_cannot_be_had_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given an interpreter that has no memory for a request's body
-    When a client announces one
-    Then its connection is closed, and the pool has all its bytes
-    """
+    """When a client announces one, its connection is closed, and the pool has all its bytes."""
     spec = importlib.util.spec_from_file_location("naive_server", TEMPLATE / "naive_server.py")
     assert spec is not None
     assert spec.loader is not None

@@ -6,25 +6,9 @@ from immutables import Map
 from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-    RunOne,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
 from purgatory_spec.reasons import Reason
 
 WORDS = words_of(Component.MEMORY_POOL)
@@ -33,31 +17,31 @@ WORDS = words_of(Component.MEMORY_POOL)
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (Allocate("b1", 40), "ask for b1, 40 bytes"),
-        (Allocate("b1", 1), "ask for b1, 1 byte"),
-        (Release("b1"), "release b1"),
-        (Release("b1", ReleaseForm.SLICE), "release a slice of b1"),
-        (Release("b1", ReleaseForm.COPY), "release a copy of b1"),
-        (ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
-        (ReleaseNothing(), "release nothing"),
-        (Lose("b1"), "lose b1"),
-        (Construct(10, 11), "make a pool of 10 bytes, largest buffer 11"),
-        (Elapse(7), "let the clock reach 7"),
-        (RunOne(), "run_one"),
+        (op.Allocate("b1", 40), "ask for b1, 40 bytes"),
+        (op.Allocate("b1", 1), "ask for b1, 1 byte"),
+        (op.Release("b1"), "release b1"),
+        (op.Release("b1", op.ReleaseForm.SLICE), "release a slice of b1"),
+        (op.Release("b1", op.ReleaseForm.COPY), "release a copy of b1"),
+        (op.ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
+        (op.ReleaseNothing(), "release nothing"),
+        (op.Lose("b1"), "lose b1"),
+        (op.Construct(10, 11), "make a pool of 10 bytes, largest buffer 11"),
+        (op.Elapse(7), "let the clock reach 7"),
+        (op.RunOne(), "run_one"),
     ],
 )
-def test_operations(operation: Operation, words: str) -> None:
-    assert WORDS.describe_operation(operation) == words
+def test_operations(operation: op.Operation, words: str) -> None:
+    assert SUPPORT.describe_operation(operation) == words
 
 
 def test_outcomes() -> None:
-    ask = Allocate("b1", 1)
-    assert WORDS.describe_outcome(ask, Outcome(True)) == "granted"
-    assert WORDS.describe_outcome(ask, Outcome(False)) == "refused"
-    assert WORDS.describe_outcome(ask, Outcome(3)) == "result 3, no event"
-    assert WORDS.describe_outcome(Release("b1"), Outcome()) == "done"
+    ask = op.Allocate("b1", 1)
+    assert SUPPORT.describe_outcome(ask, Outcome(True)) == "granted"
+    assert SUPPORT.describe_outcome(ask, Outcome(False)) == "refused"
+    assert SUPPORT.describe_outcome(ask, Outcome(3)) == "result 3, no event"
+    assert SUPPORT.describe_outcome(op.Release("b1"), Outcome()) == "done"
     rejected = Outcome(rejected=Reason.INVALID_ARGUMENT)
-    assert "invalid_argument" in WORDS.describe_outcome(Release("b1"), rejected)
+    assert "invalid_argument" in SUPPORT.describe_outcome(op.Release("b1"), rejected)
 
 
 def test_pools() -> None:
@@ -75,11 +59,7 @@ def test_pools() -> None:
 
 
 def test_states() -> None:
-    """
-    Given states of a pool, and something else
-    When they are described
-    Then what is available and who holds what is said, the first of many; of the rest nothing
-    """
+    """What is available and who holds what is said, the first of many; of the rest nothing."""
     state = MemoryPoolState(60, Map(a=40), now_ms=5, spell_began_ms=3)
     words = "clock 5; 60 available; held: a 40; dry since 3"
     assert WORDS.describe_state(state) == words

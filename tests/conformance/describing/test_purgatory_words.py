@@ -5,102 +5,66 @@ import pytest
 from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import legend_of
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Throw,
-    Wait,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome, tried
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-)
+from purgatory_spec.profiles import Component, Executor, PurgatoryConfiguration, PurgatoryProfile
 from purgatory_spec.reasons import Reason
 
-WORDS = words_of(Component.PURGATORY)
-SCRIPT = Script(
-    (Answer.WAIT, Answer.THROW),
-    (CheckInside("a"), WatchInside("o2", ("b",), 3)),
-    (CancelForKeyInside("a"), ForceInside("o2"), Throw()),
+SUPPORT = support_of(Component.PURGATORY)
+SCRIPT = op.Script(
+    (op.Answer.WAIT, op.Answer.THROW),
+    (op.CheckInside("a"), op.WatchInside("o2", ("b",), 3)),
+    (op.CancelForKeyInside("a"), op.ForceInside("o2"), op.Throw()),
 )
 
-OPERATIONS: list[tuple[Operation, str]] = [
-    (Watch("o1", ("a", "b"), 5), "watch o1 under a and b, time-out 5 ms"),
-    (Watch("o1", (), 5), "watch o1 under no key, time-out 5 ms"),
+OPERATIONS: list[tuple[op.Operation, str]] = [
+    (op.Watch("o1", ("a", "b"), 5), "watch o1 under a and b, time-out 5 ms"),
+    (op.Watch("o1", (), 5), "watch o1 under no key, time-out 5 ms"),
     (
-        Watch("o1", ("a",), 5, SCRIPT),
+        op.Watch("o1", ("a",), 5, SCRIPT),
         "watch o1 under a, time-out 5 ms; tries: wait, throw; "
         "on_complete checks a and watches o2 under b, time-out 3 ms; "
         "on_expiration cancels for a, forces o2 and throws",
     ),
-    (Check("a"), "check a"),
-    (CancelForKey("two words"), "cancel for 'two words'"),
-    (Force("o1"), "force o1"),
-    (Satisfy("o1"), "satisfy o1"),
-    (Elapse(3), "let the clock reach 3"),
-    (Advance(4), "advance to 4"),
-    (RunOne(), "run one expiry"),
-    (Shutdown(), "shut down"),
-    (Wait(1), "wait"),
+    (op.Check("a"), "check a"),
+    (op.CancelForKey("two words"), "cancel for 'two words'"),
+    (op.Force("o1"), "force o1"),
+    (op.Satisfy("o1"), "satisfy o1"),
+    (op.Elapse(3), "let the clock reach 3"),
+    (op.Advance(4), "advance to 4"),
+    (op.RunOne(), "run one expiry"),
+    (op.Shutdown(), "shut down"),
+    (op.Wait(1), "wait"),
 ]
 
 
 @pytest.mark.parametrize(("operation", "words"), OPERATIONS)
-def test_operations_in_words(operation: Operation, words: str) -> None:
-    """
-    Given an operation
-    When it is described
-    Then a person can read it
-    """
-    assert WORDS.describe_operation(operation) == words
+def test_operations_in_words(operation: op.Operation, words: str) -> None:
+    """Given an operation, when it is described, a person can read it."""
+    assert SUPPORT.describe_operation(operation) == words
 
 
-OUTCOMES: list[tuple[Operation, Outcome, str]] = [
-    (Watch("o1", ("a",), 5), Outcome(True), "completed by this call, no event"),
-    (Watch("o1", ("a",), 5), Outcome(False), "not completed by this call, no event"),
-    (Force("o1"), Outcome(False), "was completed already, no event"),
-    (Check("a"), Outcome(2, events=(tried("o1"),)), "2 completed, o1 tried"),
-    (CancelForKey("a"), Outcome(("o1", "o2")), "cancelled o1 and o2, no event"),
-    (CancelForKey("a"), Outcome(()), "nothing there, no event"),
-    (Advance(1), Outcome(), "no event"),
-    (Advance(1), Outcome(7), "result 7, no event"),
-    (Check("a"), Outcome(rejected=Reason.THROWN), "rejected: thrown"),
+OUTCOMES: list[tuple[op.Operation, Outcome, str]] = [
+    (op.Watch("o1", ("a",), 5), Outcome(True), "completed by this call, no event"),
+    (op.Watch("o1", ("a",), 5), Outcome(False), "not completed by this call, no event"),
+    (op.Force("o1"), Outcome(False), "was completed already, no event"),
+    (op.Check("a"), Outcome(2, events=(tried("o1"),)), "2 completed, o1 tried"),
+    (op.CancelForKey("a"), Outcome(("o1", "o2")), "cancelled o1 and o2, no event"),
+    (op.CancelForKey("a"), Outcome(()), "nothing there, no event"),
+    (op.Advance(1), Outcome(), "no event"),
+    (op.Advance(1), Outcome(7), "result 7, no event"),
+    (op.Check("a"), Outcome(rejected=Reason.THROWN), "rejected: thrown"),
 ]
 
 
 @pytest.mark.parametrize(("operation", "outcome", "words"), OUTCOMES)
-def test_outcomes_in_words(operation: Operation, outcome: Outcome, words: str) -> None:
-    """
-    Given what came of an operation
-    When it is described
-    Then its result is said in the operation's own words
-    """
-    assert WORDS.describe_outcome(operation, outcome) == words
+def test_outcomes_in_words(operation: op.Operation, outcome: Outcome, words: str) -> None:
+    """Given what came of an operation: its result is said in the operation's own words."""
+    assert SUPPORT.describe_outcome(operation, outcome) == words
 
 
 def test_configuration_profile_and_state_in_words() -> None:
-    """
-    Given a purgatory with one operation that waits and one that is stale
-    When configuration, profile and state are described
-    Then each is one line; anything else has no words
-    """
+    """Each is one line; anything else has no words."""
     configuration = PurgatoryConfiguration(purge_interval=2, time_outs=False)
     assert WORDS.describe_configuration(configuration) == (
         "purge interval 2, no time-outs, tick 1 ms, wheel size 20, clock at 0"
@@ -109,14 +73,19 @@ def test_configuration_profile_and_state_in_words() -> None:
     assert "accounting proposal" in WORDS.describe_profile(profile)
     model = purgatory_model(PurgatoryConfiguration(), profile)
     state = model.initial()
-    for step in (Watch("o1", ("a",), 5), Watch("o2", ("a",), 3), Force("o1"), Advance(3)):
+    for step in (
+        op.Watch("o1", ("a",), 5),
+        op.Watch("o2", ("a",), 3),
+        op.Force("o1"),
+        op.Advance(3),
+    ):
         _, state = next(iter(model.successors(state, step)))
     assert WORDS.describe_state(state) == (
         "clock 3; lists [a: o1* o2]; timer empty; executor's queue [o2]; estimate 2"
     )
-    _, state = next(iter(model.successors(state, Shutdown())))
-    assert WORDS.describe_state(state).endswith("; shut down")
-    assert WORDS.describe_state("anything else") == ""
+    _, state = next(iter(model.successors(state, op.Shutdown())))
+    assert SUPPORT.describe_state(state).endswith("; shut down")
+    assert SUPPORT.describe_state("anything else") == ""
 
 
 @pytest.mark.parametrize(
@@ -129,9 +98,5 @@ def test_configuration_profile_and_state_in_words() -> None:
     ],
 )
 def test_the_sign_in_a_state_is_explained(states: tuple[str, ...], legend: str) -> None:
-    """
-    Given descriptions of states
-    When the sign behind a completed operation is in one of them
-    Then there is a legend, and none otherwise
-    """
+    """Given descriptions of states: there is a legend, and none otherwise."""
     assert legend_of(*states) == legend

@@ -15,20 +15,7 @@ from purgatory_conformance.describing.words import (
     replay_command,
     spans,
 )
-from purgatory_spec.operations import (
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-    Wait,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
 from purgatory_spec.reasons import Reason
 
@@ -36,22 +23,22 @@ from purgatory_spec.reasons import Reason
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (Add("t1", 25), "add t1, delay 25 ms"),
-        (Add("t1", 0, (Throw(),)), "add t1, delay 0 ms; when it runs it throws"),
+        (op.Add("t1", 25), "add t1, delay 25 ms"),
+        (op.Add("t1", 0, (op.Throw(),)), "add t1, delay 0 ms; when it runs it throws"),
         (
-            Add("t1", 5, (AddInside("t2", -1), CancelInside("t3"), AdvanceInside())),
+            op.Add("t1", 5, (op.AddInside("t2", -1), op.CancelInside("t3"), op.AdvanceInside())),
             "add t1, delay 5 ms; when it runs it adds t2, delay -1 ms, cancels t3 "
             "and advances the timer",
         ),
-        (Cancel("t1"), "cancel t1"),
-        (Elapse(1020), "let the clock reach 1020"),
-        (Advance(1020), "advance to 1020"),
-        (RunOne(), "run one task"),
-        (Wait(20), "wait 20 ms"),
-        (Shutdown(), "shut down"),
+        (op.Cancel("t1"), "cancel t1"),
+        (op.Elapse(1020), "let the clock reach 1020"),
+        (op.Advance(1020), "advance to 1020"),
+        (op.RunOne(), "run one task"),
+        (op.Wait(20), "wait 20 ms"),
+        (op.Shutdown(), "shut down"),
     ],
 )
-def test_every_operation_has_words(operation: Operation, words: str) -> None:
+def test_every_operation_has_words(operation: op.Operation, words: str) -> None:
     assert describe_timer_operation(operation) == words
 
 

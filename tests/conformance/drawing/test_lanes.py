@@ -14,11 +14,7 @@ def diverging(right: Outcome | None, seen: Outcome) -> Divergence:
 
 
 def test_events_that_are_alike_stand_at_one_height() -> None:
-    """
-    Given a step of which an event is missing in the middle
-    When it is made into lanes
-    Then the events around it stand side by side, and opposite of it is nothing
-    """
+    """The events around it stand side by side, and opposite of it is nothing."""
     right = Outcome(events=(completed("o1"), tried("o2"), timed_out("o1")))
     divergence = diverging(right, Outcome(events=(completed("o1"), timed_out("o1"))))
 
@@ -30,11 +26,7 @@ def test_events_that_are_alike_stand_at_one_height() -> None:
 
 
 def test_an_order_is_about_the_names_that_changed_their_places() -> None:
-    """
-    Given a step whose events are right and in the wrong order
-    When its names are asked for
-    Then they are those of the events that stand elsewhere
-    """
+    """When its names are asked for, they are those of the events that stand elsewhere."""
     right = Outcome(events=(tried("o1"), tried("o2"), tried("o3")))
     divergence = diverging(right, Outcome(events=(tried("o2"), tried("o1"), tried("o3"))))
 
@@ -42,11 +34,7 @@ def test_an_order_is_about_the_names_that_changed_their_places() -> None:
 
 
 def test_of_the_observables_those_that_differ_are_shown() -> None:
-    """
-    Given a step with an observable that is right, one that is wrong, one of another type, and none
-    When it is made into lanes
-    Then the last three are shown, the values beside each other
-    """
+    """When it is made into lanes, the last three are shown, the values beside each other."""
     right = Outcome(observed={"keys": 1, "entries": 2, "queued": 0, "pending": 1})
     divergence = diverging(right, Outcome(observed={"keys": 1, "entries": 3, "queued": False}))
 
@@ -74,20 +62,12 @@ def test_of_the_observables_those_that_differ_are_shown() -> None:
 def test_answers_results_and_bare_sentences_have_a_lane(
     right: Outcome | None, seen: Outcome, lane: Lane
 ) -> None:
-    """
-    Given steps that differ in their answer, in their result, or in no part by itself
-    When they are made into lanes
-    Then the first lane has the two answers, the two results, or the divergence's sentences
-    """
+    """The first lane has the two answers, the two results, or the divergence's sentences."""
     assert lanes_of(diverging(right, seen)) == (lane,)
 
 
 def test_many_events_that_are_alike_are_counted() -> None:
-    """
-    Given a step of twenty right events and a wrong one, and one of forty wrong ones
-    When they are made into lanes
-    Then the right ones in the middle are counted, and so are the wrong ones that are too many
-    """
+    """The right ones in the middle are counted, and so are the wrong ones that are too many."""
     events = tuple(tried(f"o{number}") for number in range(20))
     (lane,) = lanes_of(diverging(Outcome(events=events), Outcome(events=(*events, tried("z")))))
     assert [pair.seen for pair in lane.pairs] == [

@@ -83,12 +83,7 @@ def _watch(name: str, *keys: str) -> Step:
 
 
 def test_a_purgatory_shows_its_lists_and_which_entries_are_stale() -> None:
-    """
-    Given two operations under a key of which one was forced, and a check that tries that one again
-    When the case is drawn
-    Then the completed one's entries are stale before, gone from the checked list after, and what
-    was tried is told apart
-    """
+    """The completed one's entries are stale before, gone from the checked list after."""
     panels = _Panels(
         PurgatoryConfiguration(),
         purgatory.PROFILE,
@@ -111,11 +106,7 @@ def test_a_purgatory_shows_its_lists_and_which_entries_are_stale() -> None:
 
 
 def test_a_pool_shows_who_holds_how_much_of_the_bound() -> None:
-    """
-    Given a pool of 100 bytes of which 60 are held, in buffers of 40 and 20, that refuses 10 more
-    When the case is drawn
-    Then the holders are as wide as their bytes, and the bound is where all of them end
-    """
+    """The holders are as wide as their bytes, and the bound is where all of them end."""
     panels = _Panels(
         MemoryPoolConfiguration(size_bytes=100, max_single_bytes=40),
         memory_pool.PROFILE,
@@ -135,11 +126,7 @@ def test_a_pool_shows_who_holds_how_much_of_the_bound() -> None:
 
 
 def test_a_pool_that_gave_more_than_it_has_is_wider_than_its_bound() -> None:
-    """
-    Given a pool of 50 bytes that is not strict, has granted 80, and grants 1 more
-    When the case is drawn
-    Then the bound lies inside the bar
-    """
+    """When the case is drawn, the bound lies inside the bar."""
     panels = _Panels(
         MemoryPoolConfiguration(size_bytes=50, max_single_bytes=40),
         memory_pool.PROFILE,
@@ -154,11 +141,7 @@ def test_a_pool_that_gave_more_than_it_has_is_wider_than_its_bound() -> None:
 
 
 def test_an_unbounded_pool_has_no_bound_to_draw() -> None:
-    """
-    Given an unbounded pool that refuses a request
-    When the case is drawn
-    Then its bytes are told in words
-    """
+    """Given an unbounded pool that refuses a request: its bytes are told in words."""
     panels = _Panels(
         MemoryPoolConfiguration(unbounded=True),
         memory_pool.PROFILE,
@@ -171,12 +154,7 @@ def test_an_unbounded_pool_has_no_bound_to_draw() -> None:
 
 
 def test_a_server_shows_who_holds_and_who_waits() -> None:
-    """
-    Given a server of 10 bytes whose only memory a request has, and another request that is received
-    When the case is drawn
-    Then the first channel's request is handled, the second channel waits, and it is received
-    nowhere but in what was seen
-    """
+    """The first channel's request is handled, the second channel waits."""
     panels = _Panels(
         ChannelMutingConfiguration(limit_bytes=10, max_request_bytes=10),
         channel_muting.PROFILE,
@@ -195,11 +173,7 @@ def test_a_server_shows_who_holds_and_who_waits() -> None:
 
 
 def test_many_entries_make_no_endless_picture() -> None:
-    """
-    Given a key with sixty entries, and forty keys more
-    When a wrong check of the key is drawn
-    Then the picture is cut off, and says how much
-    """
+    """When a wrong check of the key is drawn, the picture is cut off, and says how much."""
     keys = ("a",) * 60 + tuple(f"k{number}" for number in range(40))
     panels = _Panels(
         PurgatoryConfiguration(),
@@ -218,11 +192,7 @@ def test_many_entries_make_no_endless_picture() -> None:
     "name", ["<b>&\"'", "]]>", "\x00\x1b[31m", "\ud800", "a\u2028b", "x" * 300]
 )
 def test_odd_names_leave_the_picture_well_formed(name: str) -> None:
-    """
-    Given a name that holds markup, what cannot be printed, or three hundred letters
-    When a case is drawn
-    Then the picture is well formed, within its width, and its ids are those of its number
-    """
+    """The picture is well formed, within its width, and its ids are those of its number."""
     panels = _Panels(
         PurgatoryConfiguration(),
         purgatory.PROFILE,

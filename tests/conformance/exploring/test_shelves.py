@@ -58,11 +58,7 @@ def label(value: object) -> str:
 def test_what_is_false_is_told_up_to_the_step_that_breaks_it(
     shelf: Shelf, claim: KnownClaim
 ) -> None:
-    """
-    Given a claim that is known to be false
-    When its instance is explored
-    Then the story ends with the step that breaks it, every step has an actor, and its words
-    """
+    """The story ends with the step that breaks it, every step has an actor, and its words."""
     looked = shelf.look(claim.name, sizes_of(claim), LIMIT)
     story = looked.narrative
     assert story is not None
@@ -79,11 +75,7 @@ def test_what_is_false_is_told_up_to_the_step_that_breaks_it(
 @pytest.mark.slow
 @pytest.mark.parametrize(("shelf", "claim"), list(one_true_claim_of_each_instance()), ids=label)
 def test_what_is_true_is_explored_to_the_end(shelf: Shelf, claim: KnownClaim) -> None:
-    """
-    Given a claim that is known to be true
-    When its instance is explored, that of the wheel with one task
-    Then every state is visited, and none breaks it
-    """
+    """Given a claim that is known to be true: every state is visited, and none breaks it."""
     sizes = sizes_of(claim)
     if shelf.component is Component.TIMER:
         sizes = replace(sizes, tasks=1)
@@ -93,11 +85,7 @@ def test_what_is_true_is_explored_to_the_end(shelf: Shelf, claim: KnownClaim) ->
 
 
 def test_each_model_has_claims_of_both_kinds() -> None:
-    """
-    Given the shelves
-    When their known claims are counted
-    Then each has true ones and false ones, and those with threads also planted defects
-    """
+    """Each has true ones and false ones, and those with threads also planted defects."""
     assert {(shelf.component, shelf.concurrent) for shelf in SHELVES} == {
         (Component.TIMER, False),
         (Component.PURGATORY, False),
@@ -114,11 +102,7 @@ def test_each_model_has_claims_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("shelf", SHELVES, ids=options_of)
 def test_a_limit_leaves_a_claim_undecided(shelf: Shelf) -> None:
-    """
-    Given a true claim
-    When no more than five states may be visited
-    Then nothing is decided
-    """
+    """Given a true claim, when no more than five states may be visited, nothing is decided."""
     claim = next(claim for claim in shelf.known() if claim.standing is ClaimStatus.HOLDS)
     looked = shelf.look(claim.name, sizes_of(claim), 5)
     assert (looked.complete, looked.narrative, looked.states) == (False, None, 5)
@@ -152,21 +136,13 @@ def test_a_claim_that_there_is_not_is_none_of_any_shelf(shelf: Shelf) -> None:
 def test_sizes_of_which_there_is_no_instance_are_rejected(
     component: str, concurrent: bool, claim: str, sizes: Sizes, words: str
 ) -> None:
-    """
-    Given a size that is too small or too large
-    When a claim is looked at
-    Then the error names the size and its bounds
-    """
+    """Given a size that is too small or too large: the error names the size and its bounds."""
     with pytest.raises(UnusableSizes, match=words):
         shelf_of(claim, component, concurrent).look(claim, sizes, LIMIT)
 
 
 def test_threads_and_channels_make_the_instance_larger() -> None:
-    """
-    Given a claim about two channels on one thread
-    When it is looked at with one channel, and on two threads
-    Then there are fewer states, and more
-    """
+    """Given a claim about two channels on one thread: there are fewer states, and more."""
     shelf = shelf_of("bound", "channel_muting", True)
     one, two, on_two_threads = (
         shelf.look("bound", Sizes(channels=channels, threads=threads), LIMIT).states
@@ -176,11 +152,7 @@ def test_threads_and_channels_make_the_instance_larger() -> None:
 
 
 def test_sizes_make_the_instance_larger() -> None:
-    """
-    Given a claim about a pool with two threads
-    When it is looked at with one thread, and with three
-    Then there are fewer states, and more
-    """
+    """Given a claim about a pool with two threads: there are fewer states, and more."""
     shelf = shelf_of("bound", "memory_pool", True)
     one, two, three = (
         shelf.look("bound", Sizes(size=1, max_single=1, threads=threads), LIMIT).states

@@ -18,31 +18,19 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
-from purgatory_judge.components import narrowed
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    Feature,
-    NegativeDelay,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import drawn
 
 
-def seeded(seed: int, profile: TimerProfile = PROFILE) -> Candidate:
-    return drawn(Component.TIMER, profile, seed, most=40)
+def seeded(seed: int, profile: profiles.TimerProfile = PROFILE) -> Candidate:
+    return drawn(profiles.Component.TIMER, profile, seed, most=40)
 
 
-@pytest.mark.parametrize("component", Component)
-def test_equal_seeds_give_equal_cases_which_are_usable(component: Component) -> None:
-    """
-    Given seeds
-    When cases of a bundled subject are drawn
-    Then equal seeds give equal cases, another seed another one, and a subject can be asked each
-    """
+@pytest.mark.parametrize("component", profiles.Component)
+def test_equal_seeds_give_equal_cases_which_are_usable(component: profiles.Component) -> None:
+    """Equal seeds give equal cases, another seed another one, and a subject can be asked each."""
     profile = bundled_subject().profiles[component]
     assert drawn(component, profile, 3) == drawn(component, profile, 3)
     assert drawn(component, profile, 3) != drawn(component, profile, 4)
@@ -50,26 +38,22 @@ def test_equal_seeds_give_equal_cases_which_are_usable(component: Component) -> 
     assert all(support_of(component).usable(profile, case) for case in cases)
 
 
-@pytest.mark.parametrize("feature", [None, *Feature])
-def test_only_declared_features_are_asked_for(feature: Feature | None) -> None:
-    """
-    Given a subject that declares one feature, or none
-    When cases are drawn
-    Then no operation needs another feature
-    """
-    profile = TimerProfile(features=frozenset({feature} if feature else ()))
+@pytest.mark.parametrize("feature", [None, *profiles.Feature])
+def test_only_declared_features_are_asked_for(feature: profiles.Feature | None) -> None:
+    """Given a subject that declares one feature, or none: no operation needs another feature."""
+    profile = profiles.TimerProfile(features=frozenset({feature} if feature else ()))
     used: Counter[str] = Counter()
     for seed in range(60):
         case = seeded(seed, profile)
         seen: dict[str, int] = {}
-        start_ms = narrowed(case.configuration, TimerConfiguration).start_ms
-        assert start_ms >= 0 or feature is Feature.NEGATIVE_CLOCK
+        start_ms = narrowed(case.configuration, profiles.TimerConfiguration).start_ms
+        assert start_ms >= 0 or feature is profiles.Feature.NEGATIVE_CLOCK
         for operation in case.operations:
             used[operation_name(operation)] += 1
             if isinstance(operation, Add):
-                assert operation.task not in seen or feature is Feature.READD
+                assert operation.task not in seen or feature is profiles.Feature.READD
                 assert seen.get(operation.task, operation.delay_ms) == operation.delay_ms
-                assert operation.delay_ms < 2**53 or feature is Feature.INT64
+                assert operation.delay_ms < 2**53 or feature is profiles.Feature.INT64
                 seen[operation.task] = operation.delay_ms
                 assert not operation.script or str(feature).startswith("script_")
     allowed = {"add", "advance"} | ({feature.value} if feature else set())
@@ -79,14 +63,10 @@ def test_only_declared_features_are_asked_for(feature: Feature | None) -> None:
 
 
 def test_clock_never_goes_back() -> None:
-    """
-    Given many cases
-    When their readings are followed
-    Then none lies before the one before it
-    """
+    """Given many cases, when their readings are followed, none lies before the one before it."""
     for seed in range(200):
         case = seeded(seed)
-        now = narrowed(case.configuration, TimerConfiguration).start_ms
+        now = narrowed(case.configuration, profiles.TimerConfiguration).start_ms
         for operation in case.operations:
             if isinstance(operation, Advance | Elapse):
                 assert operation.to_ms >= now
@@ -94,42 +74,34 @@ def test_clock_never_goes_back() -> None:
 
 
 TABLES = {
-    Component.TIMER: {
+    profiles.Component.TIMER: {
         rule for row in (*timer.TIMER_TABLE, timer.SHUTDOWN_ROW) for rule in row.rules
     },
-    Component.PURGATORY: {
+    profiles.Component.PURGATORY: {
         rule for row in (*purgatory.PURGATORY_TABLE, purgatory.SHUTDOWN_ROW) for rule in row.rules
     },
-    Component.MEMORY_POOL: {rule for row in memory_pool.MEMORY_POOL_TABLE for rule in row.rules},
-    Component.CHANNEL_MUTING: {
+    profiles.Component.MEMORY_POOL: {
+        rule for row in memory_pool.MEMORY_POOL_TABLE for rule in row.rules
+    },
+    profiles.Component.CHANNEL_MUTING: {
         rule for row in channel_muting.CHANNEL_MUTING_ROWS.values() for rule in row.rules
     },
 }
 """The rules that the rows of each component's table are for."""
 
 
-@pytest.mark.parametrize("component", Component)
-def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: Component) -> None:
-    """
-    Given a table
-    When its rows name the rules that they are for
-    Then these are rules, and each has a row; instances without time-outs are a configuration, and
-        of the timer some are put to the test wherever anything is
-    """
+@pytest.mark.parametrize("component", profiles.Component)
+def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: profiles.Component) -> None:
     named = TABLES[component]
     rules = {rule.id for rule in requirements_of_steps(component)}
     assert named <= rules
-    assert component is Component.TIMER or rules - named <= {"PURGATORY-NO-TIME-OUTS"}
+    assert component is profiles.Component.TIMER or rules - named <= {"PURGATORY-NO-TIME-OUTS"}
 
 
 @given(candidates(PROFILE, most=15))
 @settings(max_examples=60)
 def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None:
-    """
-    Given cases that Hypothesis draws from the same table
-    When the bundled timer runs them
-    Then it passes
-    """
+    """Given cases that Hypothesis draws from the same table: it passes."""
     subject = bundled_subject()
     try:
         run = run_case(subject, "drawn", case.configuration, case.operations)
@@ -139,13 +111,9 @@ def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None
 
 
 def test_a_failing_case_is_shrunk_to_its_core() -> None:
-    """
-    Given a timer that loses what comes down from a higher level, and a long failing case
-    When it is shrunk
-    Then two operations are left: an add that overflows and an advance
-    """
+    """When it is shrunk, two operations are left: an add that overflows and an advance."""
     subject = mutant("lost-on-cascade").make()
-    profile = narrowed(subject.profiles[Component.TIMER], TimerProfile)
+    profile = narrowed(subject.profiles[profiles.Component.TIMER], profiles.TimerProfile)
 
     def fails(case: Candidate) -> bool:
         run = run_case(subject, "c", case.configuration, case.operations)
@@ -154,18 +122,14 @@ def test_a_failing_case_is_shrunk_to_its_core() -> None:
     found = next(case for seed in range(99) if fails(case := seeded(seed, profile)))
     smallest = shrink(profile, found, fails, seed=1, most_runs=600)
     assert [operation_name(operation) for operation in smallest.operations] == ["add", "advance"]
-    assert smallest.configuration == TimerConfiguration(1, 2, 0)
+    assert smallest.configuration == profiles.TimerConfiguration(1, 2, 0)
 
 
 @pytest.mark.parametrize(("needed", "searched"), [(3, []), (4, [4])])
 def test_what_is_short_is_searched_no_further(
     needed: int, searched: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a failure that needs three operations, or four
-    When a long case is shrunk
-    Then only the longer one is looked for among other cases, which have no more operations
-    """
+    """Only the longer one is looked for among other cases, which have no more operations."""
     asked: list[int] = []
 
     def search(profile: object, fails: object, seed: int, most_runs: int, most: int) -> None:
@@ -173,19 +137,15 @@ def test_what_is_short_is_searched_no_further(
 
     monkeypatch.setattr(searching, "search", search)
     adds = tuple(Add(f"t{number}", 5) for number in range(9))
-    found = Candidate(TimerConfiguration(), adds)
+    found = Candidate(profiles.TimerConfiguration(), adds)
     smallest = shrink(PROFILE, found, lambda case: len(case.operations) >= needed, seed=1)
     assert (len(smallest.operations), asked) == (needed, searched)
 
 
 def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
-    """
-    Given a failure that needs two particular operations, and a budget
-    When a case is reduced
-    Then it is smallest with enough runs, and still fails with too few
-    """
+    """When a case is reduced, it is smallest with enough runs, and still fails with too few."""
     noise: tuple[Operation, ...] = tuple(Add(f"n{i}", 5) for i in range(20))
-    case = Candidate(TimerConfiguration(), (*noise, Add("a", 7), *noise, Advance(99)))
+    case = Candidate(profiles.TimerConfiguration(), (*noise, Add("a", 7), *noise, Advance(99)))
     runs = 0
 
     def fails(candidate: Candidate) -> bool:
@@ -202,18 +162,14 @@ def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
     assert fails(some)
 
 
-@pytest.mark.parametrize("clock", Clock)
-def test_negative_delays_that_are_not_offered_are_not_asked_for(clock: Clock) -> None:
-    """
-    Given two timers on one clock, of which one offers no negative delays
-    When cases are drawn
-    Then that one is asked for none of them, and the other one is
-    """
+@pytest.mark.parametrize("clock", profiles.Clock)
+def test_negative_delays_that_are_not_offered_are_not_asked_for(clock: profiles.Clock) -> None:
+    """When cases are drawn, that one is asked for none of them, and the other one is."""
 
-    def shortest(negative_delay: NegativeDelay) -> int:
-        profile = TimerProfile(clock=clock, negative_delay=negative_delay)
+    def shortest(negative_delay: profiles.NegativeDelay) -> int:
+        profile = profiles.TimerProfile(clock=clock, negative_delay=negative_delay)
         cases = [seeded(seed, profile) for seed in range(60)]
         return min(op.delay_ms for c in cases for op in c.operations if isinstance(op, Add))
 
-    assert shortest(NegativeDelay.NOT_OFFERED) >= 0
-    assert shortest(NegativeDelay.ALREADY_DUE) < 0
+    assert shortest(profiles.NegativeDelay.NOT_OFFERED) >= 0
+    assert shortest(profiles.NegativeDelay.ALREADY_DUE) < 0

@@ -3,10 +3,7 @@
 import pytest
 
 from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_conformance.reducing.memory_pool import (
-    MemoryPoolCase,
-    simpler_memory_pool_cases,
-)
+from purgatory_conformance.reducing.memory_pool import MemoryPoolCase, simpler_memory_pool_cases
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
@@ -65,11 +62,7 @@ def feature_of(operation: Operation, released: set[str]) -> MemoryPoolFeature | 
 
 @pytest.mark.parametrize("feature", [None, *MemoryPoolFeature])
 def test_only_declared_features_are_asked_for(feature: MemoryPoolFeature | None) -> None:
-    """
-    Given a subject that declares one feature, or none
-    When cases are drawn
-    Then no operation and no pool needs another one, and the feature is made use of
-    """
+    """No operation and no pool needs another one, and the feature is made use of."""
     profile = MemoryPoolProfile(features=frozenset({feature} if feature else ()))
     used: set[MemoryPoolFeature] = set()
     for seed in range(40):
@@ -88,11 +81,7 @@ def test_only_declared_features_are_asked_for(feature: MemoryPoolFeature | None)
 
 @pytest.mark.parametrize("rule", ["POOL-STRICT", "POOL-NON-STRICT", "POOL-UNBOUNDED-NEGATIVE"])
 def test_a_wanted_rule_gets_the_pool_that_shows_it(rule: str) -> None:
-    """
-    Given a rule that one sort of pool alone shows
-    When it is the only one that lacks visits
-    Then only such pools are made
-    """
+    """Given a rule that one sort of pool alone shows: only such pools are made."""
     sorts = set()
     for seed in range(20):
         configuration = seeded(seed, wanted=frozenset({rule})).configuration
@@ -112,20 +101,12 @@ def test_a_wanted_rule_gets_the_pool_that_shows_it(rule: str) -> None:
     ],
 )
 def test_unusable_cases_are_told(operations: tuple[Operation, ...]) -> None:
-    """
-    Given operations that name what was not granted, or let the clock go back
-    When a case is made of them
-    Then no subject can be asked it
-    """
+    """When a case is made of them, no subject can be asked it."""
     assert not SUPPORT.usable(PROFILE, Candidate(MemoryPoolConfiguration(), operations))
 
 
 def test_a_pool_of_an_undeclared_sort_is_unusable() -> None:
-    """
-    Given a subject that offers strict pools alone
-    When a case is made with a pool of each sort
-    Then only the strict one is usable
-    """
+    """Given a subject that offers strict pools alone: only the strict one is usable."""
     profile = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.STRICT}))
     sorts = [
         MemoryPoolConfiguration(),
@@ -137,11 +118,7 @@ def test_a_pool_of_an_undeclared_sort_is_unusable() -> None:
 
 
 def test_simpler_cases_shrink_in_the_end() -> None:
-    """
-    Given generated cases
-    When the simpler ones are looked at
-    Then some are smaller, and leaving out what does not matter ends with the plainest case
-    """
+    """Some are smaller, and leaving out what does not matter ends with the plainest case."""
     case = seeded(5)
     plain = MemoryPoolCase(narrowed(case.configuration, MemoryPoolConfiguration), case.operations)
     assert any(simpler.size < plain.size for simpler in simpler_memory_pool_cases(plain))

@@ -12,10 +12,7 @@ import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
 from purgatory_conformance.generation.purgatory.table import PurgatoryDraft
 from purgatory_conformance.generation.purgatory.tries import changes_a_long_list
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.reducing.purgatory import (
-    PurgatoryCase,
-    simpler_purgatory_cases,
-)
+from purgatory_conformance.reducing.purgatory import PurgatoryCase, simpler_purgatory_cases
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.searching import candidates
 from purgatory_conformance.running.shrinking import reduce_case, shrink
@@ -67,11 +64,7 @@ ALWAYS = {"watch", "check", "advance", "satisfy"}
 
 @pytest.mark.parametrize("feature", [None, *PurgatoryFeature])
 def test_only_declared_features_are_asked_for(feature: PurgatoryFeature | None) -> None:
-    """
-    Given a subject that declares one feature, or none
-    When cases are drawn
-    Then no operation needs another feature, and the subject can be asked each case
-    """
+    """No operation needs another feature, and the subject can be asked each case."""
     profile = PurgatoryProfile(features=frozenset({feature} if feature else ()))
     used: Counter[str] = Counter()
     scripts = 0
@@ -99,11 +92,7 @@ def test_only_declared_features_are_asked_for(feature: PurgatoryFeature | None) 
 def test_a_lost_expiry_is_reached_with_one_feature_of_scripts(
     feature: PurgatoryFeature, is_reached: bool
 ) -> None:
-    """
-    Given an inline executor and one feature that lets a callback complete another operation, or not
-    When cases are drawn with the rule about lost expiries wanted
-    Then the rule is put to the test often enough for a verdict, or never
-    """
+    """The rule is put to the test often enough for a verdict, or never."""
     lost = "PURGATORY-LOST-EXPIRY"
     profile = msgspec.structs.replace(
         PROFILE, features=frozenset({feature}), executor=Executor.INLINE
@@ -116,11 +105,7 @@ def test_a_lost_expiry_is_reached_with_one_feature_of_scripts(
 
 @pytest.mark.slow
 def test_wanted_rules_are_steered_to() -> None:
-    """
-    Given a rule that lacks visits
-    When cases are drawn with it wanted, and without
-    Then its situation comes up a quarter again as often, or more, crowds left out
-    """
+    """Its situation comes up a quarter again as often, or more, crowds left out."""
 
     def forces(wanted: frozenset[str]) -> int:
         cases = [seeded(seed, wanted=wanted).operations for seed in range(120)]
@@ -132,11 +117,7 @@ def test_wanted_rules_are_steered_to() -> None:
 
 @pytest.mark.slow
 def test_steering_ends_with_time_outs_disabled_and_with_shutdown() -> None:
-    """
-    Given the rules about instances without time-outs and about shutdown
-    When cases are drawn with them wanted, and without
-    Then there are more such cases
-    """
+    """When cases are drawn with them wanted, and without, there are more such cases."""
     no_time_outs, shutdown = "PURGATORY-NO-TIME-OUTS", "PURGATORY-SHUTDOWN-AGAIN"
     plain = [seeded(seed) for seed in range(60)]
     without = [seeded(seed, wanted=frozenset({no_time_outs})) for seed in range(60)]
@@ -157,11 +138,7 @@ def _with_shutdown(cases: list[Candidate]) -> int:
 @given(candidates(PROFILE, most=12))
 @settings(max_examples=40)
 def test_the_small_purgatory_passes_what_hypothesis_draws(case: Candidate) -> None:
-    """
-    Given cases that Hypothesis draws from the same table
-    When the small purgatory runs them
-    Then it passes
-    """
+    """Given cases that Hypothesis draws from the same table: it passes."""
     run = run_case(small_purgatory(), "drawn", case.configuration, case.operations)
     assert run.verdict is CaseVerdict.PASS
 
@@ -181,11 +158,7 @@ def shrunk(name: str) -> Candidate:
 
 @pytest.mark.slow
 def test_a_failing_case_is_shrunk_to_its_core() -> None:
-    """
-    Given a purgatory that takes the time-out with the first of two keys, and a long failing case
-    When it is shrunk
-    Then one watch under two keys is left, and one cancel
-    """
+    """When it is shrunk, one watch under two keys is left, and one cancel."""
     smallest = shrunk("cancel-takes-time-out")
     watch, cancel = smallest.operations
     assert isinstance(watch, Watch)
@@ -216,11 +189,7 @@ LONG = PurgatoryCase(
 
 
 def test_simpler_cases_take_away_each_thing_in_turn() -> None:
-    """
-    Given a case in which everything is more than it must be
-    When simpler cases are asked for
-    Then each thing is taken away in one of them, and most are simpler by the size
-    """
+    """Each thing is taken away in one of them, and most are simpler by the size."""
     simpler = list(simpler_purgatory_cases(PROFILE, LONG))
     firsts = [case.operations[0] for case in simpler]
     watches = [first for first in firsts if isinstance(first, Watch)]
@@ -243,11 +212,7 @@ def test_simpler_cases_take_away_each_thing_in_turn() -> None:
 
 
 def test_reduction_keeps_failing_and_ends_small() -> None:
-    """
-    Given a failure that needs one check of a key under which somebody waits
-    When a case is reduced
-    Then nothing else is left
-    """
+    """When a case is reduced, nothing else is left."""
     case = Candidate(LONG.configuration, LONG.operations)
 
     def fails(candidate: Candidate) -> bool:
@@ -270,11 +235,7 @@ UNUSABLE: dict[str, tuple[Operation, ...]] = {
 
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_unusable_cases_are_told(name: str) -> None:
-    """
-    Given a case that a subject without features cannot be asked
-    When it is asked whether it is usable
-    Then it is not, and the case without the offending operation is
-    """
+    """It is not, and the case without the offending operation is."""
     profile = PurgatoryProfile(executor=Executor.STEPPED)
     operations = UNUSABLE[name]
     configuration = PurgatoryConfiguration()
@@ -283,11 +244,7 @@ def test_unusable_cases_are_told(name: str) -> None:
 
 
 def test_what_a_feature_allows_is_usable() -> None:
-    """
-    Given a subject that offers to watch again, and under a key twice
-    When cases that need it are asked for
-    Then they are usable
-    """
+    """Given a subject that offers to watch again, and under a key twice: they are usable."""
     features = frozenset({PurgatoryFeature.REWATCH, PurgatoryFeature.DUPLICATE_KEYS})
     profile = msgspec.structs.replace(PurgatoryProfile(), features=features)
     for name in ("a key is given twice", "an operation is watched again"):
@@ -333,11 +290,7 @@ def _introduced_by_a_refused_watch(operations: Sequence[Operation]) -> bool:
     ids=lambda happens: happens.__name__.strip("_"),
 )
 def test_rare_situations_are_drawn(happens: Callable[[Sequence[Operation]], bool]) -> None:
-    """
-    Given a situation that only some implementations get wrong
-    When some hundred cases are drawn
-    Then several are of it, and most are not
-    """
+    """When some hundred cases are drawn, several are of it, and most are not."""
     found = sum(happens(seeded(seed).operations) for seed in range(250))
     assert 3 <= found < 125
 
@@ -347,11 +300,7 @@ def _is_forced(watch: Watch, case: Candidate) -> bool:
 
 
 def test_interval_and_entries_are_lowered_together() -> None:
-    """
-    Given a failure that needs as many stale entries as the interval, and an interval above zero
-    When a case with two keys, or two operations, and an interval of two is reduced
-    Then one operation under one key and an interval of one are left
-    """
+    """One operation under one key and an interval of one are left."""
 
     def fails(candidate: Candidate) -> bool:
         watches = [op for op in candidate.operations if isinstance(op, Watch)]
@@ -373,11 +322,7 @@ def test_interval_and_entries_are_lowered_together() -> None:
 def test_a_try_changes_a_long_list_under_a_check(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given an implementation that keeps a list in parts, and a list longer than a part
-    When a try changes the list while a check stands in it
-    Then the case passes; where the check goes on at the same number of another part, it fails
-    """
+    """The case passes; where the check goes on at the same number of another part, it fails."""
     draft = PurgatoryDraft(PurgatoryConfiguration(), bundled_purgatory.PROFILE)
     operations = changes_a_long_list(draft.world, SeededSource(f"long-{seed}"))
     entries = Counter(key for each in operations if isinstance(each, Watch) for key in each.keys)

@@ -19,11 +19,7 @@ BUILDING = {"go.mod", "Cargo.toml", "rustfmt.toml", "pom.xml", "jvm.config"}
 
 @pytest.mark.parametrize("language", Language)
 def test_a_project_names_its_files_and_no_others(language: Language) -> None:
-    """
-    Given a project for every choice of components, and one for the real clock
-    Then README.md has a row for each source and each declaration, and for nothing else
-    And no line is left that is for another project
-    """
+    """README.md has a row for each source and each declaration, and for nothing else."""
     chosen = [(each, Clock.VIRTUAL) for each in CHOICES] + [((Component.TIMER,), Clock.WALL)]
     for components, clock in chosen:
         files = project(language, components, clock, "mine")
@@ -51,11 +47,7 @@ def test_what_is_written_is_what_the_kit_has(tmp_path: Path) -> None:
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    """
-    Given a folder in which one of the project's files lies
-    When a project is to be written there
-    Then the file is named, and neither it nor any other is written
-    """
+    """The file is named, and neither it nor any other is written."""
     (tmp_path / "purgatory.toml").write_text("mine", encoding="utf-8")
     finished = purgatory(tmp_path, "init", "--lang", "python")
     assert finished.returncode == 2
@@ -80,11 +72,7 @@ def test_there_is_no_kit_for_channels(components: list[Component]) -> None:
 
 @pytest.mark.parametrize("language", Language)
 def test_the_workflow_runs_the_test_of_the_project(language: Language) -> None:
-    """
-    Given the workflow of a project
-    When it is read
-    Then the command before the summary is the one that README.md gives for the test
-    """
+    """The command before the summary is the one that README.md gives for the test."""
     files = project(language, COMPONENTS, Clock.VIRTUAL, "mine")
     workflow = yaml.safe_load(files[Path(".github/workflows/conformance.yml")])
     runs = [step["run"] for step in workflow["jobs"]["conformance"]["steps"] if "run" in step]

@@ -1,9 +1,8 @@
-"""Each project that ``purgatory init`` writes is conformant as it is, and found out if broken.
+"""Each project that ``purgatory init`` writes is conformant as it is, and found out if broken."""
 
-The tests that a project brings are run by the command of its workflow: one builds the adapter and
-has it judged, the others are those of its naive implementations. Where many projects are built the
-tests are large.
-"""
+# The tests that a project brings are run by the command of its workflow: one builds the adapter and
+# has it judged, the others are those of its naive implementations. Where many projects are built
+# the tests are large.
 
 import json
 import os
@@ -91,10 +90,8 @@ LARGE_BUT_PYTHON = [
 
 
 def need(kit: Kit) -> None:
-    """Skip without the tools of a language; where REQUIRE_TOOLCHAINS=1 the test fails instead.
-
-    REQUIRE_TOOLCHAINS=0 says that the tools are there, and cannot fetch anything.
-    """
+    """Skip without the tools of a language; where REQUIRE_TOOLCHAINS=1 the test fails instead."""
+    # REQUIRE_TOOLCHAINS=0 says that the tools are there, and cannot fetch anything.
     if {"cargo", "go"} & {*kit.tools} and os.environ.get("REQUIRE_TOOLCHAINS") == "0":
         pytest.skip("nothing can be fetched for Go and Rust here (REQUIRE_TOOLCHAINS=0)")
     missing = [tool for tool in kit.tools if shutil.which(tool) is None]
@@ -166,13 +163,7 @@ def failed(output: str) -> set[str]:
 
 @pytest.mark.parametrize("kit", EACH)
 def test_the_test_of_a_project_passes_until_its_timer_is_broken(kit: Kit, tmp_path: Path) -> None:
-    """
-    Given a project with a naive timer
-    When the command of its workflow runs its test, and the doctor examines it
-    Then every rule was put to the test and held, and the doctor finds nothing to mend
-    When its timer passes over the tick that has come
-    Then the same command fails, and names the rule
-    """
+    """Every rule was put to the test and held, and the doctor finds nothing to mend."""
     folder = written(tmp_path, kit)
     done = own_test(folder)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -262,13 +253,7 @@ def plant_defects(folder: Path) -> None:
 
 @pytest.mark.parametrize("kit", EACH)
 def test_a_project_finds_out_what_it_keeps_too_long(kit: Kit, tmp_path: Path) -> None:
-    """
-    Given a project with a naive timer, purgatory and memory pool, and no suite that it could find
-    When its tests are run
-    Then only the test that needs the suite fails, and says what is missing
-    When the timer never sweeps, the purgatory keeps what is completed, and the pool takes first
-    Then every test of theirs fails
-    """
+    """Only the test that needs the suite fails, and says what is missing."""
     folder = written(tmp_path, kit, *ALL)
     python = sys.executable
     if kit.language is Language.PYTHON:
@@ -297,11 +282,6 @@ def test_a_timer_on_the_real_clock_finds_out_what_it_keeps_too_long(tmp_path: Pa
 
 
 def test_the_kit_in_python_finds_the_suite_beside_its_interpreter(tmp_path: Path) -> None:
-    """
-    Given an environment that has the suite and is not activated
-    When its Python runs the test of a project
-    Then the test finds the suite
-    """
     folder = written(tmp_path, KITS[Language.PYTHON])
     done = own_test(folder, WITHOUT_SUITE)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -310,13 +290,7 @@ def test_the_kit_in_python_finds_the_suite_beside_its_interpreter(tmp_path: Path
 
 @pytest.mark.parametrize("kit", LARGE_BUT_PYTHON)
 def test_all_components_are_conformant_as_they_are(kit: Kit, tmp_path: Path) -> None:
-    """
-    Given a project with a naive timer, purgatory and memory pool
-    When it is examined by the doctor, and checked
-    Then the doctor has nothing to say, and every component is conformant
-    When its adapter reads lines that are no requests, or make no sense
-    Then it answers each, and goes on
-    """
+    """The doctor has nothing to say, and every component is conformant."""
     folder = written(tmp_path, kit, *ALL)
     doctor = purgatory(tmp_path, "doctor", "mine")
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
@@ -329,11 +303,7 @@ def test_all_components_are_conformant_as_they_are(kit: Kit, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("kit", LARGE_BUT_PYTHON)
 def test_code_for_the_real_clock_is_judged_in_virtual_time(kit: Kit, tmp_path: Path) -> None:
-    """
-    Given a project whose timer runs by itself
-    When it is checked in virtual time
-    Then it is conformant, and no step was one of the real clock
-    """
+    """It is conformant, and no step was one of the real clock."""
     folder = written(tmp_path, kit, "--clock", "wall")
     finished = purgatory(tmp_path, "check", "mine", *QUICK)
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -359,10 +329,7 @@ def test_code_for_the_real_clock_is_judged_on_it(kit: Kit, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("language", Language)
 def test_the_code_that_stays_is_short(language: Language) -> None:
-    """
-    Given the files that README.md says stay, for every choice of components and clock
-    Then they have at most 250 lines of code
-    """
+    """They have at most 250 lines of code."""
     timer = [Component.TIMER]
     for components, clock in ((COMPONENTS, Clock.VIRTUAL), (timer, Clock.WALL)):
         files = project(language, components, clock, "mine")

@@ -15,25 +15,9 @@ from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
-from purgatory_judge.components import MODELLED
+from purgatory_conformance.support.registry import support_of
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    Feature,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    Observable,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    ReleaseValidation,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 from .own_files import loaded, template
 
@@ -54,11 +38,7 @@ def first_difference(own: OwnModel) -> Difference | None:
 @pytest.mark.slow
 @pytest.mark.parametrize("component", ["purgatory", "memory_pool"])
 def test_a_template_agrees_with_the_rules_on_every_state(component: str, tmp_path: Path) -> None:
-    """
-    Given the template of a component
-    When every state of the small instances is visited
-    Then it allows what the rules allow, and nothing else
-    """
+    """Given the template of a component: it allows what the rules allow, and nothing else."""
     explored = explore_small(loaded(tmp_path, template(component)), bounds())
     assert (explored.complete, explored.difference) == (True, None)
     assert explored.pairs > 200
@@ -175,11 +155,7 @@ WRONG = [
 def test_a_wrong_model_is_told_the_rule_and_the_direction(
     component: str, change: tuple[str, str], rule: str, direction: str, tmp_path: Path
 ) -> None:
-    """
-    Given a template with one line changed
-    When it is compared with the rules
-    Then the first difference is about the rule that the line states, in a few steps
-    """
+    """The first difference is about the rule that the line states, in a few steps."""
     own = loaded(tmp_path, template(component, change))
     difference = first_difference(own)
     assert difference is not None
@@ -190,11 +166,7 @@ def test_a_wrong_model_is_told_the_rule_and_the_direction(
 
 @pytest.mark.slow
 def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
-    """
-    Given a timer that is wrong for delays which no small instance has
-    When it is compared
-    Then the small instances show nothing, and a generated case does, with one or two steps
-    """
+    """The small instances show nothing, and a generated case does, with one or two steps."""
     change = (
         "    expiry_ms = state.now_ms + delay_ms\n",
         "    expiry_ms = state.now_ms + min(delay_ms, 40)\n",
@@ -210,11 +182,7 @@ def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
 
 
 def test_a_model_that_allows_nothing_forbids_everything(tmp_path: Path) -> None:
-    """
-    Given a model without any outcome
-    When it is compared
-    Then the first operation differs, and a rule is named
-    """
+    """Given a model without any outcome: the first operation differs, and a rule is named."""
     text = "COMPONENT = 'timer'\ndef initial(): return 0\ndef step(state, operation): return []\n"
     own = loaded(tmp_path, text)
     difference = first_difference(own)
@@ -233,11 +201,7 @@ def test_time_that_is_up_leaves_things_uncompared(tmp_path: Path) -> None:
 
 
 def test_a_model_of_one_configuration_is_compared_on_that_one(tmp_path: Path) -> None:
-    """
-    Given a timer whose tick is one millisecond whatever it is made with
-    When it takes no configuration, and when it takes one and ignores it
-    Then the first agrees, and the second is told the rule of rounding
-    """
+    """The first agrees, and the second is told the rule of rounding."""
     no_argument = (
         "def initial(configuration: TimerConfiguration) -> State:",
         "def initial() -> State:",
@@ -254,15 +218,11 @@ def test_a_model_of_one_configuration_is_compared_on_that_one(tmp_path: Path) ->
 
 
 def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
-    """
-    Given seven tasks that are due together, and a model that allows all their orders
-    When the clock is advanced
-    Then nothing is compared there; a model that has as many where the rules have one has failed
-    """
+    """Nothing is compared there; a model that has as many where the rules have one has failed."""
     own = loaded(tmp_path, template("timer"))
-    configuration = TimerConfiguration()
+    configuration = profiles.TimerConfiguration()
     profile = own.profile
-    assert isinstance(profile, TimerProfile)
+    assert isinstance(profile, profiles.TimerProfile)
     world = timer_world(configuration, profile)
     comparison = Comparison(configuration, world, own.begin(configuration))
     pair = comparison.start()
@@ -282,29 +242,29 @@ def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
 
 EVERYTHING = {
     "timer": (
-        "from purgatory_model.timer import timing_wheel_model as model",
-        TimerProfile(
-            executor=Executor.STEPPED,
-            structure=Structure.DELAY_QUEUE_WHEEL,
-            features=frozenset(Feature),
-            observables=frozenset(Observable),
+        "from purgatory_model.timing_wheel import timing_wheel_model as model",
+        profiles.TimerProfile(
+            executor=profiles.Executor.STEPPED,
+            structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+            features=frozenset(profiles.Feature),
+            observables=frozenset(profiles.Observable),
         ),
     ),
     "purgatory": (
         "from purgatory_model.purgatory import purgatory_model as model",
-        PurgatoryProfile(
-            check_drops=CheckDrops.AS_PASSED,
-            accounting=Accounting.EXACT,
-            features=frozenset(PurgatoryFeature),
-            observables=frozenset(PurgatoryObservable),
+        profiles.PurgatoryProfile(
+            check_drops=profiles.CheckDrops.AS_PASSED,
+            accounting=profiles.Accounting.EXACT,
+            features=frozenset(profiles.PurgatoryFeature),
+            observables=frozenset(profiles.PurgatoryObservable),
         ),
     ),
     "memory_pool": (
         "from purgatory_model.memory_pool import MemoryPoolModel as model",
-        MemoryPoolProfile(
-            release_validation=ReleaseValidation.IDENTITY,
-            features=frozenset(MemoryPoolFeature),
-            observables=frozenset(MemoryPoolObservable),
+        profiles.MemoryPoolProfile(
+            release_validation=profiles.ReleaseValidation.IDENTITY,
+            features=frozenset(profiles.MemoryPoolFeature),
+            observables=frozenset(profiles.MemoryPoolObservable),
         ),
     ),
 }
@@ -313,11 +273,7 @@ EVERYTHING = {
 @pytest.mark.slow
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_the_model_of_the_rules_agrees_with_itself(component: str, tmp_path: Path) -> None:
-    """
-    Given the model of the rules in a file, with everything declared that there is
-    When it is compared with the rules
-    Then no difference is found, in small instances and in generated cases
-    """
+    """No difference is found, in small instances and in generated cases."""
     imported, profile = EVERYTHING[component]
     text = (
         f"import msgspec\n{imported}\n"

@@ -24,11 +24,7 @@ ANOTHER = (Add("a", 0, (AddInside("b", 0),)), Add("b", 3))
 def test_a_case_that_never_ends_is_not_asked(
     executor: Executor, operations: tuple[Operation, ...], comes_to_rest: bool
 ) -> None:
-    """
-    Given a case in which a task makes itself due as it runs, at ticks of 2 ms
-    When it is a simpler form of a failing one
-    Then it is asked only of a subject that runs one task for each step
-    """
+    """It is asked only of a subject that runs one task for each step."""
     profile = msgspec.structs.replace(PROFILE, executor=executor)
     candidate = Candidate(TimerConfiguration(tick_ms=2), operations)
     usable = support_of(Component.TIMER).usable(profile, candidate)

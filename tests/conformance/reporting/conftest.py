@@ -30,12 +30,7 @@ from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.outcomes import Outcome, expired
-from purgatory_spec.profiles import (
-    Component,
-    Configuration,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec.profiles import Component, Configuration, TimerConfiguration, TimerProfile
 from purgatory_spec.requirements import requirement
 
 _BUDGET = Budget(least_cases=100, seconds=600, shrink_runs=200)

@@ -8,11 +8,7 @@ import pytest
 from rich.console import Console
 
 from purgatory_conformance.reporting.narrative import laid_out, print_narrative
-from purgatory_conformance.reporting.narrative_html import (
-    least_rem,
-    render_narrative,
-    wordy_counts,
-)
+from purgatory_conformance.reporting.narrative_html import least_rem, render_narrative, wordy_counts
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 STEPS = (
@@ -50,11 +46,7 @@ def looping(loop: int) -> Narrative:
 
 
 def test_a_wide_terminal_has_a_column_for_each_actor_and_count() -> None:
-    """
-    Given a terminal of 130 columns
-    When the story is printed
-    Then every actor has a column, the counts stand beside, and the remark ends its step
-    """
+    """Every actor has a column, the counts stand beside, and the remark ends its step."""
     caller, reaper = "adds operation 1 to timer and list", "resets the estimate to 0"
     rows = [
         ("step", "caller", "reaper", "timer  estimate  live"),
@@ -74,22 +66,14 @@ def test_a_wide_terminal_has_a_column_for_each_actor_and_count() -> None:
 
 
 def test_a_narrow_terminal_has_one_column_for_who_and_one_for_what() -> None:
-    """
-    Given a terminal of 60 columns
-    When the story is printed
-    Then who and what have a column each, and the counts stand beside them
-    """
+    """Who and what have a column each, and the counts stand beside them."""
     lines = told(60).splitlines()
     assert lines[3].split() == ["step", "who", "what", "timer", "estimate", "live"]
     assert any(line.split()[:3] == ["2", "reaper", "resets"] for line in lines)
 
 
 def test_a_very_narrow_terminal_has_the_changed_counts_below() -> None:
-    """
-    Given a terminal of 44 columns
-    When the story is printed
-    Then the counts stand below the steps that change them, and only the changed ones
-    """
+    """The counts stand below the steps that change them, and only the changed ones."""
     lines = [line.strip() for line in told(44).splitlines()]
     assert "step  who     what" in lines
     assert "estimate 1" in lines
@@ -98,11 +82,7 @@ def test_a_very_narrow_terminal_has_the_changed_counts_below() -> None:
 
 @pytest.mark.parametrize("width", range(40, 200, 7))
 def test_no_line_is_too_long_and_no_word_is_lost(width: int) -> None:
-    """
-    Given a terminal of any width
-    When the story is printed
-    Then every line fits, and every word of every step is there
-    """
+    """Given a terminal of any width: every line fits, and every word of every step is there."""
     text = told(width)
     assert max(len(line) for line in text.splitlines()) <= width
     for step in STEPS[1:]:
@@ -111,11 +91,7 @@ def test_no_line_is_too_long_and_no_word_is_lost(width: int) -> None:
 
 
 def test_a_loop_is_said_in_words() -> None:
-    """
-    Given a story that leads back to a step, and one in which nothing happens any more
-    When they are laid out
-    Then the last line says which
-    """
+    """When they are laid out, the last line says which."""
     assert laid_out(looping(1), 120)[-1].text.strip() == (
         "The state is now that after step 1; the steps after it repeat for ever."
     )
@@ -123,11 +99,7 @@ def test_a_loop_is_said_in_words() -> None:
 
 
 def test_unprintable_characters_do_not_reach_the_terminal() -> None:
-    """
-    Given a step whose text holds an escape code
-    When it is printed
-    Then the code is shown and not sent
-    """
+    """Given a step whose text holds an escape code: the code is shown and not sent."""
     step = NarrativeStep(1, "a", "\x1b[2J", {})
     assert "\x1b" not in told(80, Narrative("t", ("a",), (), (step,), "v"))
 
@@ -158,11 +130,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_well_formed_and_says_what_the_table_says() -> None:
-    """
-    Given the story as a page
-    When it is read
-    Then every cell is there, nothing is loaded, and the broken claim is said in words
-    """
+    """Every cell is there, nothing is loaded, and the broken claim is said in words."""
     text = render_narrative(STORY)
     page = Page(text)
     assert page.open == []
@@ -184,11 +152,7 @@ def test_the_page_is_well_formed_and_says_what_the_table_says() -> None:
 
 
 def test_the_page_marks_the_steps_that_repeat() -> None:
-    """
-    Given a story whose last step leads back to step 1, and one that stops
-    When they are rendered
-    Then the steps behind step 1 are marked and the loop is said; of the other its end is
-    """
+    """The steps behind step 1 are marked and the loop is said; of the other its end is."""
     text = render_narrative(looping(1))
     assert (text.count('class="repeats"'), text.count('class="remarked repeats"')) == (1, 1)
     assert "after step 3 all is as after step 1" in text
@@ -196,11 +160,7 @@ def test_the_page_marks_the_steps_that_repeat() -> None:
 
 
 def test_a_witness_is_not_shown_as_a_failure() -> None:
-    """
-    Given a story that breaks a claim, and one whose end is meant to be reached
-    When they are rendered and printed in colours
-    Then the verdict of the second alone is that of success, and its remark has another colour
-    """
+    """The verdict of the second alone is that of success, and its remark has another colour."""
     witness = replace(STORY, is_witness=True)
     for story, verdict in ((STORY, '"verdict"'), (witness, '"verdict good"')):
         assert f"<p class={verdict}>" in render_narrative(story)
@@ -215,11 +175,7 @@ def test_a_witness_is_not_shown_as_a_failure() -> None:
 
 
 def test_the_rows_are_stacked_on_pages_that_are_narrower_than_the_table() -> None:
-    """
-    Given a story with two actors, and the same with more actors and counts
-    When their pages are rendered
-    Then the second needs a wider page for its columns, and long counts are broken into lines
-    """
+    """The second needs a wider page for its columns, and long counts are broken into lines."""
     counts = (*STORY.counts, "lists")
     steps = tuple(replace(s, counts={**s.counts, "lists": "a: o1 o2 o3, b: o1"}) for s in STEPS)
     wide = replace(STORY, actors=("caller", "reaper", "executor"), counts=counts, steps=steps)
@@ -230,11 +186,7 @@ def test_the_rows_are_stacked_on_pages_that_are_narrower_than_the_table() -> Non
 
 
 def test_markup_in_texts_is_escaped() -> None:
-    """
-    Given a step whose text holds markup
-    When the page is rendered
-    Then it is text
-    """
+    """Given a step whose text holds markup, when the page is rendered, it is text."""
     step = NarrativeStep(1, "a", "<b>bold</b>", {})
     text = render_narrative(Narrative("<i>t</i>", ("a",), (), (step,), "v"))
     assert "<b>" not in text

@@ -52,11 +52,7 @@ WIDE = Narrative(
 def test_reports_on_broken_subjects_of_every_component(
     faults_of: FaultsOf, broken_components: tuple[Results, ...]
 ) -> None:
-    """
-    Given a wrong subject of each component
-    When their reports are shown, each by itself and all on one page
-    Then everything fits, no word is broken, and every text can be read
-    """
+    """Everything fits, no word is broken, and every text can be read."""
     assert all(results.causes for results in broken_components)
     for shown in (broken_components, *((results,) for results in broken_components)):
         assert faults_of(render_html(shown)) == []
@@ -65,11 +61,7 @@ def test_reports_on_broken_subjects_of_every_component(
 def test_reports_step_to_the_state_that_was_expected(
     browser_page: Page, broken_components: tuple[Results, ...]
 ) -> None:
-    """
-    Given a wrong subject of each component
-    When the viewer of each cause is asked for its last step
-    Then it tells what was expected and what was seen, and draws the state of the model
-    """
+    """It tells what was expected and what was seen, and draws the state of the model."""
     for results in broken_components:
         browser_page.set_content(render_html([results]))
         figures = browser_page.query_selector_all(".purgatory-viewer")
@@ -85,11 +77,7 @@ def test_reports_step_to_the_state_that_was_expected(
 def test_reports_on_conformant_subjects(
     faults_of: FaultsOf, conformant_components: tuple[Results, ...]
 ) -> None:
-    """
-    Given the bundled subject of each component
-    When their report is shown
-    Then everything fits, no word is broken, and every text can be read
-    """
+    """Everything fits, no word is broken, and every text can be read."""
     assert not any(results.causes for results in conformant_components)
     assert faults_of(render_html(conformant_components)) == []
 
@@ -97,11 +85,7 @@ def test_reports_on_conformant_subjects(
 def test_a_report_with_deviations_failures_and_hints(
     faults_of: FaultsOf, eventful_results: Results
 ) -> None:
-    """
-    Given results with deviations, a subject that gave no answer, and a hint to paste
-    When the report is shown
-    Then everything fits, no word is broken, and every text can be read
-    """
+    """When the report is shown, everything fits, no word is broken, and every text can be read."""
     states = [
         msgspec.structs.replace(line, state=state)
         for line in eventful_results.rules
@@ -114,11 +98,7 @@ def test_a_report_with_deviations_failures_and_hints(
 def test_a_report_with_a_name_that_is_wider_than_the_page(
     faults_of: FaultsOf, make_results: MakeResults
 ) -> None:
-    """
-    Given a subject and a task with names of three hundred letters
-    When the report is shown
-    Then the names are broken, and the page does not overflow
-    """
+    """When the report is shown, the names are broken, and the page does not overflow."""
     name = "x" * 300
     results = make_results(never_expires(name), why=name)
     header = msgspec.structs.replace(
@@ -137,11 +117,7 @@ def test_a_report_with_a_name_that_is_wider_than_the_page(
     ids=["broken claim", "witness", "small"],
 )
 def test_explanations(faults_of: FaultsOf, story: Narrative) -> None:
-    """
-    Given a story of many columns that breaks a claim, the same as a witness, and a small one
-    When their pages are shown
-    Then everything fits, no word is broken, and every text can be read
-    """
+    """Everything fits, no word is broken, and every text can be read."""
     assert faults_of(render_narrative(story)) == []
 
 
@@ -174,22 +150,14 @@ _LONG = "unbreakable" * 3
 def test_planted_faults_are_found(
     planted: str, fault: str, faults_of: FaultsOf, good_page: str
 ) -> None:
-    """
-    Given a page without faults into which one was put
-    When it is shown
-    Then that one is found
-    """
+    """Given a page without faults into which one was put, when it is shown, that one is found."""
     assert faults_of(good_page) == []
     found = faults_of(good_page.replace("</main>", f"{planted}</main>"))
     assert any(fault in each for each in found), found
 
 
 def test_what_scrolls_by_itself_may_be_wide(faults_of: FaultsOf, good_page: str) -> None:
-    """
-    Given a page with something wide in a region that scrolls
-    When it is shown
-    Then that is no fault
-    """
+    """Given a page with something wide in a region that scrolls: that is no fault."""
     wide = '<div style="overflow-x: auto"><div style="width: 2000px">wide</div></div>'
     assert faults_of(good_page.replace("</main>", f"{wide}</main>")) == []
 
@@ -208,11 +176,7 @@ def good_page() -> str:
     ],
 )
 def test_explanations_with_a_viewer(faults_of: FaultsOf, component: str, claim: str) -> None:
-    """
-    Given a false claim about each component of which the model's states are known
-    When the page of its counterexample is shown
-    Then a viewer ends with the broken claim, and everything fits and can be read
-    """
+    """A viewer ends with the broken claim, and everything fits and can be read."""
     looked = shelf_of(claim, component, False).look(claim, Sizes(), 200_000)
     assert looked.narrative is not None
     assert looked.run is not None

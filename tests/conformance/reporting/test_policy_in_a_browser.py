@@ -86,11 +86,7 @@ def refused(page: Page, html: str) -> list[str]:
 
 
 def test_a_page_runs_its_own_scripts_and_is_refused_nothing(browser_page: Page, html: str) -> None:
-    """
-    Given a page that a command writes
-    When it is opened
-    Then its policy refuses nothing in it, and its scripts have drawn what they draw
-    """
+    """Its policy refuses nothing in it, and its scripts have drawn what they draw."""
     assert refused(browser_page, html) == []
     figures = browser_page.locator(".purgatory-viewer").all()
     assert bool(figures) == ("<script>" in html)
@@ -116,11 +112,7 @@ ELEMENTS = {
 
 
 def test_a_page_runs_and_loads_nothing_that_came_into_it(browser_page: Page, html: str) -> None:
-    """
-    Given a page into which somebody's name or message has brought elements
-    When it is opened
-    Then none of them runs or loads; without the policy, as a control, the script runs
-    """
+    """None of them runs or loads; without the policy, as a control, the script runs."""
     for element in ELEMENTS.values():
         assert refused(browser_page, injected(html, element)) != []
         assert browser_page.title() != "taken over"

@@ -34,11 +34,7 @@ def printed(results: Sequence[Results], width: int = 100) -> str:
 def test_results_of_several_components_are_read_as_they_were_written(
     broken_components: tuple[Results, ...], tmp_path: Path
 ) -> None:
-    """
-    Given the results of a timer, a purgatory and a memory pool, each with a cause of failure
-    When they are written into one file and read
-    Then they are the same, with the profiles and configurations of their components
-    """
+    """They are the same, with the profiles and configurations of their components."""
     path = tmp_path / "results.jsonl"
     write_results(broken_components, path)
     assert read_results(path) == broken_components
@@ -49,11 +45,7 @@ def test_results_of_several_components_are_read_as_they_were_written(
 def test_a_file_that_ends_inside_a_component_is_refused(
     broken_components: tuple[Results, ...], tmp_path: Path
 ) -> None:
-    """
-    Given a results file without the footer of its first component, and one without the last
-    When they are read
-    Then the error says that a run did not end
-    """
+    """When they are read, the error says that a run did not end."""
     path = tmp_path / "results.jsonl"
     write_results(broken_components, path)
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -71,11 +63,7 @@ def test_a_file_that_ends_inside_a_component_is_refused(
 def test_the_worst_component_decides(
     broken_components: tuple[Results, ...], codes: tuple[int, ...], decisive: int
 ) -> None:
-    """
-    Given components of which some conform, some do not, and some could not be judged
-    When the worst is asked for
-    Then what is known to be wrong weighs most, then what gave no answer
-    """
+    """What is known to be wrong weighs most, then what gave no answer."""
     results = [with_exit_code(r, c) for r, c in zip(broken_components, codes, strict=True)]
     assert worst(results).footer.exit_code == decisive
     assert f"verdict {decisive}" in json.loads(render_badge(results))["message"]
@@ -84,11 +72,7 @@ def test_the_worst_component_decides(
 def test_the_terminal_shows_each_component_and_a_closing_table(
     broken_components: tuple[Results, ...],
 ) -> None:
-    """
-    Given the results of all components
-    When they are printed
-    Then each has its block, and the last lines are a table of all; one alone has no table
-    """
+    """Each has its block, and the last lines are a table of all; one alone has no table."""
     text = printed(broken_components)
     for words in ("timer: structure", "purgatory: accounting", "memory pool: release validation"):
         assert words in text
@@ -105,11 +89,7 @@ def test_the_terminal_shows_each_component_and_a_closing_table(
 
 
 def test_the_table_fits_a_narrow_terminal(broken_components: tuple[Results, ...]) -> None:
-    """
-    Given results with the longest verdict
-    When they are printed 80 columns wide
-    Then no column of the table is cut off
-    """
+    """Given results with the longest verdict: no column of the table is cut off."""
     results = [
         msgspec.structs.replace(
             each,
@@ -124,11 +104,7 @@ def test_the_table_fits_a_narrow_terminal(broken_components: tuple[Results, ...]
 
 
 def test_the_page_has_a_section_for_each_component(broken_components: tuple[Results, ...]) -> None:
-    """
-    Given the results of all components
-    When the page is made
-    Then each has its section, the causes have different anchors, and the table leads to them
-    """
+    """Each has its section, the causes have different anchors, and the table leads to them."""
     page = render_html(broken_components)
     for component in Component:
         assert f'<section id="{component.value}">' in page
@@ -140,11 +116,7 @@ def test_the_page_has_a_section_for_each_component(broken_components: tuple[Resu
 
 
 def test_machines_are_told_of_all_components(broken_components: tuple[Results, ...]) -> None:
-    """
-    Given the results of all components
-    When JUnit and Markdown are made
-    Then each component has a test suite with a case for each rule, and a heading
-    """
+    """Each component has a test suite with a case for each rule, and a heading."""
     root = ET.fromstring(render_junit(broken_components))
     names = [suite.attrib["name"] for suite in root]
     nouns = ("timer", "purgatory", "memory pool", "channel muting")

@@ -57,11 +57,7 @@ def on_terminal(results: Results) -> str:
 def test_reports_carry_the_version(
     report: Callable[[Results], str], words: str, of_version_seven: Results
 ) -> None:
-    """
-    Given results of suite version 7, in the distribution 0.9.2
-    When they are reported
-    Then the report says so
-    """
+    """Given results of suite version 7, in the distribution 0.9.2: the report says so."""
     assert words in report(of_version_seven)
 
 
@@ -76,11 +72,7 @@ def test_results_are_read_with_both_versions(of_version_seven: Results, tmp_path
 def test_results_of_before_the_version_was_counted_apart_are_read(
     make_results: MakeResults, tmp_path: Path
 ) -> None:
-    """
-    Given results that name no distribution
-    When they are read and reported
-    Then the version stands there alone
-    """
+    """Given results that name no distribution: the version stands there alone."""
     path = tmp_path / "results.jsonl"
     write_results([make_results(never_expires())], path)
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

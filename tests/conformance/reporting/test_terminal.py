@@ -9,11 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from purgatory_conformance.reporting.html import render_html
-from purgatory_conformance.reporting.results import (
-    DeviationLine,
-    FailureLine,
-    Results,
-)
+from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance, Elapse, Throw
@@ -309,11 +305,7 @@ def test_a_subject_that_never_answered_has_no_rules_to_show(
 def test_the_sign_of_a_completed_operation_is_explained(
     late_advance: Results, printed: Printed
 ) -> None:
-    """
-    Given a cause with a state that has a sign behind an operation
-    When it is printed and written as a page
-    Then a legend stands once below the states; without the sign there is none
-    """
+    """A legend stands once below the states; without the sign there is none."""
     (cause,) = late_advance.causes
     marked = msgspec.structs.replace(cause, before="lists [a: o1*]", after="lists [a: o1*]")
     results = msgspec.structs.replace(late_advance, causes=(marked,))

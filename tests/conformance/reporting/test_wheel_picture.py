@@ -12,17 +12,8 @@ from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.reporting.results import Results
 from purgatory_conformance.reporting.story import retraced
 from purgatory_conformance.subjects.bundled.timer import PROFILE
+from purgatory_spec import operations as op
 from purgatory_spec.cases import Step
-from purgatory_spec.operations import (
-    Add,
-    AddInside,
-    Advance,
-    Cancel,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-)
 from purgatory_spec.outcomes import Outcome, expired, ran
 from purgatory_spec.profiles import (
     LARGEST_LONG,
@@ -101,7 +92,7 @@ Draw = Callable[..., _Picture]
 @pytest.fixture(scope="module")
 def draw(make_results: MakeResults) -> Draw:
     def drawn(
-        *steps: tuple[Operation, Outcome],
+        *steps: tuple[op.Operation, Outcome],
         configuration: TimerConfiguration | None = None,
         profile: TimerProfile = SILENT,
         number: int = 1,
@@ -123,7 +114,7 @@ def wrong_bucket(draw: Draw) -> _Picture:
         "next_expiry_ms": 81,
         "levels": 5,
     }
-    step = (Add("t1", 78), Outcome(observed=seen))
+    step = (op.Add("t1", 78), Outcome(observed=seen))
     return draw(step, configuration=TimerConfiguration(wheel_size=3), profile=PROFILE)
 
 
@@ -203,7 +194,7 @@ def test_the_picture_is_told_in_words_too(wrong_bucket: _Picture) -> None:
 
 
 def test_the_own_clock_lags_behind_the_clock(draw: Draw) -> None:
-    picture = draw((Elapse(5), Outcome()), (Add("t1", 0), Outcome(events=(expired("t1"),))))
+    picture = draw((op.Elapse(5), Outcome()), (op.Add("t1", 0), Outcome(events=(expired("t1"),))))
 
     lines: dict[str, tuple[int, object]] = {
         line.attrib["class"]: (int(line.attrib["data-time"]), float(line.attrib["x1"]))
@@ -221,10 +212,10 @@ def test_the_own_clock_lags_behind_the_clock(draw: Draw) -> None:
 def test_an_emptied_bucket_is_told_from_one_with_tasks(draw: Draw) -> None:
     late = Outcome(True, events=(expired("t1"),))
     picture = draw(
-        (Add("t1", 1), Outcome()),
-        (Add("t2", 2), Outcome()),
-        (Cancel("t1"), Outcome()),
-        (Advance(1), late),
+        (op.Add("t1", 1), Outcome()),
+        (op.Add("t2", 2), Outcome()),
+        (op.Cancel("t1"), Outcome()),
+        (op.Advance(1), late),
     )
 
     before = picture.panels[-2]
@@ -245,8 +236,8 @@ def test_an_emptied_bucket_is_told_from_one_with_tasks(draw: Draw) -> None:
 
 def test_a_task_on_its_way_down_is_highlighted_in_both_buckets(draw: Draw) -> None:
     picture = draw(
-        (Add("t1", 5), Outcome()),
-        (Advance(4), Outcome(True, events=(expired("t1"),))),
+        (op.Add("t1", 5), Outcome()),
+        (op.Advance(4), Outcome(True, events=(expired("t1"),))),
         configuration=TimerConfiguration(wheel_size=2),
     )
 
@@ -267,10 +258,10 @@ def test_a_task_that_was_lost_on_its_way_down_is_highlighted(draw: Draw) -> None
         SILENT, observables=frozenset({Observable.SIZE, Observable.QUEUED_BUCKETS})
     )
     picture = draw(
-        (Add("t1", 5), Outcome(observed={"size": 1, "queued_buckets": 1})),
-        (Add("t2", 4), Outcome(observed={"size": 2, "queued_buckets": 1})),
+        (op.Add("t1", 5), Outcome(observed={"size": 1, "queued_buckets": 1})),
+        (op.Add("t2", 4), Outcome(observed={"size": 2, "queued_buckets": 1})),
         (
-            Advance(4),
+            op.Advance(4),
             Outcome(True, events=(expired("t2"),), observed={"size": 1, "queued_buckets": 0}),
         ),
         configuration=TimerConfiguration(wheel_size=2),
@@ -286,10 +277,10 @@ def test_a_task_that_was_lost_on_its_way_down_is_highlighted(draw: Draw) -> None
 def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(
     draw: Draw,
 ) -> None:
-    script = (AddInside("t2", 0), AddInside("t3", 7))
+    script = (op.AddInside("t2", 0), op.AddInside("t3", 7))
     picture = draw(
-        (Add("t1", 0, script), Outcome(events=(expired("t1"),))),
-        (RunOne(), Outcome(events=(ran("t1"),))),
+        (op.Add("t1", 0, script), Outcome(events=(expired("t1"),))),
+        (op.RunOne(), Outcome(events=(ran("t1"),))),
     )
 
     assert picture.differences() == [("t2 expires", "◆ expected at 0 ● seen not in this step")]
@@ -299,9 +290,9 @@ def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(
 def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
     draw: Draw,
 ) -> None:
-    adds = [(Add(f"t{level}", 2 ** (level - 1)), Outcome()) for level in range(1, 13)]
+    adds = [(op.Add(f"t{level}", 2 ** (level - 1)), Outcome()) for level in range(1, 13)]
     picture = draw(
-        *adds, (Advance(1), Outcome(False)), configuration=TimerConfiguration(wheel_size=2)
+        *adds, (op.Advance(1), Outcome(False)), configuration=TimerConfiguration(wheel_size=2)
     )
 
     lanes = [lane.attrib["data-level"] for lane in _rects(picture.panels[-1], "span")]
@@ -312,7 +303,7 @@ def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
 def test_a_huge_delay_makes_a_legible_picture(draw: Draw) -> None:
     profile = msgspec.structs.replace(SILENT, largest_delay_ms=LARGEST_LONG)
     picture = draw(
-        (Add("t1", LARGEST_LONG - 3), Outcome(events=(expired("t1"),))),
+        (op.Add("t1", LARGEST_LONG - 3), Outcome(events=(expired("t1"),))),
         configuration=TimerConfiguration(wheel_size=2, start_ms=3),
         profile=profile,
     )
@@ -333,8 +324,8 @@ def test_a_huge_delay_makes_a_legible_picture(draw: Draw) -> None:
 
 
 def test_many_steps_make_no_endless_picture(draw: Draw) -> None:
-    adds = [(Add(f"t{i}", i), Outcome()) for i in range(2, 40)]
-    picture = draw(*adds, (Advance(2), Outcome(False)), configuration=TimerConfiguration(2, 3))
+    adds = [(op.Add(f"t{i}", i), Outcome()) for i in range(2, 40)]
+    picture = draw(*adds, (op.Advance(2), Outcome(False)), configuration=TimerConfiguration(2, 3))
 
     assert 2 <= len(picture.panels) <= 5
     title = _texts(picture.panels[-1])[0].text
@@ -344,9 +335,9 @@ def test_many_steps_make_no_endless_picture(draw: Draw) -> None:
 
 def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(draw: Draw) -> None:
     picture = draw(
-        (Add("t1", 30), Outcome()),
-        (Add("t2", 5000), Outcome()),
-        (Advance(40), Outcome(False)),
+        (op.Add("t1", 30), Outcome()),
+        (op.Add("t2", 5000), Outcome()),
+        (op.Advance(40), Outcome(False)),
         configuration=TimerConfiguration(tick_ms=20),
         profile=_ANY,
     )
@@ -366,7 +357,9 @@ def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(draw: Draw) -> N
 def test_a_subject_that_only_shows_runs_has_a_picture_too(draw: Draw) -> None:
     profile = msgspec.structs.replace(_ANY, executor=Executor.INLINE)
     picture = draw(
-        (Add("t1", 9), Outcome()), (Advance(4), Outcome(True, events=(ran("t1"),))), profile=profile
+        (op.Add("t1", 9), Outcome()),
+        (op.Advance(4), Outcome(True, events=(ran("t1"),))),
+        profile=profile,
     )
 
     assert picture.marks("expected") == [(9, pytest.approx(picture.axis[9], abs=_CLOSE))]
@@ -376,9 +369,9 @@ def test_a_subject_that_only_shows_runs_has_a_picture_too(draw: Draw) -> None:
 def test_what_has_no_time_is_told_in_words(draw: Draw) -> None:
     handed = Outcome(events=(expired("t1"),)), Outcome(events=(expired("t2"),))
     picture = draw(
-        (Add("t1", 0), handed[0]),
-        (Add("t2", 0), handed[1]),
-        (RunOne(), Outcome(events=(ran("t2"),))),
+        (op.Add("t1", 0), handed[0]),
+        (op.Add("t2", 0), handed[1]),
+        (op.RunOne(), Outcome(events=(ran("t2"),))),
     )
 
     assert picture.differences() == [("what runs", "◆ expected t1 ● seen t2")]
@@ -388,9 +381,9 @@ def test_what_has_no_time_is_told_in_words(draw: Draw) -> None:
 
 def test_a_closed_timer_is_said_to_be_closed(draw: Draw) -> None:
     picture = draw(
-        (Add("t1", 1), Outcome()),
-        (Shutdown(), Outcome()),
-        (Advance(1), Outcome(False, events=(expired("t1"),))),
+        (op.Add("t1", 1), Outcome()),
+        (op.Shutdown(), Outcome()),
+        (op.Advance(1), Outcome(False, events=(expired("t1"),))),
     )
 
     assert (_texts(picture.panels[-1])[0].text or "").endswith("·  closed")
@@ -401,7 +394,7 @@ def test_a_closed_timer_is_said_to_be_closed(draw: Draw) -> None:
     "name", ["<b>&\"'", "]]>", "\x00\x1b[31m", "\ud800", "a\u2028b", "x" * 300]
 )
 def test_odd_names_leave_the_picture_well_formed(name: str, draw: Draw) -> None:
-    picture = draw((Add(name, 5), Outcome()), (Advance(5), Outcome(False)), number=7)
+    picture = draw((op.Add(name, 5), Outcome()), (op.Advance(5), Outcome(False)), number=7)
 
     picture.text.encode("utf-8")
     assert not any(ord(letter) < 32 for letter in picture.text)

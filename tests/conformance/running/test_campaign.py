@@ -9,13 +9,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.running.campaign import (
-    SUITES,
-    Budget,
-    Campaign,
-    Verdict,
-    run_campaign,
-)
+from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
@@ -107,11 +101,7 @@ def campaign_of(
 
 
 def test_bundled_timer_is_conformant() -> None:
-    """
-    Given the bundled timer
-    When a campaign runs with the golden vectors
-    Then it is conformant, all vectors ran, and every applicable rule was visited often enough
-    """
+    """It is conformant, all vectors ran, and every applicable rule was visited often enough."""
     campaign = campaign_of(bundled_subject(), vectors=vectors(Component.TIMER))
     assert (campaign.verdict, campaign.causes, campaign.failures) == (Verdict.CONFORMANT, [], [])
     assert campaign.vectors == len(vectors(Component.TIMER))
@@ -120,11 +110,7 @@ def test_bundled_timer_is_conformant() -> None:
 
 
 def test_vectors_do_not_count_for_coverage() -> None:
-    """
-    Given a budget that allows no generated case
-    When a campaign runs the vectors
-    Then no rule was visited, and the verdict is inconclusive
-    """
+    """When a campaign runs the vectors, no rule was visited, and the verdict is inconclusive."""
     campaign = campaign_of(
         bundled_subject(), vectors=vectors(Component.TIMER), budget=Budget(most_cases=0)
     )
@@ -134,22 +120,14 @@ def test_vectors_do_not_count_for_coverage() -> None:
 
 
 def test_too_few_visits_are_inconclusive() -> None:
-    """
-    Given a budget of three cases
-    When a campaign runs
-    Then it is inconclusive and names rules that were hardly visited
-    """
+    """When a campaign runs, it is inconclusive and names rules that were hardly visited."""
     campaign = campaign_of(bundled_subject(), budget=Budget(least_cases=1, most_cases=3))
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "visited fewer than 20 times: TIMER-" in campaign.why
 
 
 def test_only_the_rules_asked_for_must_be_visited() -> None:
-    """
-    Given two rules that are asked for
-    When a campaign runs
-    Then these two alone are reported
-    """
+    """Given two rules that are asked for, when a campaign runs, these two alone are reported."""
     asked = frozenset({"TIMER-CASCADE", "TIMER-SIZE"})
     campaign = campaign_of(bundled_subject(), only_rules=asked)
     assert {rule.id for rule in campaign.rules} == asked
@@ -157,11 +135,7 @@ def test_only_the_rules_asked_for_must_be_visited() -> None:
 
 
 def test_too_many_possible_states_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given a judge that may carry no state at all
-    When a campaign runs
-    Then it is inconclusive, not conformant
-    """
+    """Given a judge that may carry no state at all: it is inconclusive, not conformant."""
     monkeypatch.setattr(timer_judge, "STATES_CAP", 0)
     campaign = campaign_of(bundled_subject(), budget=Budget(least_cases=5, most_cases=5))
     assert campaign.verdict is Verdict.INCONCLUSIVE
@@ -169,11 +143,7 @@ def test_too_many_possible_states_are_inconclusive(monkeypatch: pytest.MonkeyPat
 
 
 def test_equal_seeds_give_equal_campaigns() -> None:
-    """
-    Given the same seed twice, and another
-    When campaigns run
-    Then the equal seeds give equal counts, and the other does not
-    """
+    """When campaigns run, the equal seeds give equal counts, and the other does not."""
     first, second, other = (
         campaign_of(bundled_subject(), seed=seed, budget=Budget(least_cases=40, most_cases=40))
         for seed in (1, 1, 2)
@@ -183,11 +153,7 @@ def test_equal_seeds_give_equal_campaigns() -> None:
 
 
 def test_steering_reaches_the_minimum_sooner() -> None:
-    """
-    Given a minimum that takes a while
-    When a campaign steers towards what is missing
-    Then every rule reached it before the cases ran out
-    """
+    """Given a minimum that takes a while: every rule reached it before the cases ran out."""
     budget = Budget(least_cases=1, most_cases=400, minimum_visits=60, seconds=600)
     campaign = campaign_of(bundled_subject(), budget=budget)
     assert campaign.too_few == []
@@ -198,11 +164,7 @@ def test_steering_reaches_the_minimum_sooner() -> None:
 def test_a_slow_machine_has_time_for_many_cases(
     monkeypatch: pytest.MonkeyPatch, least_cases: int, ended_after_s: int
 ) -> None:
-    """
-    Given a clock on which each case takes a second, and a minimum that is never reached
-    When a campaign of ten seconds runs
-    Then it has a hundred for fewer than ten times the least cases, and thirty where they have run
-    """
+    """It has a hundred for fewer than ten times the least cases, and thirty where they have run."""
     seconds = count()
     clock = SimpleNamespace(monotonic=lambda: next(seconds))
     monkeypatch.setattr("purgatory_conformance.running.campaign.time", clock)
@@ -227,11 +189,7 @@ class ForgetsOnce(Wrapped):
 
 
 def test_a_subject_that_answers_differently_is_nondeterministic() -> None:
-    """
-    Given a subject whose answers depend on more than the steps
-    When its failing cases are repeated
-    Then the verdict is nondeterministic, with how often it failed
-    """
+    """The verdict is nondeterministic, with how often it failed."""
     campaign = campaign_of(ForgetsOnce())
     assert campaign.verdict is Verdict.NONDETERMINISTIC
     assert "answered differently" in campaign.why
@@ -247,11 +205,7 @@ class NeverAnswers(Wrapped):
 
 
 def test_a_subject_that_fails_is_not_judged() -> None:
-    """
-    Given a subject that crashes at every case
-    When a campaign runs
-    Then it ends after three failures, with the verdict that the subject failed
-    """
+    """It ends after three failures, with the verdict that the subject failed."""
     campaign = campaign_of(NeverAnswers())
     assert (campaign.verdict, len(campaign.failures)) == (Verdict.SUBJECT_FAILED, 3)
     assert campaign.failures[0].standard_error == "Traceback"
@@ -291,11 +245,7 @@ class RoundsUp(Wrapped):
 
 
 def test_an_undeclared_choice_is_recognised() -> None:
-    """
-    Given a timer that rounds up and declares rounding down
-    When a campaign finds failing cases
-    Then it says that all of them pass under rounding up
-    """
+    """When a campaign finds failing cases, it says that all of them pass under rounding up."""
     campaign = campaign_of(RoundsUp())
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     (cause,) = campaign.causes
@@ -308,11 +258,7 @@ def test_an_undeclared_choice_is_recognised() -> None:
 
 
 def test_a_real_fault_is_no_choice() -> None:
-    """
-    Given a timer that loses tasks on their way down
-    When a campaign finds failing cases
-    Then no other profile is offered as an explanation
-    """
+    """When a campaign finds failing cases, no other profile is offered as an explanation."""
     campaign = run_campaign(mutant("lost-on-cascade").make(), Component.TIMER, seed=1, budget=QUICK)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert {cause.ways_out for cause in campaign.causes} == {()}
@@ -348,11 +294,7 @@ def shutdown_replay(*operations: Operation) -> tuple[str, Case]:
 
 
 def test_a_declared_deviation_is_conformant_with_deviations() -> None:
-    """
-    Given a subject that breaks one rule as it declares
-    When a campaign runs
-    Then its verdict says so, and the deviation was seen in generated cases too
-    """
+    """Its verdict says so, and the deviation was seen in generated cases too."""
     campaign = campaign_of(
         TakesAfterShutdown(),
         deviations=(SHUTDOWN_DEVIATION,),
@@ -366,22 +308,13 @@ def test_a_declared_deviation_is_conformant_with_deviations() -> None:
 
 
 def test_an_undeclared_deviation_is_not_conformant() -> None:
-    """
-    Given the same subject without its declaration
-    When a campaign runs
-    Then it is not conformant
-    """
+    """Given the same subject without its declaration: it is not conformant."""
     campaign = campaign_of(TakesAfterShutdown())
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert [cause.rule for cause in campaign.causes] == ["TIMER-SHUTDOWN-CLOSED"]
 
 
 def test_a_further_fault_behind_a_declared_deviation_is_found() -> None:
-    """
-    Given a subject that breaks another rule after the step of its declared deviation
-    When a campaign runs
-    Then the further fault is found
-    """
     campaign = campaign_of(TakesAfterShutdown(other_fault=True), deviations=(SHUTDOWN_DEVIATION,))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
 
@@ -396,11 +329,7 @@ def test_a_further_fault_behind_a_declared_deviation_is_found() -> None:
 def test_a_declaration_that_no_longer_holds_is_not_conformant(
     operations: tuple[Operation, ...], words: str
 ) -> None:
-    """
-    Given a declared deviation whose replay file does not fail any more
-    When a campaign runs
-    Then the declaration has to be withdrawn
-    """
+    """When a campaign runs, the declaration has to be withdrawn."""
     campaign = campaign_of(
         TakesAfterShutdown(),
         deviations=(SHUTDOWN_DEVIATION,),
@@ -411,11 +340,7 @@ def test_a_declaration_that_no_longer_holds_is_not_conformant(
 
 
 def test_rounding_of_a_declared_profile_parameterises_the_prediction() -> None:
-    """
-    Given the bundled timer, which rounds down, declared to round up
-    When one case with a tick of ten runs
-    Then the same outcomes that were right are wrong
-    """
+    """When one case with a tick of ten runs, the same outcomes that were right are wrong."""
     operations = (Add("a", 15), Advance(10))
     configuration = TimerConfiguration(tick_ms=10)
     down = run_case(bundled_subject(), "c", configuration, operations)

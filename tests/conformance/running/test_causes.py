@@ -21,27 +21,9 @@ from purgatory_conformance.specimens.wrong.expiry import ticks_backwards, zero_d
 from purgatory_conformance.specimens.wrong.wheel import wakes_every_tick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.support.support import Candidate
-from purgatory_judge.components import PROFILES, narrowed
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    Cancel,
-    CancelInside,
-    Operation,
-    Wait,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    Configuration,
-    Executor,
-    Feature,
-    TimerConfiguration,
-    TimerProfile,
-)
 from tests.strangers.purgatories import copy_on_write, one_lock
 from tests.strangers.timers import calendar_queue, hierarchical_wheel
 
@@ -49,7 +31,7 @@ QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
 
 
 def campaign_of(subject: InProcessSubject, seed: int = 1) -> Campaign:
-    return run_campaign(subject, Component.TIMER, seed=seed, budget=QUICK)
+    return run_campaign(subject, profiles.Component.TIMER, seed=seed, budget=QUICK)
 
 
 def states_of(campaign: Campaign, subject: InProcessSubject) -> dict[str, str]:
@@ -69,18 +51,13 @@ def states_of(campaign: Campaign, subject: InProcessSubject) -> dict[str, str]:
 def shuffling(design: type) -> InProcessSubject:
     """A design that runs the tasks of a tick in any order, as far as this suite knows its words."""
     stranger = calendar_queue.STRANGER
-    known = PROFILES[Component.TIMER].__struct_fields__
+    known = PROFILES[profiles.Component.TIMER].__struct_fields__
     words = {name: value for name, value in stranger.profile.items() if name in known}
     return replace(stranger, profile=words).subject(design)
 
 
 def test_an_order_that_is_left_free_is_no_nondeterminism() -> None:
-    """
-    Given a timer without order inside a tick that also runs ticks in the wrong order
-    When its failing cases are repeated, with other orders each time
-    Then it is not conformant, and the case is shrunk to few steps: two tasks and their end, and
-    perhaps a step whose removal happened to pass when it was tried
-    """
+    """It is not conformant, and the case is shrunk to few steps: two tasks and their end."""
     campaign = campaign_of(shuffling(calendar_queue.OrderOfDays))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     (cause,) = [each for each in campaign.causes if each.rule == "TIMER-TICK-ORDER"]
@@ -95,7 +72,7 @@ class FailsSeldom(SmallTimer):
 
     met: ClassVar[set[int]] = set()
 
-    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
+    def add(self, task: Task, delay_ms: int, script: tuple[op.Action, ...] | None = None) -> None:
         if delay_ms in self.met and delay_ms != 4:
             super().add(task, delay_ms, script)
         self.met.add(delay_ms)
@@ -105,15 +82,13 @@ class FailsSeldom(SmallTimer):
 def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
     most_ms: int, is_steady: bool
 ) -> None:
-    """
-    Given three cases that fail once and not again, with or without a fourth that fails every time
-    When the cause of all is looked for
-    Then it is steady where the fourth is among them
-    """
+    """When the cause of all is looked for, it is steady where the fourth is among them."""
     FailsSeldom.met.clear()
     subject = small_subject(FailsSeldom)
     runs = [
-        run_case(subject, f"{ms} ms", TimerConfiguration(), (Add("t1", ms), Advance(ms)))
+        run_case(
+            subject, f"{ms} ms", profiles.TimerConfiguration(), (op.Add("t1", ms), op.Advance(ms))
+        )
         for ms in range(1, most_ms + 1)
     ]
     divergences = {run.divergence.cause for run in runs if run.divergence}
@@ -125,11 +100,7 @@ def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
 
 
 def test_a_free_order_alone_is_no_failure() -> None:
-    """
-    Given the same design without the fault
-    When a campaign runs
-    Then the order of ticks is not blamed
-    """
+    """Given the same design without the fault: the order of ticks is not blamed."""
     campaign = campaign_of(shuffling(calendar_queue.CalendarQueueTimer))
     assert "TIMER-TICK-ORDER" not in campaign.blamed
 
@@ -141,15 +112,15 @@ class Simulated:
         self.now_ms, self.late_ms = 0, late_ms()
         self.due: dict[str, int] = {}
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         called_ms = self.now_ms
         events: list[Event] = []
         match operation:
-            case Add(task, delay_ms):
+            case op.Add(task, delay_ms):
                 self.due[task] = self.now_ms + max(delay_ms, 0) + self.late_ms
-            case Cancel(task):
+            case op.Cancel(task):
                 self.due.pop(task, None)
-            case Wait(for_ms):
+            case op.Wait(for_ms):
                 self.now_ms += for_ms
         for task, at_ms in sorted(self.due.items(), key=lambda item: item[1]):
             if at_ms <= self.now_ms:
@@ -162,26 +133,24 @@ class Simulated:
 
 
 def simulated(late_ms: Callable[[], int]) -> InProcessSubject:
-    profile = TimerProfile(
-        clock=Clock.WALL,
-        executor=Executor.THREAD,
+    profile = profiles.TimerProfile(
+        clock=profiles.Clock.WALL,
+        executor=profiles.Executor.THREAD,
         lateness_ms=20,
-        features=frozenset({Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY}),
+        features=frozenset(
+            {profiles.Feature.CANCEL, profiles.Feature.READD, profiles.Feature.CHANGE_DELAY}
+        ),
     )
 
-    def make(configuration: Configuration) -> Simulated:
-        assert narrowed(configuration, TimerConfiguration).start_ms == 0
+    def make(configuration: profiles.Configuration) -> Simulated:
+        assert narrowed(configuration, profiles.TimerConfiguration).start_ms == 0
         return Simulated(late_ms)
 
     return subject_of(make, profile)
 
 
 def test_lateness_that_is_not_seen_again_is_inconclusive() -> None:
-    """
-    Given a timer on a real clock that is late in one case and never again
-    When the case is asked again
-    Then the verdict is inconclusive and says so, nothing is hinted at, and the rule did not hold
-    """
+    """The verdict is inconclusive and says so, nothing is hinted at, and the rule did not hold."""
     cases = count()
     subject = simulated(lambda: 500 if next(cases) == 3 else 0)
     campaign = campaign_of(subject)
@@ -193,11 +162,7 @@ def test_lateness_that_is_not_seen_again_is_inconclusive() -> None:
 
 
 def test_lateness_that_is_seen_again_is_a_failure() -> None:
-    """
-    Given a timer on a real clock that is always late, and one that never is
-    When campaigns run
-    Then the first is not conformant, and the second is
-    """
+    """When campaigns run, the first is not conformant, and the second is."""
     assert campaign_of(simulated(lambda: 500)).verdict is Verdict.NOT_CONFORMANT
     assert campaign_of(simulated(lambda: 0)).verdict is Verdict.CONFORMANT
 
@@ -217,11 +182,6 @@ class TicksBackwardsAndWakes(SmallTimer):
 
 
 def test_two_faults_are_two_causes_with_their_own_rules() -> None:
-    """
-    Given timers with two planted faults each
-    When their failing cases are shrunk and put together
-    Then each fault is a cause that is shown by a case of its own rule
-    """
     for timer, rules in (
         (DropsZeroAndStacks, {"TIMER-ZERO-DELAY", "TIMER-EXECUTOR-ORDER"}),
         (TicksBackwardsAndWakes, {"TIMER-TICK-ORDER", "TIMER-WAKE-UP"}),
@@ -235,11 +195,7 @@ def test_two_faults_are_two_causes_with_their_own_rules() -> None:
 
 
 def test_one_fault_is_one_cause() -> None:
-    """
-    Given a timer that counts a cancelled task that has run, from outside and from inside a task
-    When its failing cases are put together
-    Then there is one cause, which names both rules
-    """
+    """When its failing cases are put together, there is one cause, which names both rules."""
     wrong = mutant("cancel-fired-counts")
     for seed in (0, 1):
         campaign = campaign_of(narrowed(wrong.make(), InProcessSubject), seed)
@@ -264,13 +220,9 @@ def test_one_fault_is_one_cause() -> None:
 def test_a_fault_that_shows_in_several_ways_is_one_cause(
     stranger: ModuleType, design: type, rules: set[str]
 ) -> None:
-    """
-    Given one defect that shows as another answer, by another rule, or in another kind
-    When its failing cases are put together
-    Then there is one cause, which names the rules
-    """
+    """When its failing cases are put together, there is one cause, which names the rules."""
     component = stranger.STRANGER.component
-    prefix = "PURGATORY-" if component is Component.PURGATORY else ""
+    prefix = "PURGATORY-" if component is profiles.Component.PURGATORY else ""
     subject = stranger.STRANGER.subject(design)
     budget = replace(QUICK, least_cases=30, shrink_runs=60)
     campaign = run_campaign(subject, component, seed=1, budget=budget)
@@ -278,38 +230,37 @@ def test_a_fault_that_shows_in_several_ways_is_one_cause(
     assert {prefix + rule for rule in rules} <= {cause.rule, *cause.also}
 
 
-ADVANCED = (Add("a", 3), Cancel("a"), Advance(3))
+ADVANCED = (op.Add("a", 3), op.Cancel("a"), op.Advance(3))
 
 
 @pytest.mark.parametrize(
     ("operations", "is_part"),
     [
         (ADVANCED, True),
-        ((Add("a", 3), Advance(3)), True),
-        ((Advance(2),), True),
-        ((Add("a", 2), Advance(3)), False),
-        ((Add("a", 3), Advance(4)), False),
-        ((Add("a", 3), Cancel("a")), False),
-        ((Cancel("a"), Add("a", 3), Advance(3)), False),
+        ((op.Add("a", 3), op.Advance(3)), True),
+        ((op.Advance(2),), True),
+        ((op.Add("a", 2), op.Advance(3)), False),
+        ((op.Add("a", 3), op.Advance(4)), False),
+        ((op.Add("a", 3), op.Cancel("a")), False),
+        ((op.Cancel("a"), op.Add("a", 3), op.Advance(3)), False),
         ((), False),
     ],
 )
 def test_a_part_leaves_out_and_changes_nothing_else(
-    operations: tuple[Operation, ...], is_part: bool
+    operations: tuple[op.Operation, ...], is_part: bool
 ) -> None:
-    """
-    Given a case that ends with an advance
-    When another one leaves operations out, or goes less far, or has other numbers, order or end
-    Then the first two are parts of it
-    """
-    whole = Candidate(TimerConfiguration(), ADVANCED)
-    assert is_part_of(Candidate(TimerConfiguration(), operations), whole) is is_part
-    assert not is_part_of(Candidate(TimerConfiguration(tick_ms=2), ADVANCED), whole)
+    """Given a case that ends with an advance: the first two are parts of it."""
+    whole = Candidate(profiles.TimerConfiguration(), ADVANCED)
+    assert is_part_of(Candidate(profiles.TimerConfiguration(), operations), whole) is is_part
+    assert not is_part_of(Candidate(profiles.TimerConfiguration(tick_ms=2), ADVANCED), whole)
 
 
 def test_a_part_may_leave_out_of_a_script() -> None:
-    two = Candidate(TimerConfiguration(), (Add("a", 1, (AddInside("b", 1), CancelInside("b"))),))
-    one = Candidate(TimerConfiguration(), (Add("a", 1, (CancelInside("b"),)),))
+    two = Candidate(
+        profiles.TimerConfiguration(),
+        (op.Add("a", 1, (op.AddInside("b", 1), op.CancelInside("b"))),),
+    )
+    one = Candidate(profiles.TimerConfiguration(), (op.Add("a", 1, (op.CancelInside("b"),)),))
     assert is_part_of(one, two)
     assert not is_part_of(two, one)
 
@@ -344,18 +295,14 @@ class TicksBackwardsAndCounts(SizeOnceRun):
 @pytest.mark.parametrize(
     ("timer", "executor", "rule"),
     [
-        (StacksAndCounts, Executor.STEPPED, "TIMER-EXECUTOR-ORDER"),
-        (TicksBackwardsAndCounts, Executor.INLINE, "TIMER-TICK-ORDER"),
+        (StacksAndCounts, profiles.Executor.STEPPED, "TIMER-EXECUTOR-ORDER"),
+        (TicksBackwardsAndCounts, profiles.Executor.INLINE, "TIMER-TICK-ORDER"),
     ],
 )
 def test_two_faults_of_one_step_are_two_causes(
-    timer: type[SmallTimer], executor: Executor, rule: str
+    timer: type[SmallTimer], executor: profiles.Executor, rule: str
 ) -> None:
-    """
-    Given a timer with two faults that show in the same step, one in its events, one in its count
-    When its failing cases are put together
-    Then a part of the first one's case breaks the other's rule, and yet there are two causes
-    """
+    """A part of the first one's case breaks the other's rule, and yet there are two causes."""
     profile = structs.replace(PROFILE, executor=executor)
     campaign = campaign_of(small_subject(timer, profile, "two faults in a step"))
     two = {rule, "TIMER-SIZE"}
@@ -364,11 +311,7 @@ def test_two_faults_of_one_step_are_two_causes(
 
 
 def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:
-    """
-    Given a timer whose cases are blamed on several rules and then put together
-    When the results are made
-    Then every rule that a case was blamed on is broken, and others held
-    """
+    """Every rule that a case was blamed on is broken, and others held."""
     subject = narrowed(mutant("cancel-fired-counts").make(), InProcessSubject)
     campaign = campaign_of(subject)
     states = states_of(campaign, subject)
@@ -379,13 +322,9 @@ def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:
 
 
 def test_a_failure_of_a_campaign_that_ended_early_is_not_forgotten() -> None:
-    """
-    Given a campaign that knows of a failing case and has no cause for it
-    When the results are made
-    Then the rule is broken
-    """
+    """Given a campaign that knows of a failing case and has no cause for it: the rule is broken."""
     subject = narrowed(mutant("rounds-up").make(), InProcessSubject)
-    campaign = Campaign(Component.TIMER, 1, QUICK, ())
+    campaign = Campaign(profiles.Component.TIMER, 1, QUICK, ())
     campaign.rules = campaign_of(subject).rules
     campaign.visits.update({rule.id: 100 for rule in campaign.rules})
     assert set(states_of(campaign, subject).values()) == {"held"}

@@ -285,11 +285,7 @@ def named(planted: Planted) -> str:
 
 @pytest.mark.parametrize("component", Component)
 def test_the_model_and_the_golden_vectors_agree(component: Component) -> None:
-    """
-    Given the model as it is
-    When the golden vectors of a component are held against it
-    Then there is no contradiction
-    """
+    """Given the model as it is: there is no contradiction."""
     assert len(vectors(component)) >= 20
     assert list(contradictions(vectors(component))) == []
 
@@ -298,11 +294,7 @@ def test_the_model_and_the_golden_vectors_agree(component: Component) -> None:
 def test_a_changed_model_does_not_accept_what_is_recorded(
     planted: Planted, monkeypatch: Patch
 ) -> None:
-    """
-    Given a model with a planted change
-    When the golden vectors are held against it
-    Then the model does not accept an outcome of the vector that shows the rule
-    """
+    """The model does not accept an outcome of the vector that shows the rule."""
     planted.plant(monkeypatch)
     found = {each.vector.header.case: each for each in contradictions(vectors(planted.component))}
     assert said_of(found[planted.vector]) == "not accepted"
@@ -312,11 +304,7 @@ def test_a_changed_model_does_not_accept_what_is_recorded(
 def test_a_more_liberal_model_is_noticed_by_the_outcomes_that_it_allows(
     planted: Planted, monkeypatch: Patch
 ) -> None:
-    """
-    Given a model that allows more than the rules do
-    When the golden vectors are held against it
-    Then it accepts every recorded outcome, and is noticed by others that it allows
-    """
+    """It accepts every recorded outcome, and is noticed by others that it allows."""
     planted.plant(monkeypatch)
     found = {each.vector.header.case: each for each in contradictions(vectors(planted.component))}
     assert {said_of(each) for each in found.values()} == {"another is allowed"}
@@ -324,11 +312,7 @@ def test_a_more_liberal_model_is_noticed_by_the_outcomes_that_it_allows(
 
 
 def test_a_model_that_allows_too_little_is_noticed(monkeypatch: Patch) -> None:
-    """
-    Given a model that imposes an order where the profile leaves it free
-    When a vector is held against it whose recorded order is the imposed one
-    Then it contradicts the mark that other outcomes are allowed
-    """
+    """It contradicts the mark that other outcomes are allowed."""
     one_order_is_imposed(monkeypatch)
     golden = {each.header.case: each for each in vectors(Component.PURGATORY)}
     found = contradiction_of(golden["lost-expiry"])
@@ -338,21 +322,13 @@ def test_a_model_that_allows_too_little_is_noticed(monkeypatch: Patch) -> None:
 
 @pytest.mark.parametrize("vector", all_vectors(), ids=lambda vector: vector.header.case)
 def test_the_mark_of_every_vector_is_the_right_one(vector: Case) -> None:
-    """
-    Given a golden vector with the opposite of its mark
-    When it is held against the model
-    Then there is a contradiction
-    """
+    """Given a golden vector with the opposite of its mark: there is a contradiction."""
     header = msgspec.structs.replace(vector.header, others_allowed=not vector.header.others_allowed)
     assert contradiction_of(Case(header, vector.steps)) is not None
 
 
 def test_a_step_without_an_outcome_binds_nobody() -> None:
-    """
-    Given a golden vector with a step whose outcome is missing
-    When it is held against the model
-    Then that step is a contradiction
-    """
+    """Given a golden vector with a step whose outcome is missing: that step is a contradiction."""
     vector = vectors(Component.MEMORY_POOL)[0]
     bare = msgspec.structs.replace(vector.steps[1], outcome=None)
     found = contradiction_of(Case(vector.header, (vector.steps[0], bare, *vector.steps[2:])))
@@ -363,12 +339,7 @@ def test_a_step_without_an_outcome_binds_nobody() -> None:
 def test_check_judges_nobody_by_a_model_that_contradicts_a_vector(
     monkeypatch: Patch, tmp_path: Path
 ) -> None:
-    """
-    Given a model in which a refusal begins no dry spell
-    When the bundled subject is checked
-    Then vector, step, rule, recorded and expected are told, with an exit code of its own
-    And no subject was judged, and no results were written
-    """
+    """Vector, step, rule, recorded and expected are told, with an exit code of its own."""
     refusal_begins_no_spell(monkeypatch)
     monkeypatch.setattr(checking, "run_campaign", lambda *_, **__: pytest.fail("judged"))
     arguments = ["bundled", "--component", "memory-pool", "--work", str(tmp_path)]

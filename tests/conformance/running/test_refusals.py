@@ -10,13 +10,7 @@ from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_junit, render_markdown
 from purgatory_conformance.reporting.results import Results, results_of
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.running.campaign import (
-    SUITES,
-    Budget,
-    Campaign,
-    Verdict,
-    run_campaign,
-)
+from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.refusals import MOST_REFUSED
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
@@ -87,11 +81,7 @@ def only_at_once(configuration: Configuration) -> str:
 
 
 def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> None:
-    """
-    Given a purgatory that refuses every purge interval but 0
-    When a campaign runs, and is reported
-    Then it is inconclusive, and every report says how much was refused and why
-    """
+    """It is inconclusive, and every report says how much was refused and why."""
     subject = Refusing(instance=only_at_once)
     campaign = campaign_of(subject, Component.PURGATORY, ENDED)
     assert campaign.verdict is Verdict.INCONCLUSIVE
@@ -109,11 +99,7 @@ def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> 
 
 
 def test_operations_that_are_refused_count_as_well() -> None:
-    """
-    Given a timer that refuses delays beyond its lowest wheel
-    When a campaign runs
-    Then that is no breach of a rule, and no verdict either: it was never put to the test
-    """
+    """That is no breach of a rule, and no verdict either: it was never put to the test."""
 
     def of_one_wheel(configuration: Configuration, operation: Operation) -> str:
         wheel = narrowed(configuration, TimerConfiguration)
@@ -127,11 +113,7 @@ def test_operations_that_are_refused_count_as_well() -> None:
 
 
 def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
-    """
-    Given a timer that refuses one instance in forty, of no kind of its own, and one in ten
-    When campaigns run
-    Then the first is conformant and its refusals are in the results; the second is inconclusive
-    """
+    """The first is conformant and its refusals are in the results; the second is inconclusive."""
 
     def every(number: int) -> Callable[[Configuration], str]:
         cases = iter(range(1, 100_000))
@@ -147,11 +129,7 @@ def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
 
 
 def test_numbers_beyond_32_bits_may_always_be_refused() -> None:
-    """
-    Given a memory pool whose sizes have 32 bits, and one whose sizes have 5, which refuse others
-    When campaigns run
-    Then the first is conformant, with its refusals in the results; the second is inconclusive
-    """
+    """The first is conformant, with its refusals in the results; the second is inconclusive."""
 
     def of_bits(bits: int) -> Refusing:
         def refusal(configuration: Configuration, operation: Operation) -> str:

@@ -86,11 +86,7 @@ def unchecked(
 def test_an_unchecked_pool_is_told_what_to_withdraw(
     features: list[MemoryPoolFeature], words: str
 ) -> None:
-    """
-    Given a pool that trusts whoever releases, and declares releases that nobody should trust
-    When a campaign fails
-    Then it is told to withdraw exactly these, or which deviation to declare
-    """
+    """It is told to withdraw exactly these, or which deviation to declare."""
     subject = unchecked(features)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
@@ -101,11 +97,7 @@ def test_an_unchecked_pool_is_told_what_to_withdraw(
 
 
 def test_a_leak_is_no_choice() -> None:
-    """
-    Given an unchecked pool that loses a byte with every release
-    When a campaign fails
-    Then there is nothing to declare
-    """
+    """Given an unchecked pool that loses a byte with every release: there is nothing to declare."""
     subject = unchecked([], LosesAByte)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     assert {cause.ways_out for cause in campaign.causes} == {()}
@@ -114,11 +106,6 @@ def test_a_leak_is_no_choice() -> None:
 def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given twenty failing cases, of which sixteen would have to pass
-    When no declaration makes any of them pass
-    Then each declaration is judged on five of them
-    """
     subject = unchecked([], LosesAByte)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
@@ -145,11 +132,7 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
 
 
 def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) -> None:
-    """
-    Given the lines that a report gives for a known deviation
-    When they are pasted into a purgatory.toml
-    Then it is read, and the replay file that it names is found
-    """
+    """It is read, and the replay file that it names is found."""
     subject = unchecked([MemoryPoolFeature.RELEASE_FOREIGN])
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     (hint,) = [each for each in hints_of(campaign, subject) if each.paste]
@@ -187,11 +170,7 @@ def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) 
 def test_whose_exceptions_propagate_is_told_to_withdraw_them(
     name: str, component: Component
 ) -> None:
-    """
-    Given an implementation that does not catch what expired tasks throw, and declares script_throw
-    When a campaign fails
-    Then it is told to withdraw script_throw, and nothing else
-    """
+    """When a campaign fails, it is told to withdraw script_throw, and nothing else."""
     campaign = run_campaign(mutant(name).make(), component, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     (way,) = cause.ways_out
@@ -199,11 +178,7 @@ def test_whose_exceptions_propagate_is_told_to_withdraw_them(
 
 
 def test_a_structure_that_is_wrongly_declared_is_one_cause_and_one_line_to_change() -> None:
-    """
-    Given a timer without a wheel that declares to be a timing wheel
-    When a campaign fails, for several rules
-    Then there is one cause, with the profile's line under which its cases pass, and how many
-    """
+    """There is one cause, with the profile's line under which its cases pass, and how many."""
     (heap,) = [each for each in profile_subjects() if each.name == "structure-any"]
     subject = heap.sibling()
     campaign = run_campaign(subject, Component.TIMER, seed=1, budget=QUICK)
@@ -222,11 +197,7 @@ def test_a_structure_that_is_wrongly_declared_is_one_cause_and_one_line_to_chang
     [("rounding-exact", '"rounding": "exact"'), ("executor-threads", '"executor": "threads"')],
 )
 def test_a_choice_that_was_left_out_is_told(name: str, line: str) -> None:
-    """
-    Given a timer without a tick, or with a thread for each task, that does not say so
-    When a campaign fails
-    Then the first cause has the profile's line under which its cases pass, and no other
-    """
+    """The first cause has the profile's line under which its cases pass, and no other."""
     (silent,) = [
         each
         for each in profile_subjects()
@@ -237,11 +208,7 @@ def test_a_choice_that_was_left_out_is_told(name: str, line: str) -> None:
 
 
 def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
-    """
-    Given operations with a throwing task, an arming again and a release again
-    When features are withdrawn
-    Then what needs them is gone, and nothing else
-    """
+    """When features are withdrawn, what needs them is gone, and nothing else."""
     throwing = (Add("a", 5, (Throw(),)), Advance(5))
     assert without("script_throw", throwing) == (Add("a", 5), Advance(5))
     assert without("cancel", throwing) == throwing
@@ -252,11 +219,7 @@ def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
 
 
 def test_every_finding_that_is_linked_is_there() -> None:
-    """
-    Given the links from variants to findings
-    When the page's headings are read
-    Then each link has its heading, and each variant is one
-    """
+    """When the page's headings are read, each link has its heading, and each variant is one."""
     headings = re.findall(r"^#+ (.*)$", (DOCS / "findings.md").read_text("utf-8"), re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", words).lower().replace(" ", "-") for words in headings}
     assert set(FINDINGS.values()) <= anchors

@@ -1,9 +1,9 @@
-"""What is bundled as an adapter: all components with all that can be declared.
+"""What is bundled as an adapter: all components with all that can be declared."""
 
-Its argument names an operation that it declares but answers with ``unsupported``, or one of the
-wrong answers in ``SPOILED``, or one of the modes ``only_unbounded`` and ``only_strict``: the memory
-pool alone, with no other sort of pool. ``ignores-`` and an action: no script contains that action.
-"""
+# Its argument names an operation that it declares but answers with ``unsupported``, or one of the
+# wrong answers in ``SPOILED``, or one of the modes ``only_unbounded`` and ``only_strict``: the
+# memory pool alone, with no other sort of pool. ``ignores-`` and an action: no script contains that
+# action.
 
 import sys
 from collections.abc import Callable

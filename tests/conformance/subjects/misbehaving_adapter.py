@@ -1,8 +1,7 @@
-"""An adapter that keeps to the protocol but for one thing, which its argument names.
+"""An adapter that keeps to the protocol but for one thing, which its argument names."""
 
-It notes its process id, and that of a process it starts, in the file PURGATORY_TEST_PIDS.
-Most modes misbehave at ``advance``, the others at the request that they are named after.
-"""
+# It notes its process id, and that of a process it starts, in the file PURGATORY_TEST_PIDS. Most
+# modes misbehave at ``advance``, the others at the request that they are named after.
 
 import json
 import os

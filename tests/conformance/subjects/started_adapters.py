@@ -12,16 +12,10 @@ import pytest
 
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
-from purgatory_conformance.subjects.subject import (
-    Subject,
-    SubjectFailure,
-)
+from purgatory_conformance.subjects.subject import Subject, SubjectFailure
 from purgatory_spec.operations import Add, Advance, Operation
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import (
-    Component,
-    TimerConfiguration,
-)
+from purgatory_spec.profiles import Component, TimerConfiguration
 
 MISBEHAVING = Path(__file__).with_name("misbehaving_adapter.py")
 STEPS: tuple[Operation, ...] = (Add("a", 1), Add("b", 9), Advance(5), Add("c", 1))

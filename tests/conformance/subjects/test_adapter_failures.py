@@ -11,17 +11,12 @@ import pytest
 
 from purgatory_conformance.subjects.adapter_process import LONGEST_LINE
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
-from purgatory_conformance.subjects.subject import (
-    FailureKind,
-    SubjectFailure,
-)
+from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from purgatory_conformance.version import SUITE_VERSION
 from purgatory_spec.messages import schema_digest
 from purgatory_spec.operations import Add, Throw
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    TimerConfiguration,
-)
+from purgatory_spec.profiles import TimerConfiguration
 from tests.conformance.subjects.started_adapters import (
     AT_ADVANCE,
     GOOD_OUTCOMES,

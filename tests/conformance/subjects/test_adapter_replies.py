@@ -6,9 +6,7 @@ import pytest
 
 from purgatory_conformance.subjects.adapter_replies import decode_reply
 from purgatory_conformance.subjects.fault import Fault
-from purgatory_conformance.subjects.subject import (
-    FailureKind,
-)
+from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_spec.jsonlines import InvalidDocument, decode_line
 from purgatory_spec.messages import Reply
 

@@ -1,7 +1,6 @@
-"""The bundled instances: with an executor that runs what expires at once, and what is refused.
+"""The bundled instances: with an executor that runs what expires at once, and what is refused."""
 
-That each step is translated rightly is judged by the suite itself, on ``bundled``.
-"""
+# That each step is translated rightly is judged by the suite itself, on ``bundled``.
 
 from asyncio import CancelledError
 from collections.abc import Callable
@@ -27,39 +26,14 @@ from purgatory_conformance.subjects.bundled.timer import ScriptFailure, TimerIns
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import LARGEST_DELAY_MS, Task, executors
 from purgatory_impl import Executor as Executor_
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Announce,
-    CancelInside,
-    Check,
-    Connect,
-    Operation,
-    Poll,
-    Release,
-    Respond,
-    RunOne,
-    Script,
-    Throttle,
-    Throw,
-    Wait,
-    Watch,
-)
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    Component,
-    Configuration,
-    Executor,
-    MemoryPoolConfiguration,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
 
 BUDGET = Budget(least_cases=80, seconds=600, shrink_runs=100)
 
 
-def judged(subject: InProcessSubject, component: Component) -> Campaign:
+def judged(subject: InProcessSubject, component: profiles.Component) -> Campaign:
     campaign = run_campaign(subject, component, seed=1, budget=BUDGET)
     subject.close()
     return campaign
@@ -75,18 +49,14 @@ def run_but_for_other_classes(task: Task, executor: Executor_) -> None:
 @pytest.mark.parametrize(
     ("component", "blamed"),
     [
-        (Component.TIMER, "TIMER-THROWING-TASK"),
-        (Component.PURGATORY, "PURGATORY-EXPIRY-THROWS"),
+        (profiles.Component.TIMER, "TIMER-THROWING-TASK"),
+        (profiles.Component.PURGATORY, "PURGATORY-EXPIRY-THROWS"),
     ],
 )
 def test_an_executor_that_lets_other_classes_go_is_found(
-    component: Component, blamed: str, monkeypatch: pytest.MonkeyPatch
+    component: profiles.Component, blamed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a stepped executor from which what is no ``Exception`` escapes.
-
-    When it is checked by scripts that throw both kinds in turn.
-    Then it is not conformant, and the rule is blamed that says so.
-    """
+    """It is not conformant, and the rule is blamed that says so."""
     monkeypatch.setattr(executors, "_run", run_but_for_other_classes)
     campaign = judged(bundled_subject(), component)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
@@ -110,30 +80,26 @@ CLASSES: list[type[BaseException]] = [
 def test_the_model_expects_the_same_whatever_is_thrown(
     thrown: type[BaseException], stepped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given tasks and operations of which the first throws, with a stepped or an inline executor.
-
-    When they expire together.
-    Then each step is what the model expects, for every class of exception.
-    """
+    """Each step is what the model expects, for every class of exception."""
     for module in (timer, purgatory):
         monkeypatch.setattr(module, "failures_in_turn", lambda: repeat(thrown()))
     subject = bundled_subject() if stepped else bundled_inline_subject()
-    rest: list[Operation] = [RunOne()] * 3 if stepped else []
-    throws, late = (Throw(),), Script(on_expiration=(Throw(),))
-    cases: list[tuple[Configuration, list[Operation]]] = [
+    rest: list[op.Operation] = [op.RunOne()] * 3 if stepped else []
+    throws, late = (op.Throw(),), op.Script(on_expiration=(op.Throw(),))
+    cases: list[tuple[profiles.Configuration, list[op.Operation]]] = [
         (
-            TimerConfiguration(),
-            [Add("a", 5, throws), Add("b", 5), Add("c", 6), Advance(6), *rest],
+            profiles.TimerConfiguration(),
+            [op.Add("a", 5, throws), op.Add("b", 5), op.Add("c", 6), op.Advance(6), *rest],
         ),
         (
-            PurgatoryConfiguration(),
+            profiles.PurgatoryConfiguration(),
             [
-                Watch("a", ("k",), 5, Script(on_complete=throws)),
-                Watch("b", ("k",), 5, late),
-                Watch("c", ("k",), 6),
-                Advance(6),
+                op.Watch("a", ("k",), 5, op.Script(on_complete=throws)),
+                op.Watch("b", ("k",), 5, late),
+                op.Watch("c", ("k",), 6),
+                op.Advance(6),
                 *rest,
-                Check("k"),
+                op.Check("k"),
             ],
         ),
     ]
@@ -144,45 +110,37 @@ def test_the_model_expects_the_same_whatever_is_thrown(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("component", [Component.TIMER, Component.PURGATORY])
-def test_it_is_conformant(component: Component) -> None:
+@pytest.mark.parametrize("component", [profiles.Component.TIMER, profiles.Component.PURGATORY])
+def test_it_is_conformant(component: profiles.Component) -> None:
     campaign = judged(bundled_inline_subject(), component)
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("component", [Component.TIMER, Component.PURGATORY])
-def test_it_is_not_what_it_does_not_declare(component: Component) -> None:
-    """Given the same profiles, declared by instances whose executor is stepped.
-
-    When they are judged.
-    Then they are not conformant.
-    """
+@pytest.mark.parametrize("component", [profiles.Component.TIMER, profiles.Component.PURGATORY])
+def test_it_is_not_what_it_does_not_declare(component: profiles.Component) -> None:
+    """When they are judged, they are not conformant."""
     inline, stepped = bundled_inline_subject(), bundled_subject()
     subject = InProcessSubject(inline.implementation, inline.profiles, stepped._make)
     assert judged(subject, component).verdict is Verdict.NOT_CONFORMANT
 
 
 def test_a_channel_is_not_throttled_where_no_response_is_due() -> None:
-    """
-    Given the bundled server and a channel whose request was answered
-    When it is throttled, and sends the next request
-    Then that is received; a channel that is throttled before its response has to wait
-    """
+    """That is received; a channel that is throttled before its response has to wait."""
     subject = bundled_subject()
     events = {}
     for is_due in (True, False):
-        slow: list[Operation] = [Throttle("c1"), Respond("c1")]
+        slow: list[op.Operation] = [op.Throttle("c1"), op.Respond("c1")]
         operations = [
-            Connect("c1"),
-            Announce("c1", 2, 6),
-            Poll(),
+            op.Connect("c1"),
+            op.Announce("c1", 2, 6),
+            op.Poll(),
             *(slow if is_due else reversed(slow)),
-            Release("c1#1"),
-            Announce("c1", 2, 6),
-            Poll(),
+            op.Release("c1#1"),
+            op.Announce("c1", 2, 6),
+            op.Poll(),
         ]
-        run = run_case(subject, "throttled", ChannelMutingConfiguration(5, 2), operations)
+        run = run_case(subject, "throttled", profiles.ChannelMutingConfiguration(5, 2), operations)
         assert run.verdict is CaseVerdict.PASS, run.divergence
         outcome = run.steps[-1].outcome
         assert outcome is not None
@@ -195,49 +153,40 @@ def test_it_goes_by_its_name(tmp_path: Path) -> None:
     opened = open_subject("bundled-inline", work_folder=tmp_path)
     assert opened.name == "bundled-inline"
     executors = {each.executor for each in opened.subject.profiles.values()}  # type: ignore[union-attr]
-    assert executors == {Executor.INLINE}
+    assert executors == {profiles.Executor.INLINE}
     assert (opened.deviations, opened.replays) == ((), ())
     opened.subject.close()
 
 
 def test_an_add_that_is_refused_leaves_the_script_before() -> None:
-    """Given a pending task with a script.
-
-    When it is added once more with another script and a delay that is too large, and then expires.
-    Then the add is refused, and what it runs is the script before.
-    """
-    instance = TimerInstance(TimerConfiguration(), inline=True)
-    instance.do(Add("other", 9))
-    instance.do(Add("a", 5, (CancelInside("other"),)))
-    refused = instance.do(Add("a", LARGEST_DELAY_MS + 1, ()))
+    instance = TimerInstance(profiles.TimerConfiguration(), inline=True)
+    instance.do(op.Add("other", 9))
+    instance.do(op.Add("a", 5, (op.CancelInside("other"),)))
+    refused = instance.do(op.Add("a", LARGEST_DELAY_MS + 1, ()))
     assert refused.rejected is Reason.TOO_LARGE
-    assert instance.do(Advance(5)).observed["size"] == 0
+    assert instance.do(op.Advance(5)).observed["size"] == 0
     instance.close()
 
 
-INSTANCES: list[tuple[Callable[..., Instance], Configuration]] = [
-    (TimerInstance, TimerConfiguration()),
-    (PurgatoryInstance, PurgatoryConfiguration()),
-    (partial(TimerInstance, inline=True), TimerConfiguration()),
-    (partial(PurgatoryInstance, inline=True), PurgatoryConfiguration()),
-    (MemoryPoolInstance, MemoryPoolConfiguration()),
+INSTANCES: list[tuple[Callable[..., Instance], profiles.Configuration]] = [
+    (TimerInstance, profiles.TimerConfiguration()),
+    (PurgatoryInstance, profiles.PurgatoryConfiguration()),
+    (partial(TimerInstance, inline=True), profiles.TimerConfiguration()),
+    (partial(PurgatoryInstance, inline=True), profiles.PurgatoryConfiguration()),
+    (MemoryPoolInstance, profiles.MemoryPoolConfiguration()),
 ]
 
 
 @pytest.mark.parametrize(("make", "configuration"), INSTANCES)
 def test_what_is_none_of_an_instances_is_refused(
-    make: Callable[..., Instance], configuration: Configuration
+    make: Callable[..., Instance], configuration: profiles.Configuration
 ) -> None:
-    """Given the bundled instances, of which those with a stepped executor run one task.
-
-    When each is asked to wait.
-    Then that is an error, and so is a task to run where the executor is inline, or there is none.
-    """
+    """That is an error, and so is a task to run where the executor is inline, or there is none."""
     instance = make(configuration)
     stepped = make in (TimerInstance, PurgatoryInstance)
     if stepped:
-        assert instance.do(RunOne()).rejected is None
-    for operation in (Wait(1),) if stepped else (Wait(1), RunOne()):
+        assert instance.do(op.RunOne()).rejected is None
+    for operation in (op.Wait(1),) if stepped else (op.Wait(1), op.RunOne()):
         with pytest.raises(ValueError, match="no such operation"):
             instance.do(operation)
     instance.close()
@@ -245,6 +194,6 @@ def test_what_is_none_of_an_instances_is_refused(
 
 def test_a_configuration_of_another_component_is_refused() -> None:
     with pytest.raises(TypeError):
-        PurgatoryInstance(MemoryPoolConfiguration())
+        PurgatoryInstance(profiles.MemoryPoolConfiguration())
     with pytest.raises(TypeError):
-        MemoryPoolInstance(TimerConfiguration())
+        MemoryPoolInstance(profiles.TimerConfiguration())

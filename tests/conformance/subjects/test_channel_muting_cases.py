@@ -1,13 +1,12 @@
-"""Servers whose channels wait for memory, by hand: the small one and the bundled one do the same.
+"""Compare the small server with the bundled one, case by case: both do the same."""
 
-Each case says what is received at each step, and what is shown at its end; whatever else is shown
-must be equal on both. What the rules leave free is not in these cases.
-"""
+# Each case says what is received at each step, and what is shown at its end; whatever else is shown
+# must be equal on both. What the rules leave free is not in these cases.
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -21,41 +20,21 @@ from purgatory_spec.messages import Do, NewChannelMuting, Reply
 from purgatory_spec.operations import (
     Add,
     Announce,
-    Close,
-    Connect,
     Construct,
-    Elapse,
-    Ending,
-    HangUp,
     Operation,
     Poll,
     PollWhile,
     Release,
     Respond,
-    Send,
-    Throttle,
-    Unthrottle,
 )
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import ChannelMutingConfiguration
 from purgatory_spec.reasons import Reason
 from purgatory_spec.resources import specification_folder
+from tests.known_cases import known_cases
 
 SUBJECTS = {"small": small_server_subject, "bundled": bundled_subject}
 TEN = ChannelMutingConfiguration(10, 10)
-
-
-def whole(channel: str, size: int) -> Announce:
-    """A request with its body."""
-    return Announce(channel, size, 4 + size)
-
-
-def connected(*channels: str) -> tuple[Operation, ...]:
-    return tuple(map(Connect, channels))
-
-
-FULL = (*connected("c1", "c2"), whole("c1", 10), Poll())
-"""Nothing is available: the handler of c1#1 has all memory."""
 
 
 @dataclass(frozen=True)
@@ -66,155 +45,28 @@ class Case:
     operations: tuple[Operation, ...]
     receives: tuple[str, ...]
     shows: dict[str, Value]
-    configuration: ChannelMutingConfiguration = TEN
-    transports: tuple[bool, ...] = field(default=(False, True))
+    configuration: ChannelMutingConfiguration
+    transports: tuple[str, ...]
 
 
-CASES = (
-    Case(
-        "a request waits, and is received whole after the release",
-        (*FULL, whole("c2", 10), Poll(), Release("c1#1"), Respond("c1"), Poll()),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 0, "ordered": ("c2",), "waiting": ()},
-    ),
-    Case(
-        "the size alone asks for the memory of all",
-        (Connect("c1"), Announce("c1", 7, 3), Poll(), Send("c1", 1), Poll()),
-        (),
-        {"available_bytes": 3, "holding": ("c1",)},
-    ),
-    Case(
-        "the first that was refused is the first that is served, whoever comes",
-        (
-            *connected("c1", "c2", "c3"),
-            *(whole("c1", 10), Poll(), whole("c3", 10), Poll(), whole("c2", 10), Poll()),
-            *(Release("c1#1"), Respond("c1"), whole("c1", 10), Poll()),
-            *(Release("c3#1"), Poll(), Release("c2#1"), Poll()),
-        ),
-        ("c1#1", "c3#1", "c2#1", "c1#2"),
-        {"available_bytes": 0, "ordered": ("c1", "c2", "c3"), "waiting": ()},
-    ),
-    Case(
-        "a newcomer stands behind who waits, also where there is memory for it",
-        (
-            *connected("c1", "c2", "c3"),
-            *(whole("c1", 8), Poll(), whole("c2", 5), Poll(), whole("c3", 1), Poll()),
-        ),
-        ("c1#1",),
-        {"available_bytes": 2, "waiting": ("c2", "c3"), "ordered": ("c1",)},
-        ChannelMutingConfiguration(10, 10, strict=True),
-    ),
-    Case(
-        "memory that comes back during the select lets the channel on, and its rest is read",
-        (
-            *(*FULL, Announce("c2", 10, 9), Poll(), PollWhile("c1#1")),
-            *(Send("c2", 5), Poll(), Release("c2#1"), Respond("c2")),
-        ),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 10, "ordered": ("c1",), "waiting": (), "holding": ()},
-    ),
-    Case(
-        "a response brings no memory back, and its release does",
-        (*FULL, whole("c2", 1), Poll(), Respond("c1"), Poll(), Release("c1#1"), Poll()),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 9, "ordered": ("c2",)},
-    ),
-    Case(
-        "memory lets nobody on whose request is not answered",
-        (*FULL, whole("c1", 3), whole("c2", 3), Poll(), Release("c1#1"), Poll()),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 7, "ordered": ("c1", "c2"), "holding": ()},
-    ),
-    Case(
-        "throttling ends after the response",
-        (
-            *(*FULL, Throttle("c1"), Release("c1#1"), Respond("c1"), whole("c1", 2), Poll()),
-            *(Unthrottle("c1"), Poll()),
-        ),
-        ("c1#1", "c1#2"),
-        {"available_bytes": 8, "ordered": ("c1",)},
-    ),
-    Case(
-        "an empty request needs no memory",
-        (*FULL, whole("c2", 0), Poll()),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 0, "ordered": ("c1", "c2"), "waiting": ()},
-    ),
-    Case(
-        "a size that cannot be closes its connection alone",
-        (*connected("c1", "c2"), Announce("c1", 2**31 - 1, 4), Poll(), whole("c2", 2), Poll()),
-        ("c2#1",),
-        {"available_bytes": 8, "open": ("c2",)},
-    ),
-    Case(
-        "an end within a request gives its memory to who waits",
-        (
-            *(*connected("c1", "c2"), Announce("c1", 10, 6), Poll(), whole("c2", 4), Poll()),
-            *(HangUp("c1"), Poll()),
-        ),
-        ("c2#1",),
-        {"available_bytes": 6, "open": ("c2",)},
-    ),
-    Case(
-        "a reset within a request gives its memory back",
-        (Connect("c1"), Announce("c1", 10, 6), Poll(), HangUp("c1", Ending.RESET), Poll()),
-        (),
-        {"available_bytes": 10, "open": ()},
-    ),
-    Case(
-        "an end while a request waits that is not whole is noticed at once",
-        (*FULL, Announce("c2", 10, 6), Poll(), HangUp("c2"), Poll()),
-        ("c1#1",),
-        {"available_bytes": 0, "open": ("c1",), "waiting": ()},
-        transports=(False,),
-    ),
-    Case(
-        "a request that is handled keeps its memory when its client ends",
-        (*FULL, HangUp("c1"), whole("c2", 1), Poll(), Release("c1#1"), Poll()),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 9, "waiting": ()},
-    ),
-    Case(
-        "who sends no more is answered, also after it waited",
-        (
-            *(*FULL, whole("c2", 4), Poll(), HangUp("c2", Ending.HALF_CLOSE), Poll()),
-            *(Release("c1#1"), Poll(), Release("c2#1"), Respond("c2"), Poll()),
-        ),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 10, "open": ("c1",)},
-    ),
-    Case(
-        "a connection that the server closes holds nothing",
-        (
-            *(*connected("c1", "c2"), Announce("c1", 10, 6), Poll(), whole("c2", 4), Poll()),
-            *(Close("c1"), Poll()),
-        ),
-        ("c2#1",),
-        {"available_bytes": 6, "open": ("c2",)},
-    ),
-    Case(
-        "who is silent is idle, and who waits is not",
-        (
-            *(*FULL, Connect("c3"), whole("c2", 4), Poll(), Elapse(101), Poll()),
-            *(Release("c1#1"), Poll()),
-        ),
-        ("c1#1", "c2#1"),
-        {"available_bytes": 6, "open": ("c1", "c2"), "depleted_ms": 101},
-        ChannelMutingConfiguration(10, 10, idle_limit_ms=100),
-    ),
-    Case(
-        "who holds memory and trickles is closed",
-        (
-            *(*connected("c1", "c2"), Announce("c1", 10, 4), Poll(), whole("c2", 4), Poll()),
-            *(Elapse(60), Send("c1", 1), Poll(), Elapse(101), Send("c1", 1), Poll()),
-        ),
-        ("c2#1",),
-        {"available_bytes": 6, "open": ("c2",), "depleted_ms": 101},
-        ChannelMutingConfiguration(10, 10, receive_limit_ms=100),
-    ),
-)
+def cases() -> Iterator[Case]:
+    """Yield the cases of the file: a line for each, and behind it its operations."""
+    for title, head, lines in known_cases(Path(__file__).with_name("servers.jsonl")):
+        yield Case(
+            title,
+            tuple(msgspec.json.decode(line, type=Operation) for line in lines),
+            tuple(head["receives"]),
+            {
+                key: tuple(each) if isinstance(each, list) else each
+                for key, each in head["shows"].items()
+            },
+            msgspec.convert(head["configuration"], ChannelMutingConfiguration),
+            tuple(head.get("transports", ("plain", "TLS"))),
+        )
 
-RUNS = [(case, tls) for case in CASES for tls in case.transports]
+
+CASES = tuple(cases())
+RUNS = [(case, transport) for case in CASES for transport in case.transports]
 
 
 def carried_out(
@@ -235,10 +87,10 @@ def carried_out(
 
 
 @pytest.mark.parametrize(
-    ("case", "tls"), RUNS, ids=[f"{case.title}, {'TLS' if tls else 'plain'}" for case, tls in RUNS]
+    ("case", "transport"), RUNS, ids=[f"{case.title}, {transport}" for case, transport in RUNS]
 )
-def test_both_servers_do_the_same(case: Case, *, tls: bool) -> None:
-    configuration = msgspec.structs.replace(case.configuration, tls=tls)
+def test_both_servers_do_the_same(case: Case, transport: str) -> None:
+    configuration = msgspec.structs.replace(case.configuration, tls=transport == "TLS")
     small, bundled = (
         carried_out(make(), configuration, case.operations) for make in SUBJECTS.values()
     )
@@ -265,10 +117,7 @@ def example_of_the_protocol() -> list[tuple[bytes, bytes]]:
 
 @pytest.mark.parametrize("make", SUBJECTS.values(), ids=SUBJECTS)
 def test_the_example_of_the_protocol(make: Callable[[], InProcessSubject]) -> None:
-    """Given the page's example, which shows a part of the observables
-    When its requests are made
-    Then the replies are those of the page, as far as these go
-    """
+    """When its requests are made, the replies are those of the page, as far as these go."""
     (first, _), *steps = example_of_the_protocol()
     configuration = msgspec.json.decode(first, type=NewChannelMuting).configuration
     operations = tuple(msgspec.json.decode(line, type=Do).operation for line, _ in steps)
@@ -306,17 +155,14 @@ def test_the_bundled_server_leaves_no_descriptor() -> None:
         pytest.skip("descriptors cannot be counted here")
     carried_out(bundled_subject(), TEN, CASES[0].operations)
     before = len(list(descriptors.iterdir()))
-    for case, tls in RUNS:
-        configuration = msgspec.structs.replace(case.configuration, tls=tls)
+    for case, transport in RUNS:
+        configuration = msgspec.structs.replace(case.configuration, tls=transport == "TLS")
         carried_out(bundled_subject(), configuration, case.operations)
     assert len(list(descriptors.iterdir())) == before
 
 
 def test_what_a_server_cannot_be_asked() -> None:
-    """Given both servers
-    When a timer's operation is asked of them
-    Then the small one does not support it, and the bundled one says so loudly
-    """
+    """Given both servers: the small one does not support it, and the bundled one says so loudly."""
     (outcome,) = carried_out(small_server_subject(), TEN, (Add("a", 1),))
     assert outcome.rejected is Reason.UNSUPPORTED
     with pytest.raises(ValueError, match="no such operation"):

@@ -11,20 +11,11 @@ import pytest
 
 from purgatory_conformance.running import case_run
 from purgatory_conformance.subjects.adapter_replies import encode_request
-from purgatory_conformance.subjects.subject import (
-    SubjectFailure,
-    UnsupportedConfigurationError,
-)
+from purgatory_conformance.subjects.subject import SubjectFailure, UnsupportedConfigurationError
 from purgatory_spec.messages import Do, Implementation
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, Shutdown, Throw
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import (
-    Component,
-    Feature,
-    Observable,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec.profiles import Component, Feature, Observable, TimerConfiguration, TimerProfile
 from purgatory_spec.reasons import Reason
 from tests.conformance.subjects.started_adapters import (
     GOOD_OUTCOMES,
@@ -56,11 +47,7 @@ def test_process_that_reports_a_failure_stays_in_service(adapters: Adapters) -> 
 
 
 def test_unsupported_operation_is_no_failure(adapters: Adapters) -> None:
-    """
-    Given an adapter that answers an operation with the field ``unsupported``
-    When cases ask for it
-    Then each is refused, with the adapter's sentence; the process goes on
-    """
+    """When cases ask for it, each is refused, with the adapter's sentence; the process goes on."""
     subject = adapters.start("unsupported")
     for _ in range(3):
         run = case_run.run_case(subject, "case", TimerConfiguration(), STEPS)

@@ -45,11 +45,7 @@ def interrupted_at(place: int) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("answered", [True, False])
 def test_an_interrupted_wait_leaves_no_lock_behind(answered: bool) -> None:
-    """
-    Given a process that answers, or is silent
-    When the wait for its answer is interrupted at any place
-    Then ending the process returns
-    """
+    """Given a process that answers, or is silent: ending the process returns."""
     for place in range(1, MOST_PLACES):
         process = AdapterProcess((sys.executable, "-S", "-c", ECHO))
         process.write(b"x\n" if answered else b"x", seconds=1.0)

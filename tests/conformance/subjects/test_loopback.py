@@ -42,10 +42,7 @@ def test_what_a_client_sends_lies_in_the_socket(listener: socket.socket) -> None
 def test_an_end_is_known_before_what_was_sent_is_read(
     ending: Ending, listener: socket.socket
 ) -> None:
-    """Given a client that was answered, and has not read the answer
-    When it closes, or breaks the connection
-    Then the server's socket knows, and only of the broken one it hears an error
-    """
+    """The server's socket knows, and only of the broken one it hears an error."""
     with listener:
         client = PlainClient(listener.getsockname())
         accepted, _ = listener.accept()
@@ -62,10 +59,7 @@ def test_an_end_is_known_before_what_was_sent_is_read(
 
 
 def test_a_write_is_a_record(listener: socket.socket) -> None:
-    """Given a connection by TLS
-    When a client sends twice
-    Then two records lie in the socket, of the lengths that it told
-    """
+    """Given a connection by TLS: two records lie in the socket, of the lengths that it told."""
     with listener:
         client = TlsClient(listener.getsockname())
         accepted, _ = listener.accept()

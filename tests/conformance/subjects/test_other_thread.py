@@ -13,11 +13,7 @@ def named() -> list[threading.Thread]:
 
 
 def test_the_thread_ends_with_its_step() -> None:
-    """
-    Given: another thread
-    When:  two steps make calls in it, one of which waits for the end of its callback
-    Then:  all calls are made in their order, and no thread is left
-    """
+    """Given another thread: all calls are made in their order, and no thread is left."""
     other, made, held = OtherThread(0.01), list[int](), threading.Lock()
 
     def wait() -> None:
@@ -36,11 +32,7 @@ def test_the_thread_ends_with_its_step() -> None:
 
 
 def test_the_failure_of_a_call_ends_the_step() -> None:
-    """
-    Given: a call that fails with an exception that no script throws
-    When:  the step ends
-    Then:  it has this exception, and the next step is without
-    """
+    """When the step ends, it has this exception, and the next step is without."""
     other = OtherThread()
 
     def fail() -> None:

@@ -7,18 +7,8 @@ import pytest
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_conformance.subjects.subject import FailureKind
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Reply
-from purgatory_spec.operations import (
-    Advance,
-    Allocate,
-    Cancel,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Release,
-    Watch,
-)
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, ran
 from purgatory_spec.profiles import (
     Clock,
@@ -41,29 +31,25 @@ PROFILES_BY: dict[type, Callable[..., Profile]] = {
     MemoryPoolObservable: MemoryPoolProfile,
     Observable: TimerProfile,
 }
-WATCH = Watch("a", ("k",), 5)
+WATCH = op.Watch("a", ("k",), 5)
 
 
 @pytest.mark.parametrize(
     ("rules", "operation", "result"),
     [
-        (PURGATORY, Check("k"), 0),
+        (PURGATORY, op.Check("k"), 0),
         (PURGATORY, WATCH, False),
-        (PURGATORY, Force("a"), True),
-        (PURGATORY, CancelForKey("k"), ("a", "b")),
-        (PURGATORY, CancelForKey("k"), ()),
-        (POOL, Allocate("b", 5), False),
-        (TIMER, Advance(5), True),
+        (PURGATORY, op.Force("a"), True),
+        (PURGATORY, op.CancelForKey("k"), ("a", "b")),
+        (PURGATORY, op.CancelForKey("k"), ()),
+        (POOL, op.Allocate("b", 5), False),
+        (TIMER, op.Advance(5), True),
     ],
 )
 def test_a_result_of_its_type_is_taken(
-    rules: OutcomeRules, operation: Operation, result: Value
+    rules: OutcomeRules, operation: op.Operation, result: Value
 ) -> None:
-    """
-    Given an operation that has a result
-    When the reply has one of its type
-    Then the outcome has it, and a rejection stands without any
-    """
+    """The outcome has it, and a rejection stands without any."""
     assert rules.outcome(Reply(1, result=result), operation, closed=False).result == result
     refused = rules.outcome(Reply(1, rejected=Reason.CLOSED), operation, closed=False)
     assert (refused.result, refused.rejected) == (None, Reason.CLOSED)
@@ -72,24 +58,20 @@ def test_a_result_of_its_type_is_taken(
 @pytest.mark.parametrize(
     ("rules", "operation", "result", "problem"),
     [
-        (PURGATORY, Check("k"), True, "the result of 'check' is true; it must be an integer"),
-        (PURGATORY, Check("k"), -1, "the result of 'check' is -1; it must be an integer that"),
-        (PURGATORY, Check("k"), None, "'check' has no 'result'; answer an integer"),
+        (PURGATORY, op.Check("k"), True, "the result of 'check' is true; it must be an integer"),
+        (PURGATORY, op.Check("k"), -1, "the result of 'check' is -1; it must be an integer that"),
+        (PURGATORY, op.Check("k"), None, "'check' has no 'result'; answer an integer"),
         (PURGATORY, WATCH, 1, "the result of 'watch' is 1; it must be true or false"),
-        (PURGATORY, Force("a"), None, "'force' has no 'result'; answer true or false"),
-        (PURGATORY, CancelForKey("k"), 2, "is 2; it must be a list of names"),
-        (POOL, Allocate("b", 5), 5, "the result of 'allocate' is 5; it must be true or false"),
-        (TIMER, Advance(5), 1, "the result of 'advance' is 1; it must be true or false"),
+        (PURGATORY, op.Force("a"), None, "'force' has no 'result'; answer true or false"),
+        (PURGATORY, op.CancelForKey("k"), 2, "is 2; it must be a list of names"),
+        (POOL, op.Allocate("b", 5), 5, "the result of 'allocate' is 5; it must be true or false"),
+        (TIMER, op.Advance(5), 1, "the result of 'advance' is 1; it must be true or false"),
     ],
 )
 def test_a_result_of_another_type_is_named(
-    rules: OutcomeRules, operation: Operation, result: Value, problem: str
+    rules: OutcomeRules, operation: op.Operation, result: Value, problem: str
 ) -> None:
-    """
-    Given an operation that has a result
-    When the reply has another one, or none
-    Then the fault names the operation and what the result must be
-    """
+    """The fault names the operation and what the result must be."""
     with pytest.raises(Fault) as raised:
         rules.outcome(Reply(1, result=result), operation, closed=False)
     assert raised.value.kind is FailureKind.WRONG_TYPES
@@ -98,14 +80,15 @@ def test_a_result_of_another_type_is_named(
 
 @pytest.mark.parametrize(
     ("rules", "operation"),
-    [(PURGATORY, Advance(5)), (POOL, Release("b")), (SILENT, Advance(5)), (TIMER, Cancel("a"))],
+    [
+        (PURGATORY, op.Advance(5)),
+        (POOL, op.Release("b")),
+        (SILENT, op.Advance(5)),
+        (TIMER, op.Cancel("a")),
+    ],
 )
-def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operation) -> None:
-    """
-    Given an operation that has no result, or none that is declared
-    When the reply has one
-    Then nobody looks at it
-    """
+def test_other_operations_have_no_result(rules: OutcomeRules, operation: op.Operation) -> None:
+    """Given an operation that has no result, or none that is declared: nobody looks at it."""
     assert rules.outcome(Reply(1, result=True), operation, closed=False).result is None
 
 
@@ -130,14 +113,9 @@ def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operati
 def test_observables_have_their_types(
     observable: PurgatoryObservable | MemoryPoolObservable | Observable, right: Value, wrong: Value
 ) -> None:
-    """
-    Given a declared observable
-    When it is shown with a value of its type, of another type, or not at all
-    Then the first is taken, the second is a wrong type, the third is missing: after shutdown too,
-        but for a timer, which owes no more than its queue then
-    """
+    """The first is taken, the second is a wrong type, the third is missing: after shutdown too."""
     profile = PROFILES_BY[type(observable)](observables=frozenset({observable}))
-    rules, operation = OutcomeRules(profile), Cancel("a")
+    rules, operation = OutcomeRules(profile), op.Cancel("a")
     shown = {observable.value: right, "other": 1}
     outcome = rules.outcome(Reply(1, observed=shown), operation, closed=False)
     assert outcome.observed == {observable.value: right}
@@ -158,20 +136,20 @@ def test_observables_have_their_types(
 )
 def test_only_rejected_events_have_a_reason(event: Event) -> None:
     with pytest.raises(Fault, match="events of kind 'rejected' have one and no others"):
-        OutcomeRules(TimerProfile()).outcome(Reply(1, events=(event,)), Advance(1), closed=False)
+        OutcomeRules(TimerProfile()).outcome(Reply(1, events=(event,)), op.Advance(1), closed=False)
 
 
 def test_readings_of_a_real_clock_are_owed_and_those_of_a_manual_one_dropped() -> None:
     timed = Event(EventKind.RAN, "a", at_ms=5)
     manual = OutcomeRules(TimerProfile())
     reply = Reply(1, events=(timed,), called_ms=4, returned_ms=6)
-    assert manual.outcome(reply, Advance(1), closed=False) == Outcome(events=(ran("a"),))
+    assert manual.outcome(reply, op.Advance(1), closed=False) == Outcome(events=(ran("a"),))
     real = OutcomeRules(TimerProfile(clock=Clock.WALL))
     complete = Outcome(events=(timed,), called_ms=4, returned_ms=6)
-    assert real.outcome(reply, Advance(1), closed=False) == complete
+    assert real.outcome(reply, op.Advance(1), closed=False) == complete
     for lacking in (
         Reply(1, events=(timed,), called_ms=4),
         Reply(1, events=(ran("a"),), called_ms=4, returned_ms=6),
     ):
         with pytest.raises(Fault, match="with the clock 'wall'"):
-            real.outcome(lacking, Advance(1), closed=False)
+            real.outcome(lacking, op.Advance(1), closed=False)

@@ -11,24 +11,11 @@ from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure, profile_of
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
-from purgatory_spec.profiles import (
-    AlreadyDue,
-    Component,
-    Configuration,
-    Executor,
-    Feature,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryProfile,
-    Rounding,
-    TimerProfile,
-    component_of,
-)
 
-THREAD = PurgatoryProfile(executor=Executor.THREAD)
-NO_POOL = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.CONSTRUCT}))
+THREAD = profiles.PurgatoryProfile(executor=profiles.Executor.THREAD)
+NO_POOL = profiles.MemoryPoolProfile(features=frozenset({profiles.MemoryPoolFeature.CONSTRUCT}))
 
 
 def greeting(components: dict[str, object]) -> bytes:
@@ -86,11 +73,7 @@ def refused(components: dict[str, object]) -> Fault:
 def test_what_no_component_is_judged_by_is_refused(
     components: dict[str, object], sentence: str
 ) -> None:
-    """
-    Given a profile of right types by which nothing can be judged
-    When it is declared at hello, even beside a good one
-    Then it is refused with a sentence
-    """
+    """When it is declared at hello, even beside a good one, it is refused with a sentence."""
     timer: dict[str, object] = {"timer": {}}
     for beside in (components, timer):
         fault = refused({**beside, **components})
@@ -109,21 +92,13 @@ def test_what_no_component_is_judged_by_is_refused(
     ],
 )
 def test_a_slip_of_the_pen_is_not_passed_over(name: str, meant: str) -> None:
-    """
-    Given a name that is nearly that of a component
-    When it is offered beside a good one
-    Then it is refused, and the name that was meant is said
-    """
+    """When it is offered beside a good one, it is refused, and the name that was meant is said."""
     fault = refused({"timer": {}, name: {}})
     assert fault.explanation == f"'{name}' is no component; did you mean '{meant}'?"
 
 
 def test_names_that_resemble_none_are_passed_over() -> None:
-    """
-    Given components of a later version beside a good profile of each of ours
-    When they are offered
-    Then ours alone are taken
-    """
+    """When they are offered, ours alone are taken."""
     offered: dict[str, object] = {
         "timer": {"executor": "thread"},
         "purgatory": {"executor": "stepped"},
@@ -132,7 +107,7 @@ def test_names_that_resemble_none_are_passed_over() -> None:
         "reaper": {},
         "from a later version": {},
     }
-    assert set(decode_greeting(greeting(offered)).profiles) == set(Component)
+    assert set(decode_greeting(greeting(offered)).profiles) == set(profiles.Component)
 
 
 @pytest.mark.parametrize(
@@ -148,11 +123,7 @@ def test_names_that_resemble_none_are_passed_over() -> None:
 def test_a_wrong_word_is_answered_with_the_nearest(
     components: dict[str, object], advice: str
 ) -> None:
-    """
-    Given a profile with a word that its field does not allow
-    When it is declared
-    Then the nearest allowed word is named, or all where none is near
-    """
+    """When it is declared, the nearest allowed word is named, or all where none is near."""
     fault = refused(components)
     assert fault.kind is FailureKind.WRONG_TYPES
     assert advice in fault.explanation
@@ -168,32 +139,26 @@ def test_a_wrong_word_is_answered_with_the_nearest(
     ],
 )
 def test_an_observable_of_a_wrong_type_is_named(line: bytes, sentence: str) -> None:
-    """
-    Given a reply with an observable of a type that none has
-    When it is read
-    Then the sentence names it and says what is allowed
-    """
+    """When it is read, the sentence names it and says what is allowed."""
     with pytest.raises(Fault) as raised:
         decode_reply(line)
     assert sentence in raised.value.explanation
     assert "is an integer, true, false or null; compare" in raised.value.explanation
 
 
-def in_process(profile: Profile) -> InProcessSubject:
-    def make(configuration: Configuration) -> Instance:
+def in_process(profile: profiles.Profile) -> InProcessSubject:
+    def make(configuration: profiles.Configuration) -> Instance:
         raise AssertionError(f"no instance is to be made: {configuration}")
 
-    return InProcessSubject(Implementation("in process"), {component_of(profile): profile}, make)
+    return InProcessSubject(
+        Implementation("in process"), {profiles.component_of(profile): profile}, make
+    )
 
 
 @pytest.mark.parametrize("profile", [THREAD, NO_POOL], ids=["purgatory", "memory pool"])
-def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
-    """
-    Given a subject in process that declares what no component is judged by
-    When it is judged
-    Then the subject failed, with the sentence that an adapter would get
-    """
-    subject, component = in_process(profile), component_of(profile)
+def test_a_subject_in_process_gets_the_same_sentence(profile: profiles.Profile) -> None:
+    """When it is judged, the subject failed, with the sentence that an adapter would get."""
+    subject, component = in_process(profile), profiles.component_of(profile)
     with pytest.raises(SubjectFailure) as raised:
         profile_of(subject, component)
     assert raised.value.kind is FailureKind.WRONG_TYPES
@@ -205,21 +170,17 @@ def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
 @pytest.mark.parametrize(
     "profile",
     [
-        TimerProfile(executor=Executor.THREAD),
-        TimerProfile(
-            executor=Executor.THREADS,
-            rounding=Rounding.EXACT,
-            already_due=AlreadyDue.NEXT_TICK,
-            features=frozenset({Feature.CANCEL, Feature.SCRIPT_THROW}),
+        profiles.TimerProfile(executor=profiles.Executor.THREAD),
+        profiles.TimerProfile(
+            executor=profiles.Executor.THREADS,
+            rounding=profiles.Rounding.EXACT,
+            already_due=profiles.AlreadyDue.NEXT_TICK,
+            features=frozenset({profiles.Feature.CANCEL, profiles.Feature.SCRIPT_THROW}),
         ),
         PROFILE,
     ],
 )
-def test_other_profiles_have_no_problem(profile: Profile) -> None:
-    """
-    Given a profile by which a component is judged
-    When it is asked for
-    Then it is given
-    """
+def test_other_profiles_have_no_problem(profile: profiles.Profile) -> None:
+    """Given a profile by which a component is judged, when it is asked for, it is given."""
     assert problem_of(profile) == ""
-    assert profile_of(in_process(profile), component_of(profile)) is profile
+    assert profile_of(in_process(profile), profiles.component_of(profile)) is profile

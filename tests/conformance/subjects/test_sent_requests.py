@@ -6,10 +6,7 @@ from purgatory_conformance.subjects.sent_requests import SentRequests, body_of
 
 
 def test_requests_have_a_size_and_a_body_of_their_own() -> None:
-    """Given two requests of one channel
-    When they are announced in pieces
-    Then the bytes are four of size, and those that the protocol says
-    """
+    """The bytes are four of size, and those that the protocol says."""
     sent = SentRequests("c1")
     assert sent.announce(3, 2) + sent.send(3) + sent.send(2) == b"\0\0\0\3" + bytes((1, 2, 3))
     assert sent.announce(1, 5) == b"\0\0\0\1" + bytes((2,))
@@ -22,10 +19,7 @@ def test_the_body_of_a_size_that_cannot_be_is_not_made(size: int) -> None:
 
 
 def test_a_request_is_named_by_its_bytes() -> None:
-    """Given three requests, of which two have no bytes
-    When bodies come, in another order and once too often
-    Then each is the first that was not received and has these bytes; else its number is 0
-    """
+    """Each is the first that was not received and has these bytes; else its number is 0."""
     sent = SentRequests("c1")
     for size in (0, 2, 0):
         sent.announce(size, 4 + size)

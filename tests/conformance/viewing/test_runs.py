@@ -47,11 +47,7 @@ def boxes(frame: Frame, about: str) -> list[str]:
 
 
 def test_a_cascade_is_shown_pop_by_pop() -> None:
-    """
-    Given a wheel of four buckets, and a task that is due in its third level
-    When one advance brings the task down and expires it
-    Then each pop has a frame with the buckets as they are after the pop
-    """
+    """Each pop has a frame with the buckets as they are after the pop."""
     run = run_of_case(case_of(Add("c", 27), Advance(27)))
     assert [buckets(frame) for frame in run.frames] == [
         {},
@@ -73,22 +69,14 @@ def test_a_cascade_is_shown_pop_by_pop() -> None:
 
 
 def test_an_emptied_bucket_stays_in_the_delay_queue_until_it_is_popped() -> None:
-    """
-    Given a task whose cancel emptied its bucket
-    When the timer is advanced beyond the bucket
-    Then the frame says that the popped bucket was empty
-    """
+    """The frame says that the popped bucket was empty."""
     run = run_of_case(case_of(Add("a", 2), Cancel("a"), Advance(3)))
     assert [buckets(frame) for frame in run.frames] == [{}, {(1, 2): "a"}, {(1, 2): ""}, {}]
     assert "pops the bucket of 2, the bucket is empty" in run.frames[-1].says
 
 
 def test_empty_buckets_of_a_large_wheel_are_one_cell() -> None:
-    """
-    Given a wheel of a hundred buckets
-    When two tasks are added
-    Then the cells cover all buckets, and only three of them are buckets of their own
-    """
+    """The cells cover all buckets, and only three of them are buckets of their own."""
     run = run_of_case(case_of(Add("a", 7), Add("b", 99), wheel_size=100))
     (levels,) = (row for row in run.frames[-1].rows if isinstance(row, Levels))
     (level,) = levels.levels
@@ -103,22 +91,14 @@ def test_empty_buckets_of_a_large_wheel_are_one_cell() -> None:
 
 
 def test_an_outcome_that_the_model_does_not_allow_is_refused() -> None:
-    """
-    Given a case with a recorded expiry that comes too early
-    When its run is asked for
-    Then the number of the step is told
-    """
+    """Given a case with a recorded expiry that comes too early: the number of the step is told."""
     early = Step(Advance(1), Outcome(events=(expired("a"),)))
     with pytest.raises(NoSuchStep, match="step 2: the model does not allow"):
         run_of_case(case_of(Add("a", 2), early))
 
 
 def test_a_case_of_a_declared_fault_is_followed_to_its_end() -> None:
-    """
-    Given the case of a deviation of Kafka, whose last step breaks a rule
-    When its run is made with and without the name of the variant
-    Then the variant is followed to the last step, and the rules refuse that step
-    """
+    """The variant is followed to the last step, and the rules refuse that step."""
     case = read_case(DEVIATIONS / "stale-after-mass-expiry.jsonl")
     run = run_of_case(case)
     assert run.frames[-1].step == len(case.steps)
@@ -129,11 +109,7 @@ def test_a_case_of_a_declared_fault_is_followed_to_its_end() -> None:
 
 
 def test_every_golden_vector_has_a_run_of_the_rows_of_its_component() -> None:
-    """
-    Given every golden vector on a manual clock
-    When its run is made
-    Then each step has a frame, every frame has rows, and the figure holds every frame's words
-    """
+    """Each step has a frame, every frame has rows, and the figure holds every frame's words."""
     seen: set[type] = set()
     followed = 0
     for vector in all_vectors():
@@ -150,11 +126,7 @@ def test_every_golden_vector_has_a_run_of_the_rows_of_its_component() -> None:
 
 
 def test_names_cannot_leave_the_script_that_holds_them() -> None:
-    """
-    Given a task whose name ends a script element
-    When the figure of its run is made
-    Then the only script in it is the figure's own, and its JSON holds the name
-    """
+    """The only script in it is the figure's own, and its JSON holds the name."""
     name = "</script><script>alert(1)</script>"
     run = run_of_case(case_of(Add(name, 2)))
     figure = str(viewer(run))
@@ -164,11 +136,7 @@ def test_names_cannot_leave_the_script_that_holds_them() -> None:
 
 
 def test_a_story_of_threads_has_a_frame_for_each_step() -> None:
-    """
-    Given the story of two threads that share a count
-    When it becomes a run
-    Then a frame shows what each thread did last and the count, and tells the step with its remark
-    """
+    """A frame shows what each thread did last and the count, and tells the step with its remark."""
     steps = (
         NarrativeStep(0, "", "at first", {"estimate": "0"}),
         NarrativeStep(1, "caller", "counts operation 1", {"estimate": "1"}),

@@ -146,11 +146,7 @@ def differences_from_the_wheel(page: Page, run: Run) -> list[str]:
 
 
 def test_every_step_of_a_wheel_shows_what_the_model_says(page: Page, wheel_run: Run) -> None:
-    """
-    Given a run with three levels, a cancel and a cascade
-    When the viewer steps through it
-    Then buckets, delay queue, executor and clock are those of the model after each step
-    """
+    """Buckets, delay queue, executor and clock are those of the model after each step."""
     assert differences_from_the_wheel(page, wheel_run) == []
 
 
@@ -165,11 +161,7 @@ def test_every_step_of_a_wheel_shows_what_the_model_says(page: Page, wheel_run: 
 def test_a_wrong_state_is_seen(
     page: Page, wheel_run: Run, right: str, wrong: str, seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given the page of the same run with one value in its states changed
-    When the viewer steps through it
-    Then the picture differs from the model where the value belongs
-    """
+    """The picture differs from the model where the value belongs."""
     made = str(viewer_page((wheel_run,)))
     assert right in made
     monkeypatch.setattr(f"{__name__}.viewer_page", lambda _: made.replace(right, wrong))
@@ -207,11 +199,7 @@ def differences_from_a_vector(page: Page, name: str) -> list[str]:
     "name", ["purge-threshold", "mass-expiry", "lost-wake-up", "allocation-bound"]
 )
 def test_every_step_of_a_vector_shows_what_the_vector_records(page: Page, name: str) -> None:
-    """
-    Given a golden vector of a purgatory or of a memory pool
-    When the viewer steps through it
-    Then entries, stale entries, time-outs and bytes are those of the vector after each step
-    """
+    """Entries, stale entries, time-outs and bytes are those of the vector after each step."""
     assert differences_from_a_vector(page, name) == []
 
 
@@ -225,11 +213,7 @@ def test_every_step_of_a_vector_shows_what_the_vector_records(page: Page, name: 
 def test_a_wrong_count_is_seen(
     page: Page, name: str, right: str, wrong: str, seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given the page of a golden vector with one value in its states changed
-    When the viewer steps through it
-    Then the picture differs from the vector
-    """
+    """When the viewer steps through it, the picture differs from the vector."""
     make = viewer_page
     monkeypatch.setattr(
         f"{__name__}.viewer_page", lambda runs: str(make(runs)).replace(right, wrong)
@@ -238,11 +222,7 @@ def test_a_wrong_count_is_seen(
 
 
 def test_every_step_is_told_in_words(page: Page, wheel_run: Run) -> None:
-    """
-    Given a run
-    When the viewer steps through it
-    Then a live region tells the number, the step and the state, as the list of all steps does
-    """
+    """A live region tells the number, the step and the state, as the list of all steps does."""
     found = walked(page, wheel_run)
     assert page.get_attribute(".viewer-says", "aria-live") == "polite"
     for frame, seen in zip(wheel_run.frames, found, strict=True):
@@ -254,11 +234,7 @@ def test_every_step_is_told_in_words(page: Page, wheel_run: Run) -> None:
 
 
 def test_keys_and_buttons_step_and_stop_at_both_ends(page: Page, wheel_run: Run) -> None:
-    """
-    Given a run
-    When keys and buttons are pressed, beyond both ends too
-    Then the frame is the one before, behind, first or last
-    """
+    """Given a run: the frame is the one before, behind, first or last."""
     opened(page, wheel_run)
     last = len(wheel_run.frames) - 1
     places = []
@@ -274,11 +250,7 @@ def test_keys_and_buttons_step_and_stop_at_both_ends(page: Page, wheel_run: Run)
 
 
 def test_play_goes_to_the_end_and_stops(page: Page, wheel_run: Run) -> None:
-    """
-    Given a run, and a clock that the test moves
-    When it is played
-    Then it shows one frame after the other and ends at the last
-    """
+    """When it is played, it shows one frame after the other and ends at the last."""
     page.clock.install()
     opened(page, wheel_run)
     page.keyboard.press("Space")
@@ -294,11 +266,7 @@ def test_play_goes_to_the_end_and_stops(page: Page, wheel_run: Run) -> None:
 def test_nothing_moves_for_readers_who_want_less_motion(
     page: Page, wheel_run: Run, motion: Any, moves: bool
 ) -> None:
-    """
-    Given a reader who prefers reduced motion, and one who does not
-    When a task goes down a level
-    Then its box moves for the second reader alone
-    """
+    """When a task goes down a level, its box moves for the second reader alone."""
     page.emulate_media(reduced_motion=motion)
     opened(page, wheel_run)
     moved = False
@@ -310,11 +278,7 @@ def test_nothing_moves_for_readers_who_want_less_motion(
 
 
 def test_on_paper_there_is_a_still_and_every_step_in_words(page: Page, wheel_run: Run) -> None:
-    """
-    Given a run that nobody has stepped, and the same at its last step
-    When the page is printed
-    Then the first shows the frame with most boxes, the second its own, and the words are open
-    """
+    """The first shows the frame with most boxes, the second its own, and the words are open."""
     opened(page, wheel_run)
     boxes = []
     for _ in wheel_run.frames:
@@ -340,11 +304,7 @@ addEventListener("beforeprint", () => {
 
 
 def test_the_page_of_every_component_fits_and_can_be_read(page: Page, wheel_run: Run) -> None:
-    """
-    Given the pages of a wheel, a purgatory, a pool and a server
-    When they are shown on a phone, a tablet and a desktop, light and dark
-    Then everything fits, no word is broken, and every text can be read
-    """
+    """Everything fits, no word is broken, and every text can be read."""
     names = ("purge-threshold", "allocation-bound", "two-reasons")
     vectors = [each for each in all_vectors() if each.header.case in names]
     runs = [wheel_run, *(run_of_case(Case(each.header, each.steps)) for each in vectors)]

@@ -15,11 +15,7 @@ from purgatory_spec.profiles import Component
 
 
 def test_the_table_agrees_with_both_ends() -> None:
-    """
-    Given the table of counterparts
-    When its names are looked up, and the rules of both ends compared
-    Then all exist, and each pair breaks a rule in common
-    """
+    """Given the table of counterparts: all exist, and each pair breaks a rule in common."""
     assert list(disagreements(COUNTERPARTS, mutants(), seeded_defects())) == []
 
 
@@ -34,21 +30,13 @@ def test_the_table_agrees_with_both_ends() -> None:
     ],
 )
 def test_a_wrong_entry_is_found(table: dict[str, tuple[str, ...]], words: str) -> None:
-    """
-    Given a table in which one end does not exist, or that pairs two different rules
-    When it is compared with both ends
-    Then the entry is named
-    """
+    """When it is compared with both ends, the entry is named."""
     (found,) = disagreements(table, mutants(), seeded_defects())
     assert words in found
 
 
 def test_a_rule_that_may_be_blamed_as_well_counts() -> None:
-    """
-    Given a mutant whose rule no property states, and which may be blamed on one that is stated
-    When it is compared
-    Then it agrees
-    """
+    """When it is compared, it agrees."""
     late = mutant("one-tick-late")
     other = replace(late, rule="TIMER-ROUNDING", also=("TIMER-NOT-LATE",))
     table = {"one-tick-late": ("timer-strictly-later-fails",)}

@@ -27,11 +27,7 @@ def generous() -> Caught:
 
 
 def test_all_four_catch_a_pool_that_grants_too_much(generous: Caught) -> None:
-    """
-    Given a pool that grants once more when nothing is left
-    When all four are asked
-    Then each names what it has found
-    """
+    """Given a pool that grants once more when nothing is left: each names what it has found."""
     told = answers(generous)
     assert told["rule"] == "POOL-BOUND"
     assert told["TLA+"] == "Bound of MemoryPool"
@@ -48,11 +44,7 @@ def test_all_four_catch_a_pool_that_grants_too_much(generous: Caught) -> None:
 
 @pytest.mark.slow
 def test_what_is_said_can_be_repeated(generous: Caught) -> None:
-    """
-    Given the first failing vector and the first failing generated case
-    When they are run again on the mutant
-    Then they fail at the step that is named
-    """
+    """When they are run again on the mutant, they fail at the step that is named."""
     subject = generous.mutant.make()
     generated = generous.campaign.first_failure
     assert generated is not None
@@ -65,11 +57,7 @@ def test_what_is_said_can_be_repeated(generous: Caught) -> None:
 
 @pytest.mark.slow
 def test_who_has_not_seen_it_is_said_to_be_nobody() -> None:
-    """
-    Given a defect that no vector shows, and that is not planted in TLA+
-    When no case is generated
-    Then nobody catches it, and each of the four says so
-    """
+    """When no case is generated, nobody catches it, and each of the four says so."""
     found = caught("nested-throw-unheard", NONE)
     assert not found.by_anybody
     assert answers(found) == {
@@ -82,11 +70,7 @@ def test_who_has_not_seen_it_is_said_to_be_nobody() -> None:
 
 
 def test_a_campaign_without_cases_leaves_it_to_the_vectors() -> None:
-    """
-    Given a defect that one vector shows
-    When no case is generated
-    Then the rule is the one that the vector blames; without vectors nobody blames any
-    """
+    """The rule is the one that the vector blames; without vectors nobody blames any."""
     found = caught("pool-unbounded-takes-negative", NONE)
     assert found.by_anybody
     assert answers(found)["rule"] == "POOL-UNBOUNDED-NEGATIVE"
@@ -98,11 +82,7 @@ def test_a_campaign_without_cases_leaves_it_to_the_vectors() -> None:
 
 
 def test_a_rule_that_is_not_the_mutants_own_is_said_to_be_another() -> None:
-    """
-    Given a mutant that is said to break another rule than it does
-    When it is caught
-    Then the sentence names both
-    """
+    """Given a mutant that is said to break another rule than it does: the sentence names both."""
     chosen = replace(mutant("pool-zero-granted"), rule="POOL-LEAK", also=())
     found = who_catches(chosen, seed=1, budget=FEW, vectors=())
     assert "blamed on POOL-ZERO-REQUEST, though what it breaks is POOL-LEAK" in next(

@@ -76,11 +76,7 @@ def expected(run: Run, outcomes: list[Any]) -> Any:
 
 
 def test_every_frame_is_the_models() -> None:
-    """
-    Given golden vectors and generated runs
-    When the page's timer makes them
-    Then its outcomes are right, and title, words and rows of each frame are those of the model
-    """
+    """Its outcomes are right, and title, words and rows of each frame are those of the model."""
     asked = list(runs())
     made = in_node(RUNS, msgspec.to_builtins(asked))
     assert len(made) == len(asked) > 220
@@ -93,10 +89,7 @@ def test_every_frame_is_the_models() -> None:
 
 
 def test_the_runs_have_what_a_page_can_ask_for() -> None:
-    """
-    Given the compared runs
-    Then each operation of the page is among them, and so are large wheels and many levels
-    """
+    """Each operation of the page is among them, and so are large wheels and many levels."""
     asked = list(runs())
     assert {type(each) for _, steps in asked for each in steps} >= {
         Add,
@@ -110,11 +103,7 @@ def test_the_runs_have_what_a_page_can_ask_for() -> None:
 
 @pytest.mark.parametrize("defect", ["lost-on-cascade", "one-bucket-per-advance"])
 def test_a_wrong_timer_is_seen_in_the_frames(defect: str) -> None:
-    """
-    Given a timer with a defect in the place of the right one
-    When its runs are compared in the same way
-    Then the model does not allow an outcome
-    """
+    """When its runs are compared in the same way, the model does not allow an outcome."""
     run = (TimerConfiguration(wheel_size=4), (Add("a", 27), Add("b", 3), Advance(30)))
     wrong = f"purgatory_frames.run('a run', given[0], given[1], '{defect}')"
     seen = in_node(wrong, msgspec.to_builtins(run))

@@ -19,11 +19,7 @@ ALWAYS = "one-tick-late"
 
 
 def test_the_right_timer_is_conformant() -> None:
-    """
-    Given the page's timer behind the protocol
-    When the suite judges it
-    Then it is conformant
-    """
+    """Given the page's timer behind the protocol, when the suite judges it, it is conformant."""
     with defective_timer("") as subject:
         campaign = run_campaign(
             subject,
@@ -36,10 +32,7 @@ def test_the_right_timer_is_conformant() -> None:
 
 
 def test_there_is_a_hunt_for_each_defect() -> None:
-    """
-    Given the defects of the page's timer
-    Then each is hunted once, and the hunts with the fewest steps come first
-    """
+    """Each is hunted once, and the hunts with the fewest steps come first."""
     defects = in_node("Object.keys(purgatory_timer.DEFECTS)", None)
     assert sorted(defects) == sorted(hunt.name for hunt in hunts())
     lengths = [len(hunt.steps) for hunt in hunts()]
@@ -48,11 +41,7 @@ def test_there_is_a_hunt_for_each_defect() -> None:
 
 @pytest.mark.parametrize("hunt", hunts(), ids=lambda hunt: hunt.name)
 def test_the_kept_steps_show_the_defect_in_the_last_of_them(hunt: Hunt) -> None:
-    """
-    Given the suite's steps to a defect
-    When the page's timer and the suite's own timer with that defect make them
-    Then both go wrong in the last step, for the rule that the page names; a right one does not
-    """
+    """Both go wrong in the last step, for the rule that the page names; a right one does not."""
     own = mutant(hunt.name)
     for subject in (defective_timer(hunt.name), own.make()):
         run = run_case(subject, hunt.name, hunt.configuration, hunt.steps)
@@ -100,10 +89,7 @@ BEATEN = {"last-in-first-out": 3}
 
 @pytest.mark.parametrize("hunt", hunts(), ids=lambda hunt: hunt.name)
 def test_no_run_of_small_steps_is_shorter_than_par(hunt: Hunt) -> None:
-    """
-    Given every run of up to three small steps
-    Then the shortest that shows the defect has as many as are par, or is known to have fewer
-    """
+    """The shortest that shows the defect has as many as are par, or is known to have fewer."""
     fewest = in_node(FEWEST, msgspec.to_builtins(hunt))
     assert fewest == BEATEN.get(hunt.name, len(hunt.steps))
 
@@ -117,20 +103,12 @@ def test_no_run_of_small_steps_is_shorter_than_par(hunt: Hunt) -> None:
     ids=lambda hunt: hunt.name,
 )
 def test_par_is_what_the_suite_needs(hunt: Hunt) -> None:
-    """
-    Given a defect
-    When the suite hunts it anew
-    Then it blames the rule that the page names, in as many steps as are par
-    """
+    """Given a defect: it blames the rule that the page names, in as many steps as are par."""
     found = hunted(hunt.name)
     assert (found.title, found.rule, len(found.steps)) == (hunt.title, hunt.rule, len(hunt.steps))
 
 
 def test_a_defect_that_is_not_there_is_not_found() -> None:
-    """
-    Given the name of a mutant that the page's timer does not have
-    When it is hunted
-    Then no case is found, rather than one of another defect
-    """
+    """When it is hunted, no case is found, rather than one of another defect."""
     with pytest.raises(LookupError, match="the suite blames no case on TIMER-SPAN"):
         hunted("whole-interval-late")

@@ -47,10 +47,7 @@ def play(page: Page, hunt: Hunt) -> None:
 
 
 def test_the_page_fits_and_can_be_read(page: Page) -> None:
-    """
-    Given the page with a find open
-    Then nothing overflows on a phone, a tablet or a desktop, and light and dark have contrast
-    """
+    """Nothing overflows on a phone, a tablet or a desktop, and light and dark have contrast."""
     page.select_option("[name=hunt]", index=len(hunts()) - 1)
     page.click("[data-do=answer]")
     assert page.locator(".play-differs").count() == 1
@@ -58,11 +55,7 @@ def test_the_page_fits_and_can_be_read(page: Page) -> None:
 
 
 def test_the_wheel_follows_its_parameters(page: Page) -> None:
-    """
-    Given the wheel to change
-    When tick, size, delays and the reading of the clock are changed
-    Then ways, levels and the early window are those of the new wheel
-    """
+    """Given the wheel to change: ways, levels and the early window are those of the new wheel."""
     assert (
         rows(page)[2] == "c | 27 | 27 | level 3 at 16, then level 2 at 24, then level 1 at 27 | 27"
     )
@@ -93,11 +86,7 @@ def test_the_wheel_follows_its_parameters(page: Page) -> None:
     ],
 )
 def test_what_cannot_be_played_is_told(page: Page, name: str, value: str, said: str) -> None:
-    """
-    Given a parameter that makes no wheel, or a delay that needs many levels
-    When it is typed
-    Then a sentence says what to do, or the run is shown
-    """
+    """When it is typed, a sentence says what to do, or the run is shown."""
     page.fill(f"[name={name}]", value)
     assert said in told(page, "wheel")
     page.fill("[name=every_ms]", "1")
@@ -108,11 +97,7 @@ def test_what_cannot_be_played_is_told(page: Page, name: str, value: str, said: 
 
 @pytest.mark.parametrize("hunt", hunts(), ids=lambda hunt: hunt.name)
 def test_a_hunt_is_won_by_the_suites_steps(page: Page, hunt: Hunt) -> None:
-    """
-    Given a hunt
-    When the suite's steps are made with the controls
-    Then the defect is found in the last of them and not before, in par, and its rule is named
-    """
+    """The defect is found in the last of them and not before, in par, and its rule is named."""
     page.select_option("[name=hunt]", index=list(hunts()).index(hunt))
     assert hunt.rule not in page.inner_text("[data-play=hunt]")
     play(page, hunt)
@@ -130,11 +115,7 @@ def test_a_hunt_is_won_by_the_suites_steps(page: Page, hunt: Hunt) -> None:
 
 
 def test_a_hunt_goes_by_keys(page: Page) -> None:
-    """
-    Given the hunt for the timer that is one tick late, and the keyboard alone
-    When steps are typed, one of them wrong and taken back
-    Then the defect is found; the clock does not go back, and what is no number is refused
-    """
+    """The defect is found; the clock does not go back, and what is no number is refused."""
     at = [hunt.name for hunt in hunts()].index("one-tick-late")
     page.select_option("[name=hunt]", index=at)
     page.focus("[name=delay_ms]")
@@ -156,11 +137,7 @@ def test_a_hunt_goes_by_keys(page: Page) -> None:
 
 
 def test_the_picture_is_of_the_right_timer(page: Page) -> None:
-    """
-    Given the hunt for the timer that loses what it passes down
-    When the suite's way is shown
-    Then the picture still has the task, in level 1
-    """
+    """When the suite's way is shown, the picture still has the task, in level 1."""
     at = [hunt.name for hunt in hunts()].index("lost-on-cascade")
     page.select_option("[name=hunt]", index=at)
     page.click("[data-do=answer]")
@@ -171,10 +148,7 @@ def test_the_picture_is_of_the_right_timer(page: Page) -> None:
 
 
 def test_without_a_script_the_first_run_is_told_in_words(browser_page: Page) -> None:
-    """
-    Given the page without its scripts
-    Then the steps of a run of the model can be read, and no control is shown that does nothing
-    """
+    """The steps of a run of the model can be read, and no control is shown that does nothing."""
     browser_page.goto("about:blank")
     browser_page.set_content(HTML.partition("<script>")[0])
     shown = browser_page.inner_text("[data-play=wheel]")

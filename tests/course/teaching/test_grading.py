@@ -61,11 +61,7 @@ def changed(outcome: Outcome) -> Outcome:
 
 @pytest.mark.parametrize("number", PREDICTED)
 def test_a_right_prediction_is_solved_and_each_wrong_one_told(tmp_path: Path, number: str) -> None:
-    """
-    Given the outcomes of the model as an answer
-    When they are graded, and then with one outcome changed, each in turn
-    Then the first are solved, and of the others exactly the changed step is told as wrong
-    """
+    """The first are solved, and of the others exactly the changed step is told as wrong."""
     case = answered(PREDICTED[number])
     assert grade_prediction(PREDICTED[number], written(tmp_path, case)).solved
     for at, step in enumerate(case.steps):
@@ -80,11 +76,7 @@ def test_a_right_prediction_is_solved_and_each_wrong_one_told(tmp_path: Path, nu
 
 
 def test_a_prediction_of_other_steps_is_refused(tmp_path: Path) -> None:
-    """
-    Given an answer with one step fewer, and one that is no case file
-    When it is graded
-    Then it is no answer, and a sentence says so
-    """
+    """When it is graded, it is no answer, and a sentence says so."""
     exercise = PREDICTED["5.1"]
     case = answered(exercise)
     file = written(tmp_path, Case(case.header, case.steps[:-1]))
@@ -100,11 +92,7 @@ def test_a_prediction_of_other_steps_is_refused(tmp_path: Path) -> None:
 def test_a_prediction_begins_with_a_file_and_a_form_that_can_be_read(
     tmp_path: Path, number: str
 ) -> None:
-    """
-    Given the file that a prediction begins with
-    When each step gets the outcome that is shown as a form, and when it gets none
-    Then the answer is read and is wrong, and without outcomes the form is told
-    """
+    """The answer is read and is wrong, and without outcomes the form is told."""
     exercise = PREDICTED[number]
     file = tmp_path / "answer.jsonl"
     first, *steps = beginning(exercise).splitlines()
@@ -124,11 +112,7 @@ SHORTEST: dict[str, tuple[Operation, ...]] = {
 
 @pytest.mark.parametrize("number", SHORTEST)
 def test_a_run_breaks_its_claim_or_does_not(tmp_path: Path, number: str) -> None:
-    """
-    Given a shortest run against a claim
-    When it is graded whole, after a needless step, and without its last step
-    Then it is solved, solved with more steps than are needed, and not solved
-    """
+    """It is solved, solved with more steps than are needed, and not solved."""
     exercise = EXERCISES[number]
     assert isinstance(exercise, Run)
     operations = SHORTEST[number]
@@ -176,11 +160,7 @@ CLASSES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("number", CLASSES)
 def test_a_class_of_a_lesson_is_compared_with_the_model(tmp_path: Path, number: str) -> None:
-    """
-    Given the solution as it stands in the lesson
-    When it is graded, and then with a defect
-    Then it is solved, and then the shortened steps end with what was expected
-    """
+    """It is solved, and then the shortened steps end with what was expected."""
     exercise = EXERCISES[number]
     assert isinstance(exercise, Compared)
     source, (right, wrong, expected, steps) = CLASSES[number]
@@ -207,11 +187,7 @@ def test_a_class_of_a_lesson_is_compared_with_the_model(tmp_path: Path, number: 
 def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(
     tmp_path: Path, body: str, said: str
 ) -> None:
-    """
-    Given a class that throws, or ends the process, when it is made
-    When it is graded
-    Then its own failure is told
-    """
+    """Given a class that throws, or ends the process, when it is made: its own failure is told."""
     exercise = EXERCISES["2.2"]
     assert isinstance(exercise, Compared)
     file = tmp_path / "mine.py"
@@ -223,11 +199,7 @@ def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(
 
 @pytest.mark.slow
 def test_a_subject_of_the_last_lesson_is_judged(tmp_path: Path) -> None:
-    """
-    Given the timer and the subject of the last lesson, both faults in them
-    When they are graded for both exercises
-    Then neither is solved: there are faults, and none is of the size
-    """
+    """Neither is solved: there are faults, and none is of the size."""
     text = (course_folder() / "judge-your-own.md").read_text(encoding="utf-8")
     for name in ("my_timer.py", "my_subject.py"):
         block = re.search(rf'(?ms)^```python title="{name}"\n(.*?)^```$', text)
@@ -242,10 +214,7 @@ def test_a_subject_of_the_last_lesson_is_judged(tmp_path: Path) -> None:
 
 
 def test_each_graded_exercise_is_one_of_a_lesson() -> None:
-    """
-    Given the exercises that are graded
-    Then each is an exercise of a lesson, and every lesson but that of all orders has one
-    """
+    """Each is an exercise of a lesson, and every lesson but that of all orders has one."""
     of_lessons = {exercise.number for lesson in lessons() for exercise in lesson.exercises}
     assert set(EXERCISES) <= of_lessons
     assert {number.partition(".")[0] for number in EXERCISES} == {

@@ -48,11 +48,7 @@ Next: [Other](other.md)
 
 
 def test_a_lesson_is_read_as_it_stands() -> None:
-    """
-    Given a lesson with text, a list, code, a table and an exercise
-    When it is read
-    Then each block has its kind, its first sentences and its HTML, and links are their words
-    """
+    """Each block has its kind, its first sentences and its HTML, and links are their words."""
     lesson = lesson_of(3, LESSON)
     assert (lesson.title, lesson.idea) == (
         "A title with <code>code</code>",
@@ -72,22 +68,14 @@ def test_a_lesson_is_read_as_it_stands() -> None:
 
 
 def test_html_in_a_lesson_cannot_run() -> None:
-    """
-    Given Markdown with a script in it
-    When its blocks are read
-    Then the script is text
-    """
+    """Given Markdown with a script in it, when its blocks are read, the script is text."""
     (block,) = blocks_of("Look: <script>alert(1)</script>")
     assert "<script" not in block.html
     assert "&lt;script&gt;" in block.html
 
 
 def test_the_sheet_has_every_exercise_and_no_solution_unasked() -> None:
-    """
-    Given all lessons
-    When a sheet is made without and with solutions
-    Then each exercise is on both, each solution on the second alone
-    """
+    """Given all lessons: each exercise is on both, each solution on the second alone."""
     found = lessons()
     assert len(found) == 11
     without, with_them = (str(sheet_page(found, solutions=each)) for each in (False, True))
@@ -103,11 +91,7 @@ def test_the_sheet_has_every_exercise_and_no_solution_unasked() -> None:
 
 
 def test_nothing_of_a_lesson_is_lost_on_the_slides() -> None:
-    """
-    Given all lessons
-    When slides are made
-    Then every heading, point, line of code and paragraph of the lessons is on them
-    """
+    """Every heading, point, line of code and paragraph of the lessons is on them."""
     found = lessons()
     slides = str(slides_page(found))
     text = (course_folder() / "one-wheel.md").read_text(encoding="utf-8")

@@ -43,10 +43,7 @@ _TOO_LARGE = """
 
 @pytest.mark.parametrize("size", [(1280, 720), (1024, 768), (1920, 1080)], ids=str)
 def test_every_slide_fits_the_screen(page: Page, size: tuple[int, int]) -> None:
-    """
-    Given the slides of all lessons on the screens of three projectors
-    Then no slide has to be scrolled; with a slide too long one would be found
-    """
+    """No slide has to be scrolled; with a slide too long one would be found."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     assert too_large(page) == []
     page.evaluate("document.querySelector('.slide').style.paddingTop = '150vh'")
@@ -54,10 +51,7 @@ def test_every_slide_fits_the_screen(page: Page, size: tuple[int, int]) -> None:
 
 
 def test_slides_and_sheet_can_be_read(browser_page: Page) -> None:
-    """
-    Given the slides of a lesson, and the sheet with solutions
-    Then nothing overflows at any width, and both have contrast in light and dark
-    """
+    """Nothing overflows at any width, and both have contrast in light and dark."""
     chosen = lessons()[2:4]
     for html in (str(slides_page(chosen)), str(sheet_page(lessons(), solutions=True))):
         browser_page.goto("about:blank")
@@ -65,11 +59,7 @@ def test_slides_and_sheet_can_be_read(browser_page: Page) -> None:
 
 
 def test_keys_turn_the_slides(page: Page) -> None:
-    """
-    Given the slides
-    When keys are pressed
-    Then one slide is shown, the right one, and the notes come and go
-    """
+    """Given the slides: one slide is shown, the right one, and the notes come and go."""
     count = page.locator(".slide").count()
 
     def at() -> str:
@@ -100,11 +90,7 @@ def test_keys_turn_the_slides(page: Page) -> None:
 
 
 def test_a_figure_with_the_focus_keeps_its_keys(page: Page) -> None:
-    """
-    Given a slide with a figure that has the focus
-    When arrows are pressed, and then Page Down
-    Then the figure steps and the slide stays, and then the slide is turned
-    """
+    """The figure steps and the slide stays, and then the slide is turned."""
     while page.locator(".slide.here .purgatory-viewer").count() == 0:
         page.keyboard.press("PageDown")
     before = page.inner_text(".bar output")
@@ -119,10 +105,7 @@ def test_a_figure_with_the_focus_keeps_its_keys(page: Page) -> None:
 
 
 def test_every_slide_is_printed(page: Page) -> None:
-    """
-    Given the slides as they are printed
-    Then every slide is there on a sheet of its own, and the bar is not
-    """
+    """Every slide is there on a sheet of its own, and the bar is not."""
     page.emulate_media(media="print")
     assert page.locator(".slide:visible").count() == page.locator(".slide").count()
     assert not page.locator(".bar").is_visible()

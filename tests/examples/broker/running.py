@@ -55,10 +55,8 @@ def waiting(broker: Broker) -> Mapping[str, float]:
 def running(
     limits: NetworkLimits = LIMITS, *, followers: int = 1, tls: bool = False
 ) -> Iterator[Broker]:
-    """A broker that purges at once, and whose followers do not run yet.
-
-    In the end nothing of it is left: no memory out, no entry, no time-out, no thread.
-    """
+    """A broker that purges at once, and whose followers do not run yet."""
+    # In the end nothing of it is left: no memory out, no entry, no time-out, no thread.
     threads = threads_now()
     broker = Broker(
         {"orders": 2},

@@ -64,10 +64,7 @@ def helper() -> Iterator[ThreadPoolExecutor]:
 def test_a_produce_to_all_is_acknowledged_when_the_follower_has_it(
     helper: ThreadPoolExecutor, *, tls: bool
 ) -> None:
-    """Given a produce with acks=all, and a follower that does not run yet
-    When it waits, and the follower begins
-    Then it is acknowledged, consumers see its records, and the follower has them
-    """
+    """It is acknowledged, consumers see its records, and the follower has them."""
     with running(tls=tls) as broker, client_of(broker, tls=tls) as client:
         produced = helper.submit(client.produce, ORDERS, [b"a", b"bc"], timeout_ms=LONG_MS)
         assert eventually(lambda: waiting(broker) == {"produce": 1, "fetch": 0})
@@ -84,10 +81,7 @@ def test_a_produce_to_all_is_acknowledged_when_the_follower_has_it(
 
 
 def test_a_produce_to_all_times_out_when_the_follower_has_stopped() -> None:
-    """Given a follower that has followed and then stopped
-    When a produce with acks=all is made
-    Then it is refused after its time, its record stays, and no consumer sees it
-    """
+    """It is refused after its time, its record stays, and no consumer sees it."""
     with running() as broker, client_of(broker) as client:
         with following(broker):
             client.produce(ORDERS, [b"seen"], timeout_ms=LONG_MS)
@@ -105,10 +99,7 @@ def test_a_produce_to_the_leader_waits_for_nobody() -> None:
 
 
 def test_a_produce_to_all_of_two_followers_waits_for_the_slower(helper: ThreadPoolExecutor) -> None:
-    """Given two followers
-    When one after the other fetches from behind a record
-    Then its produce is acknowledged by the second fetch, and not before
-    """
+    """Given two followers: its produce is acknowledged by the second fetch, and not before."""
     with running(followers=2) as broker, client_of(broker) as client, client_of(broker) as other:
         produced = helper.submit(client.produce, ORDERS, [b"a"], timeout_ms=LONG_MS)
         assert eventually(lambda: waiting(broker)["produce"] == 1)
@@ -127,10 +118,7 @@ def test_a_long_poll_returns_at_once_with_enough_bytes() -> None:
 
 
 def test_a_long_poll_waits_until_there_are_enough_bytes_in_all(helper: ThreadPoolExecutor) -> None:
-    """Given a fetch of five bytes from two partitions
-    When four bytes come in one, and one in the other
-    Then it waits after the first, and is answered with all by the second
-    """
+    """It waits after the first, and is answered with all by the second."""
     with running(followers=0) as broker, client_of(broker) as client, client_of(broker) as other:
         fetched = helper.submit(
             client.fetch, {ORDERS: 0, OTHERS: 0}, min_bytes=5, max_wait_ms=LONG_MS
@@ -155,10 +143,7 @@ def test_a_long_poll_times_out_empty_and_with_less_than_it_wanted() -> None:
 
 
 def test_a_response_has_no_more_than_the_most_bytes_but_one_record() -> None:
-    """Given records of four bytes in two partitions
-    When a fetch wants more than it may get, at most 9 bytes, then 3
-    Then it does not wait, and gets two records of the first partition, then one
-    """
+    """It does not wait, and gets two records of the first partition, then one."""
     with running(followers=0) as broker, client_of(broker) as client:
         for partition in (ORDERS, OTHERS):
             client.produce(partition, [b"four"] * 3)
@@ -177,12 +162,7 @@ def test_a_response_has_no_more_than_the_most_bytes_but_one_record() -> None:
 def test_many_clients_are_served_within_a_small_byte_bound(
     monkeypatch: pytest.MonkeyPatch, *, tls: bool
 ) -> None:
-    """Given twelve clients whose requests together are six times the byte bound
-    When each has sent all but the last byte
-    Then three have memory, limit + largest - 1 bytes of it, and nine wait for some
-    When each sends its last byte, and a follower begins, whose fetches need memory, too
-    Then all are acknowledged, the bound was never exceeded, and the memory is back
-    """
+    """Three have memory, limit + largest - 1 bytes of it, and nine wait for some."""
     limit, largest, count = 9_999, 4_999, 12
     pool = CountedPool(SimpleMemoryPool(limit, largest))
     monkeypatch.setattr(NetworkLimits, "memory_pool", lambda _: pool)
@@ -217,10 +197,7 @@ def test_many_clients_are_served_within_a_small_byte_bound(
 
 
 def test_what_waits_holds_no_memory(helper: ThreadPoolExecutor) -> None:
-    """Given two produces that wait for the follower, each half as large as the pool
-    When the follower begins
-    Then the pool was empty of them, so that the follower's fetch is read, and both are acknowledged
-    """
+    """The follower's fetch is read, since the pool was empty, and both are acknowledged."""
     with running() as broker, client_of(broker) as one, client_of(broker) as two:
         produced = [
             helper.submit(client.produce, ORDERS, [b"x" * 4_900], timeout_ms=LONG_MS)
@@ -234,10 +211,7 @@ def test_what_waits_holds_no_memory(helper: ThreadPoolExecutor) -> None:
 
 @pytest.mark.pure
 def test_the_memory_is_back_before_the_response(monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given a produce, a fetch and a refused fetch, which are all answered while they are handled
-    Then the memory of each went back before its response, that is before more is read
-    """
+    """The memory of each went back before its response, that is before more is read."""
     released: list[bool] = []
     respond = Received.respond
 
@@ -299,10 +273,7 @@ MALFORMED = {
 def test_a_malformed_request_closes_its_connection_alone(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Given two clients
-    When one sends what is no request
-    Then its connection is closed, the log says why, and the other is served
-    """
+    """Given two clients: its connection is closed, the log says why, and the other is served."""
     body, problem = MALFORMED[name]
     with running(followers=0) as broker, client_of(broker) as good:
         good.produce(ORDERS, [b"before"])
@@ -352,10 +323,7 @@ def test_what_cannot_be_done_is_refused_and_the_connection_goes_on() -> None:
 
 @pytest.mark.parametrize("reset", [False, True], ids=["end", "reset"])
 def test_a_client_that_leaves_while_it_waits_leaks_nothing(*, reset: bool) -> None:
-    """Given a produce and two fetches that wait, one of them shortly
-    When their clients leave, by an end or a reset
-    Then the purgatories are empty, the memory is back, and no connection is left
-    """
+    """The purgatories are empty, the memory is back, and no connection is left."""
     requests: list[Request] = [
         ProduceRequest(1, ORDERS, (b"a",), Acks.ALL, LONG_MS),
         FetchRequest(1, {ORDERS: 0, OTHERS: 0}, 1, LONG_MS, 100, CONSUMER),
@@ -380,10 +348,7 @@ def test_a_client_that_leaves_while_it_waits_leaks_nothing(*, reset: bool) -> No
 def test_a_hundred_clients_that_leave_while_they_wait_are_gone_at_once(
     how: str, *, tls: bool
 ) -> None:
-    """Given 128 clients whose produces and long polls wait for long
-    When they leave, by an end or a reset
-    Then their connections close and nothing of them waits, and a new client is served
-    """
+    """Their connections close and nothing of them waits, and a new client is served."""
     with running(tls=tls) as broker, ExitStack() as stack:
         clients = [stack.enter_context(client_of(broker, tls=tls)) for _ in range(CLIENTS)]
         for number, client in enumerate(clients):
@@ -401,10 +366,7 @@ def test_a_hundred_clients_that_leave_while_they_wait_are_gone_at_once(
 
 @both
 def test_clients_that_send_no_more_are_answered_at_once_with_what_there_is(*, tls: bool) -> None:
-    """Given a produce that waits for its follower, and a fetch of more than there is
-    When their clients send no more, and still read
-    Then each gets its answer, the produce a refusal, and then the end
-    """
+    """Each gets its answer, the produce a refusal, and then the end."""
     with running(tls=tls) as broker, ExitStack() as stack:
         producer, consumer = (stack.enter_context(client_of(broker, tls=tls)) for _ in range(2))
         send(producer, LONG_PRODUCE)
@@ -420,10 +382,7 @@ def test_clients_that_send_no_more_are_answered_at_once_with_what_there_is(*, tl
 
 
 def test_a_client_that_leaves_behind_many_long_polls_waits_for_none_of_them() -> None:
-    """Given a client that has sent ten long polls without reading an answer
-    When it sends no more
-    Then all are answered, one after the other, and none waits
-    """
+    """When it sends no more, all are answered, one after the other, and none waits."""
     with running() as broker, client_of(broker) as client:
         for _ in range(10):
             send(client, LONG_POLL)
@@ -436,11 +395,7 @@ def test_a_client_that_leaves_behind_many_long_polls_waits_for_none_of_them() ->
 
 @pytest.mark.pure
 def test_nothing_of_clients_that_have_left_is_kept_until_a_purge() -> None:
-    """Given a broker that does not purge for long, and clients whose long polls wait
-    When the clients leave
-    Then the lists keep two stale entries of each, and through them no connection and no request;
-    each handler thread knows the last one that it has handled
-    """
+    """The lists keep two stale entries of each, and through them no connection and no request."""
     before = kept()
     with Broker({"orders": 2}, LIMITS, handler_threads=1) as broker:
         with ExitStack() as stack:
@@ -461,10 +416,7 @@ def kept() -> int:
 def test_no_request_waits_longer_than_the_broker_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given a broker that lets nothing wait longer than 20 ms
-    When a fetch and a produce may wait for 24 days
-    Then they are answered, and the refusal says after which time
-    """
+    """They are answered, and the refusal says after which time."""
     monkeypatch.setattr("broker.broker.MOST_WAIT_MS", 20)
     with running() as broker, client_of(broker) as client:
         assert client.fetch({ORDERS: 0}, max_wait_ms=2**31 - 1) == {ORDERS: Read(0, ())}
@@ -483,10 +435,7 @@ def test_the_longest_wait_is_five_minutes() -> None:
 
 
 def test_an_answer_has_bounds_of_its_own() -> None:
-    """Given 1.5 MiB of records in one partition, and 20,000 records without bytes in the other
-    When a fetch asks for all, and waits for more than its answer may hold
-    Then it gets 1 MiB, or 10,000 records, at once
-    """
+    """It gets 1 MiB, or 10,000 records, at once."""
     with (
         running(NetworkLimits(10**7, 10**6), followers=0) as broker,
         client_of(broker) as client,
@@ -512,10 +461,7 @@ def test_a_broker_has_no_more_partitions_than_a_fetch_may_name() -> None:
 
 
 def test_stopping_answers_what_waits(helper: ThreadPoolExecutor) -> None:
-    """Given a produce and a fetch that wait for long
-    When the broker stops
-    Then the produce is refused, saying that the broker stops, and the fetch is answered empty
-    """
+    """The produce is refused, saying that the broker stops, and the fetch is answered empty."""
     with running() as broker:
         one, two = client_of(broker), client_of(broker)
         produced = helper.submit(one.produce, ORDERS, [b"a"], timeout_ms=LONG_MS)
@@ -531,10 +477,7 @@ def test_stopping_answers_what_waits(helper: ThreadPoolExecutor) -> None:
 def test_a_follower_begins_anew_after_a_failure(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a follower whose connection breaks
-    When a produce waits for it
-    Then it connects again, and the produce is acknowledged; the high watermark never went back
-    """
+    """It connects again, and the produce is acknowledged; the high watermark never went back."""
     monkeypatch.setattr("broker.follower._RETRY_S", 0.001)
     with running() as broker, following(broker), client_of(broker) as client:
         assert client.produce(ORDERS, [b"a"], timeout_ms=LONG_MS) == 0

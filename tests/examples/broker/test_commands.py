@@ -58,10 +58,7 @@ def client(*words: str, expected: int = 0) -> str:
 
 @pytest.mark.slow
 def test_a_broker_whose_server_fails_ends_by_itself() -> None:
-    """Given a broker's process whose network thread ends by an error some time after the start
-    When nobody sends it a signal
-    Then it ends with the error, and not with code 0
-    """
+    """When nobody sends it a signal, it ends with the error, and not with code 0."""
     program = """
 from broker.__main__ import main
 from purgatory_impl.network import NetworkThread
@@ -96,10 +93,7 @@ main(["--followers", "1"])
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_start_produce_fetch_scrape_stop(end: signal.Signals) -> None:
-    """Given a broker with two followers, started by its command
-    When the client's command produces two records, then one, then reads from offset 1
-    Then it prints what it got, the metrics are there, and the signal ends the broker with code 0
-    """
+    """It prints what it got, the metrics are there, and the signal ends the broker with code 0."""
     with started("--followers", "2", "--topic", "pets:1") as (process, address, url):
         assert client(address, "--topic", "pets", "cat", "dög") == (
             "produced pets-0 0 to 1, acks all\n"
@@ -119,10 +113,7 @@ def test_start_produce_fetch_scrape_stop(end: signal.Signals) -> None:
 
 @pytest.mark.slow
 def test_start_and_talk_by_tls(tmp_path: Path) -> None:
-    """Given files of a certificate and of its authority
-    When broker, follower and client use them
-    Then a record is acknowledged by all; a client that trusts others, or uses no TLS, is told
-    """
+    """A record is acknowledged by all; a client that trusts others, or uses no TLS, is told."""
     authority = trustme.CA()
     for name, pem in (
         ("authority.pem", authority.cert_pem),
@@ -143,10 +134,7 @@ def test_start_and_talk_by_tls(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody limits a process here")
 def test_a_broker_without_descriptors_serves_a_new_client_once_others_have_left() -> None:
-    """Given a broker that may open 128 more files, and as many clients whose long polls wait
-    When they leave
-    Then a newcomer, who could not be served before, is served at once
-    """
+    """When they leave, a newcomer, who could not be served before, is served at once."""
     poll = encode(FetchRequest(1, {ORDERS: 0}, 1, LONG_MS, 100, CONSUMER))
     with started("--followers", "0") as (process, address, _), ExitStack() as stack:
         host, port = address.split(":")

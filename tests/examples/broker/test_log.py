@@ -6,10 +6,7 @@ from broker.log import PartitionLog
 
 
 def test_the_high_watermark_is_the_slowest_followers_and_never_goes_back() -> None:
-    """Given three records and two followers
-    When they fetch from 2 and 1, and one begins anew at 0
-    Then the high watermark moves to 1 with the second, and stays
-    """
+    """The high watermark moves to 1 with the second, and stays."""
     log = PartitionLog([1, 2])
     assert log.append([b"a", b"bb", b""]) == 0
     assert not log.follower_has(1, 2)

@@ -63,11 +63,7 @@ def exposition(url: str) -> str:
 
 @pytest.mark.slow
 def test_prometheus_sees_what_is_received_and_what_waits() -> None:
-    """Given a broker at rest
-    Then every number is that of rest
-    When a request of 1,000 bytes is received but for a byte, and a produce and a fetch wait
-    Then its bytes are used, the rest of the limit is available, and each purgatory shows its own
-    """
+    """Every number is that of rest."""
     with running() as broker, serving_metrics(broker, ("127.0.0.1", 0)) as url:
         text = exposition(url)
         assert present(text) == REST
@@ -102,12 +98,7 @@ def test_prometheus_sees_what_is_received_and_what_waits() -> None:
 
 
 def test_depleted_time_runs_while_a_connection_waits_for_memory_and_no_longer() -> None:
-    """Given two requests that are received but for a byte and have all memory, and one that waits
-    When time goes by
-    Then depleted time runs, also within the wait, and its share is between 0 and 100
-    When all have left
-    Then nobody waits, and depleted time stands still
-    """
+    """Depleted time runs, also within the wait, and its share is between 0 and 100."""
     name = "memory_pool_depleted_seconds_total"
     with running() as broker:
         clients = [client_of(broker) for _ in range(3)]
@@ -132,10 +123,7 @@ def test_depleted_time_runs_while_a_connection_waits_for_memory_and_no_longer() 
 
 
 def test_closed_connections_are_counted_by_reason() -> None:
-    """Given a broker
-    When one connection announces an impossible size, and one has a bad response
-    Then each is counted under its reason, and all reasons have a number
-    """
+    """Given a broker: each is counted under its reason, and all reasons have a number."""
     name = "closed_connections_total_of_{}"
     with running() as broker, client_of(broker) as wrong, client_of(broker) as right:
         assert {key for key in scraped(broker) if key.startswith("closed_")} == {

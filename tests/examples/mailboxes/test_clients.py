@@ -12,14 +12,7 @@ from mailboxes.mailboxes import Mailboxes
 
 
 def test_200_threads_and_200_coroutines_receive_every_message_exactly_once() -> None:
-    """Given 200 threads and 200 coroutines that receive from 20 mailboxes.
-
-    And coroutines that give up after a millisecond, and begin anew with more patience.
-
-    When a thread and a coroutine send 6,000 messages.
-    Then each message is received by one client, both kinds of clients have received some, some
-    coroutines have given up, and nothing is left.
-    """
+    """Each message is received by one client, some coroutines have given up, nothing is left."""
     before = set(threading.enumerate())
     clients = Clients(200, 20, 6000)
     clients.run()
@@ -32,11 +25,7 @@ def test_200_threads_and_200_coroutines_receive_every_message_exactly_once() -> 
 
 
 def test_a_message_that_is_received_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: given mailboxes that give one message to two clients.
-
-    When the command runs.
-    Then it says no, and ends with code 1; without that it says yes, and ends with code 0.
-    """
+    """It says no, and ends with code 1; without that it says yes, and ends with code 0."""
     arguments = ["--clients", "3", "--mailboxes", "2", "--messages", "50"]
     ended = CliRunner().invoke(main, arguments)
     assert (ended.exit_code, ended.output.split()[-1]) == (0, "yes")

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from purgatory_impl import (
-    Purgatory,
-)
+from purgatory_impl import Purgatory
 from tests.impl.event_loops.mailboxes import listed
 
 

@@ -5,10 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-)
+from purgatory_impl import DelayedOperation, Purgatory
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation
 from tests.impl.threads import LONG_S
 

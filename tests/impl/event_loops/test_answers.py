@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_impl import (
-    NoKeys,
-    OperationOfAnotherPurgatory,
-    Purgatory,
-)
+from purgatory_impl import NoKeys, OperationOfAnotherPurgatory, Purgatory
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run
 from tests.impl.purgatory_bench import Planned
@@ -31,11 +27,7 @@ def test_what_is_there_is_answered_without_a_turn_of_the_loop(purgatory: Purgato
 
 
 def test_an_event_in_another_thread_answers(purgatory: Purgatory[str]) -> None:
-    """Given a coroutine that waits for a message.
-
-    When another thread puts one.
-    Then the coroutine gets it, and nobody waits any longer.
-    """
+    """When another thread puts one, the coroutine gets it, and nobody waits any longer."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:
@@ -49,13 +41,6 @@ def test_an_event_in_another_thread_answers(purgatory: Purgatory[str]) -> None:
 
 
 def test_the_time_out_answers_none_or_what_the_operation_makes(purgatory: Purgatory[str]) -> None:
-    """Given operations whose try never takes anything: one plain, one with another answer.
-
-    And one whose other answer fails.
-
-    When they time out.
-    Then the answers are None, that answer, and the failure.
-    """
 
     def fail() -> str:
         raise LookupError("planned")
@@ -74,12 +59,7 @@ def test_the_time_out_answers_none_or_what_the_operation_makes(purgatory: Purgat
 
 
 def test_an_answer_is_kept_by_nobody_else() -> None:
-    """Given operations under two keys, in a purgatory that nobody purges.
-
-    When one is answered, and the answer of the other one fails.
-    Then the answer and the failure are garbage once the coroutine has let them go, although
-    entries of both operations are left.
-    """
+    """Answer and failure are garbage once the coroutine has let them go."""
 
     class Something:
         pass
@@ -128,11 +108,7 @@ def test_a_forced_operation_answers(purgatory: Purgatory[str]) -> None:
 
 
 def test_a_refused_watch_leaves_nothing(purgatory: Purgatory[str]) -> None:
-    """Given calls that the purgatory refuses, and a first and a second try that fail.
-
-    When they are awaited.
-    Then the failure is raised, and nothing is watched.
-    """
+    """When they are awaited, the failure is raised, and nothing is watched."""
 
     def fail_at(number: int) -> Callable[[], str | None]:
         tries: list[int] = []

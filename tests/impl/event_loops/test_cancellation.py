@@ -5,10 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    Purgatory,
-)
+from purgatory_impl import DelayedOperation, Purgatory
 from purgatory_impl.event_loops import AsyncioPurgatory
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run, turns
 from tests.impl.threads import LONG_S
@@ -17,11 +14,7 @@ from tests.impl.threads import LONG_S
 def test_a_cancelled_task_leaves_nothing_watched_and_nothing_in_the_timer(
     purgatory: Purgatory[str],
 ) -> None:
-    """Given a coroutine that waits.
-
-    When its task is cancelled.
-    Then it is cancelled; the next message is not taken, and no operation is left.
-    """
+    """It is cancelled; the next message is not taken, and no operation is left."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:
@@ -62,11 +55,7 @@ SAME_TURN = [answered_then_cancelled, answered_elsewhere_then_cancelled, told_th
 def test_an_answer_and_a_cancellation_in_one_turn_lose_no_message(
     purgatory: Purgatory[str], in_one_turn: Callable[[Mailbox, asyncio.Task[str | None]], None]
 ) -> None:
-    """Given a coroutine that waits for a message and does something after it.
-
-    When in one turn of the loop the message is put, and then the task is cancelled.
-    Then it gets the message, and is cancelled at its next await.
-    """
+    """It gets the message, and is cancelled at its next await."""
     mailbox = Mailbox(purgatory)
     received: list[str | None] = []
 
@@ -127,11 +116,7 @@ def test_a_future_that_is_set_by_the_callback_loses_the_message(
 
 
 def test_a_late_cancellation_that_was_withdrawn_is_not_raised(purgatory: Purgatory[str]) -> None:
-    """Given a coroutine that waits inside ``asyncio.timeout``.
-
-    When it is answered and the time is up in the same turn.
-    Then it gets the message; no TimeoutError, and no cancellation afterwards.
-    """
+    """It gets the message; no TimeoutError, and no cancellation afterwards."""
     mailbox = Mailbox(purgatory)
     received: list[str | None] = []
 
@@ -158,11 +143,7 @@ def test_a_late_cancellation_that_was_withdrawn_is_not_raised(purgatory: Purgato
 def test_of_two_late_cancellations_both_have_to_be_withdrawn(
     purgatory: Purgatory[str], withdrawn: int
 ) -> None:
-    """Given a coroutine that waits for a message.
-
-    When its task is cancelled twice in the turn in which it is answered, and some are withdrawn.
-    Then it gets the message, and is cancelled unless both are withdrawn.
-    """
+    """It gets the message, and is cancelled unless both are withdrawn."""
     mailbox = Mailbox(purgatory)
     received: list[str | None] = []
 
@@ -188,11 +169,7 @@ def test_of_two_late_cancellations_both_have_to_be_withdrawn(
 
 
 def test_a_task_that_was_cancelled_before_may_wait_once_more(purgatory: Purgatory[str]) -> None:
-    """Given a task that has been cancelled, and waits for a last message before it ends.
-
-    When it is answered.
-    Then it gets the message, and is not cancelled a second time for the same request.
-    """
+    """It gets the message, and is not cancelled a second time for the same request."""
     mailbox = Mailbox(purgatory)
 
     async def receive(waiting: AsyncioPurgatory[str]) -> list[str | None]:
@@ -219,11 +196,7 @@ def test_a_task_that_was_cancelled_before_may_wait_once_more(purgatory: Purgator
 def test_a_late_cancellation_by_a_time_limit_ends_the_next_await(
     purgatory: Purgatory[str],
 ) -> None:
-    """Given a coroutine that, in one ``asyncio.timeout``, waits twice.
-
-    When the first message comes in the turn in which the time is up.
-    Then it gets that message, and the second wait ends with TimeoutError.
-    """
+    """It gets that message, and the second wait ends with TimeoutError."""
     mailbox = Mailbox(purgatory)
     received: list[str | None] = []
 
@@ -247,11 +220,7 @@ def test_a_late_cancellation_by_a_time_limit_ends_the_next_await(
 
 
 def test_a_cancelled_task_is_not_told_of_closing(purgatory: Purgatory[str]) -> None:
-    """Given a coroutine that waits.
-
-    When in one turn its task is cancelled, and the place is closed.
-    Then the task is cancelled: there is no answer to be lost.
-    """
+    """Given a coroutine that waits, the task is cancelled: there is no answer to be lost."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:
@@ -268,11 +237,7 @@ def test_a_cancelled_task_is_not_told_of_closing(purgatory: Purgatory[str]) -> N
 def test_the_task_of_an_abandoned_operation_is_cancelled(
     purgatory: Purgatory[str], and_cancel: bool
 ) -> None:
-    """Given a coroutine that waits.
-
-    When somebody else abandons its operation, and perhaps its task is cancelled, too.
-    Then the task is cancelled.
-    """
+    """Given a coroutine that waits: the task is cancelled."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:
@@ -289,11 +254,7 @@ def test_the_task_of_an_abandoned_operation_is_cancelled(
 
 
 def test_a_coroutine_that_is_closed_leaves_nothing(purgatory: Purgatory[str]) -> None:
-    """Given a coroutine that waits, and that no task runs.
-
-    When it is closed.
-    Then its operation is abandoned.
-    """
+    """Given a coroutine that waits, and that no task runs: its operation is abandoned."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:

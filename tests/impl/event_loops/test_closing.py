@@ -4,22 +4,13 @@ import asyncio
 
 import pytest
 
-from purgatory_impl import (
-    Purgatory,
-    PurgatoryClosed,
-    Timer,
-    VirtualClock,
-)
+from purgatory_impl import Purgatory, PurgatoryClosed, Timer, VirtualClock
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run, turns
 
 
 def test_who_waits_is_told_at_the_end(purgatory: Purgatory[str]) -> None:
-    """Given coroutines that wait.
-
-    When the place is left.
-    Then each of them gets PurgatoryClosed, as does whoever comes later; no operation is left.
-    """
+    """Each of them gets PurgatoryClosed, as does whoever comes later; no operation is left."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:
@@ -40,11 +31,7 @@ def test_who_waits_is_told_at_the_end(purgatory: Purgatory[str]) -> None:
 
 
 def test_what_waits_may_be_answered_while_it_is_drained(purgatory: Purgatory[str]) -> None:
-    """Given two coroutines that wait for messages of two mailboxes.
-
-    When the place is closed with time to drain, and both messages come during that.
-    Then both are answered, and closing ends without waiting for the time to be over.
-    """
+    """Both are answered, and closing ends without waiting for the time to be over."""
     first, second = Mailbox(purgatory, "k"), Mailbox(purgatory, "l")
 
     async def scenario() -> None:
@@ -77,11 +64,7 @@ def test_after_the_time_to_drain_the_rest_is_told(purgatory: Purgatory[str]) -> 
 
 @pytest.mark.parametrize("own_timer", [True, False])
 def test_who_waits_in_a_purgatory_that_is_closed_is_told(own_timer: bool) -> None:
-    """Given a coroutine that waits in a purgatory, with a timer of its own or a given one.
-
-    When another thread closes the purgatory.
-    Then the coroutine gets PurgatoryClosed, and does not wait for a time-out that was dropped.
-    """
+    """The coroutine gets PurgatoryClosed, and does not wait for a time-out that was dropped."""
 
     async def scenario() -> None:
         with Timer() as timer:
@@ -97,11 +80,7 @@ def test_who_waits_in_a_purgatory_that_is_closed_is_told(own_timer: bool) -> Non
 
 
 def test_who_comes_to_wait_while_the_purgatory_is_closed_is_told() -> None:
-    """Given an operation whose second try closes the purgatory, which was given its timer.
-
-    When a coroutine waits for it.
-    Then it gets PurgatoryClosed.
-    """
+    """When a coroutine waits for it, it gets PurgatoryClosed."""
 
     async def scenario() -> None:
         with Timer(clock=VirtualClock()) as timer:
@@ -122,11 +101,7 @@ def test_who_comes_to_wait_while_the_purgatory_is_closed_is_told() -> None:
 
 
 def test_a_purgatory_of_its_own_is_closed_with_it(no_thread_left: None) -> None:
-    """Given a place with a purgatory of its own, in which a coroutine waits.
-
-    When the place is closed.
-    Then its purgatory is closed, with all threads.
-    """
+    """When the place is closed, its purgatory is closed, with all threads."""
 
     async def scenario() -> None:
         async with AsyncioPurgatory[str]() as waiting:

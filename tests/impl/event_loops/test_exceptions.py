@@ -83,11 +83,7 @@ def test_what_otherwise_raises_reaches_the_task(
     way: Callable[[Purgatory[str], Operation], Awaitable[None]],
     failure: Failure,
 ) -> None:
-    """Given a coroutine that waits for an operation whose ``otherwise`` raises.
-
-    When the operation ends without an answer, in this thread or in another.
-    Then the coroutine gets the exception, and nothing is left.
-    """
+    """The coroutine gets the exception, and nothing is left."""
 
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:
@@ -108,11 +104,7 @@ def test_what_otherwise_raises_reaches_the_task(
 def test_what_take_raises_reaches_the_task(
     purgatory: Purgatory[str], failure: Failure, tries: int, elsewhere: bool
 ) -> None:
-    """Given a ``take`` that raises in the first or second try of ``watch``, or in a check.
-
-    When a coroutine waits for it.
-    Then the coroutine gets the exception, and whoever checks does not.
-    """
+    """The coroutine gets the exception, and whoever checks does not."""
 
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:
@@ -134,11 +126,7 @@ def test_what_take_raises_reaches_the_task(
 def test_a_request_in_the_main_thread_reaches_the_task_and_the_caller(
     failure: Failure, failing: str
 ) -> None:
-    """Given a loop in another thread, whose coroutine waits, and a main thread that completes.
-
-    When ``take`` or ``otherwise`` raises a request to end the program in the main thread.
-    Then the caller gets it, and so does the coroutine.
-    """
+    """The caller gets it, and so does the coroutine."""
     assert threading.current_thread() is threading.main_thread()
     waits = threading.Event()
     got: list[object] = []
@@ -173,11 +161,7 @@ def test_a_request_in_the_main_thread_reaches_the_task_and_the_caller(
 def test_a_request_in_the_loop_of_the_main_thread_ends_the_run(
     failure: Failure, where: str, logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given a coroutine in the main thread, and a request in a try or a time-out of its operation.
-
-    When the loop runs.
-    Then the run ends with the request, the coroutine has ended too, and nothing is left.
-    """
+    """The run ends with the request, the coroutine has ended too, and nothing is left."""
     ended: list[object] = []
     tries = {"first": 0, "second": 1, "check": 2}.get(where)
 
@@ -223,11 +207,7 @@ def test_a_request_in_another_thread_reaches_the_task(
 
 
 def test_a_cancelled_future_ends_the_task(purgatory: Purgatory[str]) -> None:
-    """Given an ``otherwise`` that asks a cancelled future for its result.
-
-    When the operation times out.
-    Then the task that awaits is cancelled, and does not hang.
-    """
+    """When the operation times out, the task that awaits is cancelled, and does not hang."""
 
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:
@@ -243,11 +223,7 @@ def test_a_cancelled_future_ends_the_task(purgatory: Purgatory[str]) -> None:
 
 @pytest.mark.parametrize("failing", ["take", "otherwise"])
 def test_a_failure_is_kept_by_nobody(failing: str) -> None:
-    """Given a failure of an operation whose entries stay in the lists.
-
-    When the task has got it.
-    Then the operation keeps neither the failure nor the future.
-    """
+    """When the task has got it, the operation keeps neither the failure nor the future."""
 
     async def scenario() -> None:
         with Purgatory[str](reaper=False) as purgatory:
@@ -271,11 +247,6 @@ def test_a_failure_is_kept_by_nobody(failing: str) -> None:
 def test_a_task_whose_operation_was_never_answered_can_be_cancelled(
     purgatory: Purgatory[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a completion that is interrupted before the task is told: Ctrl-C between two lines.
-
-    When the task is cancelled.
-    Then it ends.
-    """
 
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:
@@ -393,11 +364,7 @@ def closed_under(purgatory: Purgatory[str], operation: Operation) -> asyncio.Tas
 def test_a_closed_loop_takes_no_message_and_frees_the_operation(
     purgatory: Purgatory[str], logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given a coroutine that waits under two keys in a loop which is closed.
-
-    When a message is put under one of them.
-    Then the message stays, the operation has neither time-out nor future, and nothing is logged.
-    """
+    """The message stays, the operation has neither time-out nor future, and nothing is logged."""
     mailbox = Mailbox(purgatory)
     operation = mailbox.operation()
     task = closed_under(purgatory, operation)
@@ -417,11 +384,7 @@ def test_a_closed_loop_takes_no_message_and_frees_the_operation(
 def test_the_end_of_an_operation_of_a_closed_loop_calls_nobody(
     logged: pytest.LogCaptureFixture, forced: bool
 ) -> None:
-    """Given an operation of a closed loop, with an ``otherwise``.
-
-    When it is forced or times out.
-    Then it is over, without a call and without a word.
-    """
+    """When it is forced or times out, it is over, without a call and without a word."""
     called: list[str] = []
 
     def otherwise() -> str:
@@ -447,11 +410,7 @@ def test_the_end_of_an_operation_of_a_closed_loop_calls_nobody(
 def test_an_answer_that_was_taken_while_the_loop_closed_is_logged(
     purgatory: Purgatory[str], logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given a ``take`` during which the loop of the task is closed.
-
-    When it has taken a message.
-    Then that is an error in the log, which names the operation.
-    """
+    """When it has taken a message, that is an error in the log, which names the operation."""
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda loop, context: None)
     answers: list[str] = []

@@ -6,22 +6,14 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    Purgatory,
-    Timer,
-    VirtualClock,
-)
+from purgatory_impl import Purgatory, Timer, VirtualClock
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation, EventLoopExecutor
 from tests.impl.event_loops.mailboxes import run
 from tests.impl.threads import LONG_S
 
 
 def test_timer_tasks_run_in_the_thread_of_the_loop() -> None:
-    """Given a timer with a reaper and the executor of a loop.
-
-    When tasks expire, more than run in one turn.
-    Then they run in order, in the thread of the loop, with turns for others in between.
-    """
+    """They run in order, in the thread of the loop, with turns for others in between."""
     ran: list[tuple[int, bool]] = []
 
     def note(number: int, loop_thread: int) -> None:
@@ -68,11 +60,7 @@ def test_a_failing_task_harms_no_other(logged: pytest.LogCaptureFixture) -> None
 
 
 def test_time_outs_that_the_loop_runs_are_answered() -> None:
-    """Given a purgatory whose timer runs its tasks in the loop.
-
-    When a coroutine waits for an operation that times out.
-    Then it is answered.
-    """
+    """Given a purgatory whose timer runs its tasks in the loop: it is answered."""
 
     async def scenario() -> None:
         with Timer(executor=EventLoopExecutor()) as timer, Purgatory[str](timer=timer) as purgatory:

@@ -84,12 +84,7 @@ def respond_anyhow(request: Any, given: object) -> None:
 def test_a_bad_response_closes_its_connection_alone(
     name: str, is_late: bool, logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given a server with one network thread, and a client that is connected and behaves
-    When another one's request is answered with something that is no response, by its handler or by
-        another thread after it
-    Then whoever answers is told, that connection is closed, this is logged and counted, the request
-        counts as answered, and the client that behaves is served as before
-    """
+    """That connection is closed, logged and counted; the other is served as before."""
     make, problem = BAD[name]
     kept: list[Request] = []
 
@@ -190,10 +185,7 @@ def test_whatever_holds_bytes_is_sent_as_its_bytes(name: str, *, tls: bool) -> N
 
 @pytest.mark.parametrize("size", [10, 1_000_000], ids=["small", "large"])
 def test_a_response_may_be_changed_after_the_call(size: int) -> None:
-    """Given a response in a bytearray
-    When it is changed, made longer and emptied before and while it is written
-    Then the client gets what it was
-    """
+    """Given a response in a bytearray: the client gets what it was."""
     with bench() as network:
         client = network.connect()
         client.request(b"a")
@@ -247,10 +239,7 @@ def narrow(limit: int = LIMIT) -> NetworkLimits:
 
 @both
 def test_at_the_limit_others_are_closed_for_a_response(*, tls: bool) -> None:
-    """Given a limit of two large responses and some bytes
-    When four clients that read nothing have one each, one after the other
-    Then two of the first three are closed for it, and no more than two responses are kept
-    """
+    """Two of the first three are closed for it, and no more than two responses are kept."""
     with bench(tls=tls, limits=narrow()) as network:
         answered(network, 2)
         assert (network.closed, network.thread.unread.bytes_) == ({}, 2 * EACH)
@@ -263,11 +252,7 @@ def test_at_the_limit_others_are_closed_for_a_response(*, tls: bool) -> None:
 
 
 def test_the_longest_standstill_is_closed_first() -> None:
-    """Given a bound of ten bytes, and four channels with responses of four bytes
-    When the first has progressed, and further responses exceed the bound
-    Then the others are to be closed in the order of their standstill, each once, and are counted
-        until they are
-    """
+    """The others are to be closed in the order of their standstill, each once."""
     unread = UnreadResponses(10)
     with bench() as network:
         first, second, third, fourth = (network.connect().channel for _ in range(4))
@@ -304,11 +289,7 @@ def test_without_a_limit_nobody_is_closed() -> None:
 
 
 def test_twenty_clients_that_do_not_read_leave_the_limit_and_are_counted() -> None:
-    """Given two network threads that share a limit of two responses, and a client that behaves
-    When twenty clients ask for a response, and read nothing of it
-    Then no more than the limit and one response are ever counted, the client is served, and all but
-        two of the twenty are closed for it
-    """
+    """No more than the limit and one response are ever counted, the client is served."""
     most = 0
 
     def handler(request: Request) -> None:
@@ -331,10 +312,7 @@ def test_twenty_clients_that_do_not_read_leave_the_limit_and_are_counted() -> No
 
 
 def test_a_response_waits_for_those_before_it_and_not_for_ever() -> None:
-    """Given a thread that does not poll, and large responses of another thread
-    When the first was given to it and has reached the limit
-    Then the second waits until the first was tried; and if nobody polls it goes on all the same
-    """
+    """The second waits until the first was tried; and if nobody polls it goes on all the same."""
     with bench(limits=narrow(EACH)) as network:
         requests = []
         for _ in range(3):

@@ -41,10 +41,7 @@ def test_an_end_mid_request_gives_the_memory_back(how: str, *, tls: bool) -> Non
 
 @pytest.mark.parametrize("how", ["end", "half_close", "reset"])
 def test_an_end_while_waiting_is_noticed_at_once_if_the_request_is_not_whole(how: str) -> None:
-    """Given a channel that waits and has not sent its request to the end
-    When its peer ends
-    Then the next poll closes it, though nothing is available, and credits nothing
-    """
+    """The next poll closes it, though nothing is available, and credits nothing."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 10)
@@ -61,10 +58,7 @@ def test_an_end_while_waiting_is_noticed_at_once_if_the_request_is_not_whole(how
 
 @pytest.mark.parametrize("seen", ["with the size", "before the response"])
 def test_an_end_that_is_seen_before_the_channel_waits_is_not_forgotten(seen: str) -> None:
-    """Given no memory, and a peer that has announced a request and ended
-    When the end is noticed before the request is refused: in the same poll, or in an earlier one
-    Then the channel is closed all the same, and waits for nothing
-    """
+    """The channel is closed all the same, and waits for nothing."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
         client.request(b"")
@@ -158,10 +152,7 @@ def test_garbage_instead_of_a_handshake_closes_the_connection() -> None:
 
 @pytest.mark.parametrize("state", ["waiting", "granted", "receiving", "silent"])
 def test_closing_the_thread_gives_back_what_is_not_handled(state: str) -> None:
-    """Given a channel in some state, and a request that is being handled
-    When the thread closes, and the request is released afterwards
-    Then the pool is whole; the bench looks
-    """
+    """The pool is whole; the bench looks."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * (9 if state == "receiving" else 10))
@@ -186,10 +177,7 @@ def test_closing_the_thread_gives_back_what_is_not_handled(state: str) -> None:
 def test_who_waits_with_a_response_is_told_once_of_the_end(
     how: str, readiness: type[Readiness], *, tls: bool
 ) -> None:
-    """Given a request that is being handled, and whose handler wants to know of its peer's end
-    When the peer ends, half or whole, or breaks the connection, or the server closes it
-    Then the handler is told once; a half-closed peer is answered, and each connection closes
-    """
+    """The handler is told once; a half-closed peer is answered, and each connection closes."""
     with bench(tls=tls, readiness=readiness()) as network:
         client = network.connect()
         client.request(b"long poll")
@@ -239,10 +227,7 @@ def test_an_end_that_was_seen_before_somebody_asks_is_told_in_the_next_poll(
 @pytest.mark.skipif(not hasattr(select, "epoll"), reason="ends behind bytes are not told here")
 @both
 def test_an_end_behind_a_next_request_is_told_for_both(*, tls: bool) -> None:
-    """Given a peer that has sent two requests, and then its end
-    When the handler of each wants to know of the end
-    Then it is told, though the second request is not read before the first is answered
-    """
+    """It is told, though the second request is not read before the first is answered."""
     with bench(tls=tls) as network:
         client = network.connect()
         client.request(b"one")
@@ -264,10 +249,7 @@ def test_an_end_behind_a_next_request_is_told_for_both(*, tls: bool) -> None:
 
 
 def test_without_epoll_an_end_behind_a_next_request_is_told_once_that_is_read() -> None:
-    """Given a system that tells of no end behind unread bytes, and a peer with two requests
-    When the peer has sent both and then its end, and the first is answered
-    Then the handler of the first was not told, and that of the second is
-    """
+    """The handler of the first was not told, and that of the second is."""
     with bench(readiness=SelectorReadiness()) as network:
         client = network.connect()
         client.request(b"one")
@@ -302,10 +284,7 @@ def test_a_good_bye_under_tls_is_no_obstacle() -> None:
 
 
 def test_nobody_is_told_of_an_end_after_the_response_and_nothing_is_kept() -> None:
-    """Given a handler that wants to know of the end, before or after its response
-    When the response is written, and the peer ends
-    Then it is not told, and the server does not keep what it would have called
-    """
+    """It is not told, and the server does not keep what it would have called."""
 
     class Handler:
         def told(self) -> None:
@@ -394,10 +373,7 @@ def test_who_does_not_read_a_response_is_idle() -> None:
 
 
 def test_a_trickling_sender_is_closed_and_its_memory_goes_to_who_waits() -> None:
-    """Given a client that sends a byte every 9 minutes, and one that waits for the memory
-    When the receive limit has passed since the grant
-    Then the first is closed, and the second served
-    """
+    """The first is closed, and the second served."""
     with bench(10, 10, idle_ms=600_000, receive_ms=1_000_000) as network:
         slow, waiting = network.connect(), network.connect()
         slow.announce(10)

@@ -1,9 +1,9 @@
-"""Each way in which a thread of the server can meet an exception.
+"""Each way in which a thread of the server can meet an exception."""
 
-The first table has errors of one connection: it is closed, logged and counted, and others go on.
-The second has errors of a whole thread: the server takes no more connections, closes all, gives all
-memory back, and ``wait`` and ``stop`` raise the error. Neither ends in silence, and nobody hangs.
-"""
+# The first table has errors of one connection: it is closed, logged and counted, and others go on.
+# The second has errors of a whole thread: the server takes no more connections, closes all, gives
+# all memory back, and ``wait`` and ``stop`` raise the error. Neither ends in silence, and nobody
+# hangs.
 
 import asyncio
 import errno
@@ -211,10 +211,7 @@ def test_an_error_of_one_connection_closes_it_alone(
     monkeypatch: pytest.MonkeyPatch,
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given two handler and two network threads, and as many clients that behave on each of them
-    When another client meets the error, five times, more often than there are threads
-    Then each time its connection is closed, logged and counted, and all others are served
-    """
+    """Each time its connection is closed, logged and counted, and all others are served."""
     with site(monkeypatch) as at:
         wires = [dial(at.server) for _ in range(4)]
         row.cause(at, make())
@@ -253,10 +250,7 @@ def test_a_handler_that_closes_the_socket_itself_harms_no_other(
 def test_a_connection_that_cannot_be_taken_harms_no_other(
     monkeypatch: pytest.MonkeyPatch, logged: pytest.LogCaptureFixture
 ) -> None:
-    """Given a client that is connected
-    When the options of further connections cannot be set, nor their TLS be begun
-    Then the former are served, the latter closed, logged and counted, and the client is served
-    """
+    """The former are served, the latter closed, logged and counted, and the client is served."""
 
     def refuse(*_: object) -> None:
         raise OSError(errno.EINVAL, "reset already")
@@ -355,10 +349,7 @@ def test_a_logger_that_raises_harms_nobody(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Given a logger that raises
-    When handlers fail, more often than there are threads
-    Then others are served, each failure is counted, and standard error has it
-    """
+    """Others are served, each failure is counted, and standard error has it."""
     logger = logging.getLogger("purgatory")
     monkeypatch.setattr(logger, "disabled", False)
     monkeypatch.setattr(logger, where, [kind(make())])
@@ -474,11 +465,7 @@ def test_an_error_of_a_thread_stops_the_server_and_is_raised(
     monkeypatch: pytest.MonkeyPatch,
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given a server with clients on all threads
-    When a thread meets the error
-    Then ``wait`` raises it, nobody can connect any more, the connections are closed, and ``stop``
-        raises it each time, when all threads have ended, and memory and descriptors are back
-    """
+    """``wait`` raises it, nobody can connect any more, the connections are closed."""
     error = make()
     gc.collect()
     before = len(list(DESCRIPTORS.iterdir())) if DESCRIPTORS.is_dir() else 0
@@ -543,10 +530,7 @@ def ends_by(
 def test_when_all_handlers_have_ended_queued_requests_are_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given a queue of one request, and handler threads that both end by an error
-    When requests fill the queue and more are received
-    Then ``stop`` returns, and the memory of all is back
-    """
+    """``stop`` returns, and the memory of all is back."""
     server = Server(lambda _: None, NetworkLimits(1000, 100, queued_requests=1))
     fail = threading.Event()
 
@@ -572,10 +556,7 @@ def test_when_all_handlers_have_ended_queued_requests_are_released(
 
 
 def test_readers_of_the_numbers_meet_no_error_while_connections_come_and_go() -> None:
-    """Given threads that read all numbers all the time
-    When connections come, fail and go
-    Then no reading raises, and in the end the numbers are right
-    """
+    """No reading raises, and in the end the numbers are right."""
     is_over = threading.Event()
     failures: list[BaseException] = []
 
@@ -676,11 +657,7 @@ def test_waiting_ends_with_the_server() -> None:
 def test_what_ends_the_program_leaves_the_poll_and_loses_nothing(
     make: Callable[[], BaseException],
 ) -> None:
-    """Given a channel at which the pool raises, and one with a request, both ready
-    When they are polled
-    Then the first is closed, an exception that asks the program to end leaves the poll, and the
-        request is received by this poll or the next
-    """
+    """The first is closed, an exception that asks the program to end leaves the poll."""
     error = make()
     with bench(LIMITS.limit_bytes) as network:
         pool = FaultyPool()

@@ -1,9 +1,8 @@
-"""Faults of peers, one poll at a time: others are served, and nothing is left out or open.
+"""Faults of peers, one poll at a time: others are served, and nothing is left out or open."""
 
-A fault is a row of a table. Its channels must be closed for the reason that the row names, no later
-and no earlier; meanwhile another client is served within a bounded number of polls; and in the end
-the count of bytes, which is not the pool's own, is zero, and no descriptor is open.
-"""
+# A fault is a row of a table. Its channels must be closed for the reason that the row names, no
+# later and no earlier; meanwhile another client is served within a bounded number of polls; and in
+# the end the count of bytes, which is not the pool's own, is zero, and no descriptor is open.
 
 import gc
 import resource
@@ -150,14 +149,12 @@ def trickle(client: Client) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that a peer does.
+    """Something that a peer does."""
 
-    Attributes:
-        cause: Does it.
-        reasons: For which the channel is closed: one, or two where the system decides.
-        at_ms: What the clock shows then.
-        kinds: Plain, TLS.
-    """
+    # cause: Does it.
+    # reasons: For which the channel is closed: one, or two where the system decides.
+    # at_ms: What the clock shows then.
+    # kinds: Plain, TLS.
 
     cause: Callable[[Client], None]
     reasons: tuple[CloseReason, ...]
@@ -201,10 +198,7 @@ FAULTS = (
     ],
 )
 def test_a_fault_closes_its_channel_alone(fault: Fault, tls: bool) -> None:
-    """Given three clients with the same fault, and one that behaves
-    When the one sends requests, and time goes on
-    Then it is served within a few polls each time, and the others are closed when they must be
-    """
+    """It is served within a few polls each time, and the others are closed when they must be."""
     with counted(tls=tls) as network:
         good = network.connect()
         failing = [network.connect() for _ in range(3)]
@@ -277,10 +271,7 @@ def test_a_failed_handshake_closes_its_channel_alone(
 
 
 def test_a_client_that_does_not_trust_the_server_is_closed_alone() -> None:
-    """Given a client that knows another authority
-    When it breaks the handshake off
-    Then its channel is closed, and another client is served
-    """
+    """When it breaks the handshake off, its channel is closed, and another client is served."""
     stranger = ssl.create_default_context()
     with counted(tls=True) as network:
         good = network.connect()
@@ -309,10 +300,7 @@ def test_a_client_that_does_not_trust_the_server_is_closed_alone() -> None:
     ("how", "is_whole"), list(product(("end", "reset", "half_close"), (False, True)))
 )
 def test_an_end_while_waiting_lets_the_next_on(how: str, is_whole: bool, *, tls: bool) -> None:
-    """Given a request that has all memory, three clients that wait, and one behind them
-    When the three end in some way, and the memory comes back
-    Then the one behind is served within a few polls, though each of the three had its turn
-    """
+    """The one behind is served within a few polls, though each of the three had its turn."""
     with counted(100, 100, tls=tls) as network:
         holder, good = network.connect(), network.connect()
         holder.request(b"x" * 100)
@@ -347,10 +335,7 @@ def test_an_end_while_waiting_lets_the_next_on(how: str, is_whole: bool, *, tls:
 def test_a_handler_that_raises_gives_the_memory_to_who_waits(
     caplog: pytest.LogCaptureFixture, *, tls: bool
 ) -> None:
-    """Given memory for one request, and eight clients of which every other one meets a bad handler
-    When all have sent their request
-    Then the bad ones are closed, the others are answered, and nothing is left
-    """
+    """The bad ones are closed, the others are answered, and nothing is left."""
 
     def handler(request: Request) -> None:
         if bytes(request.payload) == b"bad!":
@@ -409,10 +394,7 @@ CROWD_FAULTS: tuple[Callable[[Client], None], ...] = (
 
 @pytest.mark.slow
 def test_two_thousand_connections_that_fail(many_descriptors: int) -> None:
-    """Given 2,000 connections, of which all fail at once, and one that behaves
-    When the thread polls
-    Then the one is served within a few polls, all others are closed, and nothing is left
-    """
+    """The one is served within a few polls, all others are closed, and nothing is left."""
     assert many_descriptors > 200
     with counted(100_000, 100, tls=False) as network:
         good = network.connect()
@@ -431,10 +413,7 @@ def test_two_thousand_connections_that_fail(many_descriptors: int) -> None:
 
 @pytest.mark.slow
 def test_two_thousand_connections_that_wait_are_served_in_turn(many_descriptors: int) -> None:
-    """Given memory for one request, and 2,000 connections that wait
-    When a third of them leaves, and each request is answered as it comes
-    Then all others are received in the order of the refusals, with two polls for each at most
-    """
+    """All others are received in the order of the refusals, with two polls for each at most."""
     with counted(100, 100, tls=False) as network:
         holder = network.connect()
         holder.request(b"x" * 100)
@@ -492,10 +471,7 @@ def test_the_check_finds_what_is_left(keep: Callable[[Bench], None]) -> None:
 
 
 def test_the_check_finds_a_client_that_is_not_served() -> None:
-    """Given a request that has all memory and is not answered
-    When another client sends one
-    Then the check says that it is not served
-    """
+    """When another client sends one, the check says that it is not served."""
     with counted(100, 100, tls=False) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 100)

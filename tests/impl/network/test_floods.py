@@ -96,10 +96,6 @@ SMALL_RECORDS = TURN_RECORDS // SMALL_COST
 
 
 def test_a_poll_reads_four_small_records_of_a_channel_and_serves_the_others() -> None:
-    """Given a client whose request comes in a hundred records of one byte, and an honest client
-    When the thread polls
-    Then each poll takes four records of the first, and the very first serves the other
-    """
     with bench(1000, 100, tls=True) as network:
         honest = network.connect()
         client, raw = connect(network)
@@ -117,10 +113,7 @@ def test_a_poll_reads_four_small_records_of_a_channel_and_serves_the_others() ->
 
 
 def test_of_those_who_send_without_end_a_poll_serves_one() -> None:
-    """Given three clients with many records, each of which has used up a turn
-    When the thread polls
-    Then each poll takes one turn of one of them, in their order
-    """
+    """When the thread polls, each poll takes one turn of one of them, in their order."""
     with bench(1000, 200, tls=True) as network:
         floods = [connect(network) for _ in range(3)]
         for client, raw in floods:
@@ -199,10 +192,7 @@ def test_a_plain_turn_is_so_many_bytes_read_and_written_together() -> None:
 
 @both
 def test_a_poll_writes_a_turn_of_a_long_response(*, tls: bool) -> None:
-    """Given a response of many turns, and a client that reads all the time
-    When the thread polls
-    Then no poll writes more than a turn, and all arrives
-    """
+    """When the thread polls, no poll writes more than a turn, and all arrives."""
     with bench(1000, 100, tls=tls) as network:
         client = network.connect()
         client.request(b"a")
@@ -272,10 +262,7 @@ counted = pytest.mark.parametrize(
 def test_records_without_data_are_taken_up_to_a_number(
     flood: Flood, version: ssl.TLSVersion
 ) -> None:
-    """Given a client that sends so many records without data as are allowed, then a request
-    When the thread polls
-    Then the request is received
-    """
+    """When the thread polls, the request is received."""
     with bench(1000, 100, tls=True) as network:
         client, raw = connect(network, version)
         client.send(b"".join(flood(raw) for _ in range(RECORDS_WITHOUT_DATA - 1)))
@@ -289,11 +276,7 @@ def test_records_without_data_are_taken_up_to_a_number(
 def test_who_sends_more_records_without_data_is_turned_out(
     flood: Flood, version: ssl.TLSVersion
 ) -> None:
-    """Given a client that sends records without data, and an honest client
-    When the thread polls
-    Then the first poll takes two of them, each further one a single one, the others are served by
-    the first poll, and the first record beyond the limit closes the connection with its reason
-    """
+    """The others are served by the first poll; the first record beyond the limit closes."""
     with bench(1000, 100, tls=True) as network:
         honest = network.connect()
         client, raw = connect(network, version)
@@ -337,10 +320,7 @@ def test_what_tls_refuses_is_closed_within_few_polls(flood: Flood, version: ssl.
 
 
 def test_renegotiation_is_refused_where_the_context_allows_it() -> None:
-    """Given a context that lets clients ask for renegotiation
-    When a client asks within its request
-    Then no handshake begins, and the request is received and answered
-    """
+    """No handshake begins, and the request is received and answered."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ALLOW_CLIENT_RENEGOTIATION
     trustme.CA().issue_cert("localhost").configure_cert(context)
@@ -362,10 +342,7 @@ def test_renegotiation_is_refused_where_the_context_allows_it() -> None:
 
 
 def test_nothing_is_read_while_an_answer_is_owed() -> None:
-    """Given a client that asks for updates of keys, each before a byte of data, and reads nothing
-    When its socket takes no more answers
-    Then one answer is owed, and nothing more is read until the client reads
-    """
+    """One answer is owed, and nothing more is read until the client reads."""
     with bench(30_000, 20_000, tls=True) as network:
         client, raw = connect(network, has_small_buffers=True)
         data = b"".join(
@@ -484,10 +461,7 @@ def test_other_records_before_a_handshake_end_it(record: bytes) -> None:
 
 
 def test_a_message_of_a_handshake_is_bounded() -> None:
-    """Given a client that announces a first message of more than 128 KiB and a few bytes
-    When the head of the message has come
-    Then the handshake has failed
-    """
+    """When the head of the message has come, the handshake has failed."""
     with bench(1000, 100, tls=True) as network:
         client = beginner(network)
         client.send(b"\x16\3\1\0\4\1" + (2**17 + 400).to_bytes(3, "big"))
@@ -510,10 +484,7 @@ def test_a_record_that_dribbles_is_received_when_it_is_whole() -> None:
 
 
 def test_handlers_have_the_interpreter_between_turns() -> None:
-    """Given a client whose records never end, and the request of another that is being handled
-    When the thread polls
-    Then five polls in a row pass the first client over, and none once the request is answered
-    """
+    """Five polls in a row pass the first client over, and none once the request is answered."""
     with bench(10_000, 4000, tls=True) as network:
         honest = network.connect()
         client, raw = connect(network)

@@ -20,10 +20,7 @@ class Waiter:
 
 
 def test_the_time_in_which_somebody_waits_is_counted_and_no_other() -> None:
-    """Given a line under a virtual clock
-    When the pool is empty, then somebody waits, and a release leaves him waiting
-    Then the depleted time is the time of waiting, also while it goes on, and a share of 100 at most
-    """
+    """The depleted time is the time of waiting, also while it goes on."""
     clock = VirtualClock()
     line = MemoryLine(SimpleMemoryPool(10, 10, strict=True), clock=clock, window_ms=1000)
     held, more = line.ask(Waiter(), 6), line.ask(Waiter(), 4)
@@ -48,10 +45,7 @@ def test_the_time_in_which_somebody_waits_is_counted_and_no_other() -> None:
 
 
 def test_who_leaves_lets_the_next_one_on() -> None:
-    """Given a strict pool with 4 bytes, one who waits for 10, and one behind for 3
-    When the first leaves
-    Then the second has its memory at once; who has it cannot leave any more
-    """
+    """The second has its memory at once; who has it cannot leave any more."""
     line = MemoryLine(SimpleMemoryPool(10, 10, strict=True))
     assert line.ask(Waiter(), 6) is not None
     first, second = Waiter(), Waiter()
@@ -65,10 +59,7 @@ def test_who_leaves_lets_the_next_one_on() -> None:
 
 
 def test_memory_that_comes_back_before_the_line_is_joined_is_not_overlooked() -> None:
-    """Given a pool that refuses, and a release right after the refusal, while nobody waits yet
-    When the refused one has joined the line
-    Then it has the memory, though no further release will come
-    """
+    """It has the memory, though no further release will come."""
 
     class Racing(SimpleMemoryPool):
         held: memoryview | None = None
@@ -90,10 +81,7 @@ def test_memory_that_comes_back_before_the_line_is_joined_is_not_overlooked() ->
 
 @pytest.mark.usefixtures("eager_switching")
 def test_nobody_is_overlooked_under_many_threads() -> None:
-    """Given eight threads that ask, wait and release, and memory for one of them
-    When each has gone round 300 times
-    Then nobody has waited in vain, and the pool is whole
-    """
+    """When each has gone round 300 times, nobody has waited in vain, and the pool is whole."""
     line = MemoryLine(SimpleMemoryPool(10, 10))
     problems: list[str] = []
 

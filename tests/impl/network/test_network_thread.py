@@ -38,10 +38,7 @@ def watch_waits(network: Bench) -> list[tuple[int, int]]:
 
 @both
 def test_a_request_is_received_and_answered(*, tls: bool) -> None:
-    """Given a client that has sent a request
-    When the thread polls, and the request is answered
-    Then its payload is what was sent, and the response arrives
-    """
+    """Its payload is what was sent, and the response arrives."""
     with bench(100, tls=tls) as network:
         client = network.connect()
         client.request(b"hello")
@@ -76,10 +73,7 @@ def test_a_request_that_comes_in_pieces_is_asked_for_when_its_size_is_there(*, t
 
 @both
 def test_the_next_request_waits_for_the_response(*, tls: bool) -> None:
-    """Given two requests that came in one go
-    When the thread polls
-    Then the second is received only after the first is answered, and nothing is lost
-    """
+    """The second is received only after the first is answered, and nothing is lost."""
     with bench(100, tls=tls) as network:
         client = network.connect()
         client.send(frame(2) + b"ab" + frame(3) + b"cde")
@@ -142,10 +136,7 @@ def test_a_large_response_is_written_as_the_peer_takes_it() -> None:
 
 @both
 def test_a_refused_channel_waits_and_nothing_of_it_is_lost(*, tls: bool) -> None:
-    """Given a request that has all memory
-    When a second comes
-    Then it waits, polls leave it alone, and after the release it is received whole
-    """
+    """It waits, polls leave it alone, and after the release it is received whole."""
     with bench(10, 10, tls=tls) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 10)
@@ -162,10 +153,7 @@ def test_a_refused_channel_waits_and_nothing_of_it_is_lost(*, tls: bool) -> None
 
 @both
 def test_a_release_during_the_wait_lets_the_channel_on(*, tls: bool) -> None:
-    """Given a channel that waits, whose bytes TLS has taken from the socket
-    When another thread releases while the thread waits for sockets
-    Then the poll ends at once, and the request is received whole, its rest later
-    """
+    """The poll ends at once, and the request is received whole, its rest later."""
     with bench(10, 10, tls=tls) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 10)
@@ -206,10 +194,7 @@ def test_the_first_that_was_refused_is_served_first(*, tls: bool) -> None:
 
 
 def test_a_newcomer_stands_behind_those_who_wait() -> None:
-    """Given a strict order, and memory for a small request but not for the first in the line
-    When a newcomer asks
-    Then it waits, too
-    """
+    """When a newcomer asks, it waits, too."""
     with bench(10, 10) as network:
         holder, waiting, newcomer = (network.connect() for _ in range(3))
         holder.request(b"x" * 10)
@@ -227,10 +212,7 @@ def test_a_newcomer_stands_behind_those_who_wait() -> None:
 
 
 def test_only_a_refusal_makes_a_channel_wait() -> None:
-    """Given no memory
-    When channels are idle, have sent half a size, or have memory already
-    Then they do not wait, and the one with memory is received
-    """
+    """Given no memory: they do not wait, and the one with memory is received."""
     with bench(10, 10) as network:
         idle, half, holder = (network.connect() for _ in range(3))
         holder.send(frame(10) + b"0123")
@@ -263,10 +245,7 @@ def test_waiting_channels_get_their_responses_and_others_connect() -> None:
 
 @both
 def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
-    """Given channels that wait, one with bytes that TLS has taken, one whose peer has ended
-    When polls of 20 ms are counted
-    Then each lasts until its time-out
-    """
+    """When polls of 20 ms are counted, each lasts until its time-out."""
     with bench(10, 10, tls=tls) as network:
         holder, first, second = (network.connect() for _ in range(3))
         holder.request(b"x" * 10)
@@ -284,10 +263,7 @@ def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
 
 
 def test_memory_and_order_are_two_reasons() -> None:
-    """Given a channel whose request is being handled, and no memory
-    When memory comes back
-    Then the channel is still not read; and a response grants no memory
-    """
+    """When memory comes back, the channel is still not read; and a response grants no memory."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
         client.request(b"a")
@@ -331,10 +307,6 @@ def test_a_throttled_channel_is_read_after_the_response_and_the_end_of_throttlin
 
 @both
 def test_a_throttled_channel_is_not_read_when_its_memory_comes(*, tls: bool) -> None:
-    """Given a channel that waits, with bytes that TLS has taken, and is throttled
-    When its memory comes
-    Then it is read only after the end of throttling
-    """
     with bench(10, 10, tls=tls) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 10)
@@ -352,10 +324,7 @@ def test_a_throttled_channel_is_not_read_when_its_memory_comes(*, tls: bool) -> 
 
 
 def test_a_poll_does_not_wait_while_tls_has_bytes() -> None:
-    """Given two requests in one record
-    When the first is answered, and the thread polls with a long time-out
-    Then it does not wait for the socket, which has nothing more
-    """
+    """Given two requests in one record: it does not wait for the socket, which has nothing more."""
     with bench(100, tls=True) as network:
         client = network.connect()
         client.send(frame(2) + b"ab" + frame(3) + b"cde")
@@ -378,10 +347,7 @@ def test_without_a_bound_nobody_waits() -> None:
 
 
 def test_what_is_out_never_exceeds_the_bound_by_a_request() -> None:
-    """Given a limit of 100 and requests of up to 40
-    When as many come as can
-    Then at most 139 bytes are out, and that many can be
-    """
+    """When as many come as can, at most 139 bytes are out, and that many can be."""
     with bench(100, 40) as network:
         for size in (40, 40, 19, 40, 40):
             network.connect().announce(size)

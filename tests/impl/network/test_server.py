@@ -26,11 +26,7 @@ from tests.impl.threads import LONG_S
 @pytest.mark.slow
 @both
 def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
-    """Given a limit of two requests and twelve clients that send at once, on two network threads,
-        and a handler that waits until requests hold more than the largest one
-    When each has sent its requests
-    Then all are answered, each with its own, and limit + largest - 1 was never exceeded
-    """
+    """All are answered, each with its own, and limit + largest - 1 was never exceeded."""
     largest, limit, each = 100_000, 200_000, 6
     limits = NetworkLimits(limit, largest)
 
@@ -56,10 +52,7 @@ def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
 
 
 def test_the_count_bound_stops_reading_and_not_responses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a queue of one request, handlers that stand still, and a request that is kept
-    When more requests come than are taken, and one more
-    Then that one is not read, while the response to the kept one is written; and in the end all are
-    """
+    """That one is not read, while the response to the kept one is written."""
     monkeypatch.setattr(server_module, "_POLL_MS", 60_000)
     go_on = threading.Event()
     kept: list[Request] = []
@@ -112,10 +105,7 @@ def test_a_handler_that_raises_closes_its_connection_alone(
 def test_a_payload_that_is_still_used_is_told_and_closes_the_connection(
     logged: pytest.LogCaptureFixture,
 ) -> None:
-    """Given a handler that leaves something behind which uses the payload
-    When it returns
-    Then that is logged, the connection is closed, and the memory is out until it is given back
-    """
+    """That is logged, the connection is closed, and the memory is out until it is given back."""
     kept: list[tuple[Request, object]] = []
 
     def handler(request: Request) -> None:
@@ -222,10 +212,7 @@ FAULTS = [
 
 @both
 def test_after_each_fault_others_are_served_and_nothing_is_left(*, tls: bool) -> None:
-    """Given clients that fail in all ways, three of each, and one that behaves
-    When they have come and gone
-    Then the one is served all the time, and memory, connections and descriptors are back
-    """
+    """The one is served all the time, and memory, connections and descriptors are back."""
     with (
         serving(echo, NetworkLimits(2000, 1000), tls=tls) as server,
         dial(server, tls=tls) as good,
@@ -259,10 +246,7 @@ def test_failed_handshakes_leave_nothing(logged: pytest.LogCaptureFixture) -> No
 
 @pytest.mark.slow
 def test_two_thousand_connections() -> None:
-    """Given 2,000 connections that are silent but for a size, and memory for two requests
-    When they leave
-    Then others were served meanwhile, and nothing is left
-    """
+    """When they leave, others were served meanwhile, and nothing is left."""
     count = min(2000, (resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 300) // 2)
     assert count > 100
     with serving(echo, NetworkLimits(2000, 1000)) as server:

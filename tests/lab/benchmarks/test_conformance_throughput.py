@@ -12,11 +12,7 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    """
-    Given the file of the last run
-    When the table is made of it
-    Then it is what the page shows; of another figure it is not
-    """
+    """Given the file of the last run: it is what the page shows; of another figure it is not."""
     file = REFERENCE / "results" / "conformance-throughput.json"
     measured = msgspec.json.decode(file.read_bytes(), type=Measured)
     page = (REFERENCE / "figures.md").read_text(encoding="utf-8")

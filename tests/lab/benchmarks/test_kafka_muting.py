@@ -18,11 +18,7 @@ from purgatory_lab.benchmarks.kafka_muting import main
     ],
 )
 def test_what_there_is_not_is_refused(arguments: list[str], said: str, tmp_path: Path) -> None:
-    """
-    Given a scenario or a release that there is not, on a selector or on a whole broker
-    When the command is asked for it
-    Then it says so, names what there is, and starts nothing
-    """
+    """When the command is asked for it, it says so, names what there is, and starts nothing."""
     result = CliRunner().invoke(main, [*arguments, "--work", str(tmp_path)])
     assert result.exit_code != 0
     assert said in result.output

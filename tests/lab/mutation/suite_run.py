@@ -1,7 +1,6 @@
-"""Judge modules in their own place by the suite: as they are, and each with one wrong line.
+"""Judge modules in their own place by the suite: as they are, and each with one wrong line."""
 
-A program for the same reason as ``tiny_run``; prints end and detail of each, as JSON.
-"""
+# A program for the same reason as ``tiny_run``; prints end and detail of each, as JSON.
 
 import json
 from pathlib import Path

@@ -7,13 +7,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from purgatory_conformance.reporting.marked_pages import between_marks
-from purgatory_lab.mutation.figures import (
-    page_text,
-    read_run,
-    run_record,
-    write_run,
-)
+from purgatory_lab.mutation.figures import page_text, read_run, run_record, write_run
 from purgatory_lab.mutation.mutants import Mutant, Mutants
 from purgatory_lab.mutation.reviewed import Kind, Reviewed, read_reviewed
 from purgatory_lab.mutation.runner import End, Result
@@ -27,13 +21,7 @@ SURVIVOR = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a | b", ""
 
 
 def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None:
-    """
-    Given: a run of one module: a mutant that a user's run kills, one out of scope that a further
-        trial kills, and a reviewed survivor that is equivalent
-    When:  the text of the page is made
-    Then:  it has the shares, with the survivor and without, the constant that is smaller for this
-        module alone, and the reasons
-    """
+    """The page has both shares, the constant that is smaller, and the reasons."""
     killed = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a != b", "")
     of_threads = Mutant("task_queue", "TaskQueue.put", "Eq", 3, FULL, "pass", "")
     results = [
@@ -72,11 +60,7 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
 
 
 def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """
-    Given: a run with one survivor
-    When:  its file is written and read
-    Then:  the run is the same, and each mutant has a line of the file
-    """
+    """The run is the same, and each mutant has a line of the file."""
     found = {"task_queue": Mutants([SURVIVOR])}
     run = run_record([Result(SURVIVOR, End.SURVIVED, "")], found, "Today.")
     write_run(tmp_path / "results" / "mutation.json", run)
@@ -88,11 +72,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    """
-    Given: the file of the last whole run, kept beside the page
-    When:  the figures of the page are made of it
-    Then:  they are what the page says; of a file with another end of one mutant they are not
-    """
+    """They are what the page says; of a file with another end of one mutant they are not."""
     run = read_run(REFERENCE / "results" / "mutation.json")
     page = (REFERENCE / "mutation.md").read_text(encoding="utf-8")
     reviewed = read_reviewed(REVIEWED)

@@ -12,13 +12,7 @@ pytest.importorskip("cosmic_ray")
 
 @pytest.mark.slow
 def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
-    """
-    Given: for each trial a module, as it is and with one wrong line
-    When:  each takes its own place and is judged
-    Then:  the first survives, the second is found by the rule that it breaks, in its trial;
-        where the line is reached with small chunks or batches alone, it survives as long as they
-        are large
-    """
+    """The first survives, the second is found by the rule that it breaks, in its trial."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.lab.mutation.suite_run"],
         cwd=Path(__file__).parents[3],

@@ -40,22 +40,14 @@ def killed(count: int) -> list[Result]:
 
 
 def test_a_run_with_reviewed_survivors_alone_is_right() -> None:
-    """
-    Given: nine mutants killed, one that survives and is reviewed
-    When:  the run is looked at
-    Then:  nothing is wrong, and the survivor counts all the same
-    """
+    """When the run is looked at, nothing is wrong, and the survivor counts all the same."""
     results = [*killed(9), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"]) == []
 
 
 def test_a_survivor_that_nobody_has_reviewed_is_wrong() -> None:
-    """
-    Given: a survivor that is not on the list
-    When:  the run is looked at
-    Then:  it is named with its line
-    """
+    """Given a survivor that is not on the list: it is named with its line."""
     results = [*killed(20), result("a == b", End.SURVIVED)]
 
     (problem,) = problems(results, [], ["wheel"])
@@ -68,11 +60,7 @@ def test_a_survivor_that_nobody_has_reviewed_is_wrong() -> None:
 
 
 def test_a_reviewed_one_that_does_not_survive_is_wrong() -> None:
-    """
-    Given: an entry for a mutant that is killed
-    When:  its module has been run, and when it has not
-    Then:  the entry has to go in the first case alone
-    """
+    """Given an entry for a mutant that is killed: the entry has to go in the first case alone."""
     results = [*killed(20), result("a <= b", End.TIMED_OUT)]
 
     (problem,) = problems(results, [LISTED], ["wheel"])
@@ -82,11 +70,7 @@ def test_a_reviewed_one_that_does_not_survive_is_wrong() -> None:
 
 
 def test_too_small_a_share_is_wrong() -> None:
-    """
-    Given: eight killed, one that survives for a reason
-    When:  the run is looked at
-    Then:  the share is too small
-    """
+    """Given eight killed, one that survives for a reason: the share is too small."""
     results = [*killed(8), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"], 0.9) == [
@@ -97,11 +81,7 @@ def test_too_small_a_share_is_wrong() -> None:
 
 
 def test_an_equivalent_survivor_counts_neither_as_killed_nor_as_to_be_killed() -> None:
-    """
-    Given: nine killed, one that survives and could be killed, one equivalent to the original
-    When:  the run is looked at
-    Then:  nine of ten are killed; were the equivalent mutant killed, it would count
-    """
+    """Nine of ten are killed; were the equivalent mutant killed, it would count."""
     results = [*killed(9), result("a <= b", End.SURVIVED), result("b > a", End.SURVIVED)]
     equivalents = Equivalents.of([LISTED, EQUIVALENT])
 
@@ -111,12 +91,7 @@ def test_an_equivalent_survivor_counts_neither_as_killed_nor_as_to_be_killed() -
 
 
 def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
-    """
-    Given: an earlier run: a mutant that a user's run killed, one that a further trial killed, a
-        survivor with a reason, one of the reaper's thread, one not on the list, two of one key
-    When:  the run is done again, with one more mutant, and with a second one of a key
-    Then:  the result of each stays apart that needs no judging, and the others are judged
-    """
+    """The result of each stays apart that needs no judging, and the others are judged."""
     reaper = Mutant("timer", "Timer._reap", "Less", 3, "a < b", "pass", "")
     earlier = [
         result("1", End.JUDGED, "bundled_subject, purgatory"),
@@ -137,11 +112,7 @@ def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
 
 
 def test_a_kill_with_smaller_constants_stays_where_the_trials_as_shipped_kill_nothing() -> None:
-    """
-    Given: mutants killed earlier with small lists, one with the inline executor, one survivor
-    When:  the trials as shipped are done again, and kill the first alone
-    Then:  that is its result now; the second stays killed with small lists, the others survive
-    """
+    """That is its result now; the second stays killed with small lists, the others survive."""
     earlier = [
         result("1", End.JUDGED, SMALL),
         result("2", End.JUDGED, SMALL),
@@ -154,11 +125,7 @@ def test_a_kill_with_smaller_constants_stays_where_the_trials_as_shipped_kill_no
 
 
 def test_a_scope_is_a_part_of_the_one_before() -> None:
-    """
-    Given: a survivor of the reaper's thread, one that no rule speaks of, one in scope
-    When:  the scopes are made
-    Then:  the last scope has one of them; the others need no reason of their own
-    """
+    """The last scope has one of them; the others need no reason of their own."""
     places = (("timer", "Timer._reap"), ("depletion", "DrySpells.percent"), ("wheel", "place"))
     results = [
         Result(Mutant(module, definition, "Less", 3, "a < b", "pass", ""), End.SURVIVED, "")
@@ -171,12 +138,7 @@ def test_a_scope_is_a_part_of_the_one_before() -> None:
 
 
 def test_what_a_further_trial_kills_is_not_killed_as_users_run_the_suite() -> None:
-    """
-    Given: mutants killed by the import, by a user's run, with small lists, a survivor, and one
-        killed with the inline executor
-    When:  those that a user's run kills are counted, of one subject and of all
-    Then:  there are two of the first, three of the second
-    """
+    """There are two of the first, three of the second."""
     results = [
         result("1", End.NOT_IMPORTED),
         result("2", End.JUDGED, "bundled_subject, purgatory"),
@@ -202,11 +164,7 @@ ENTRY = 'module = "w"\ndefinition = ""\nline = "l"\n'
     ],
 )
 def test_a_faulty_list_is_refused(text: str, complaint: str, tmp_path: Path) -> None:
-    """
-    Given: an entry without its parts, without a reason, or with a mutant named twice
-    When:  the list is read
-    Then:  that is an error
-    """
+    """When the list is read, that is an error."""
     path = tmp_path / "survivors.toml"
     path.write_text(f"[[survivors]]\n{text}\n", encoding="utf-8")
 
@@ -216,11 +174,7 @@ def test_a_faulty_list_is_refused(text: str, complaint: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("entry", read_reviewed(REVIEWED), ids=lambda each: each.line)
 def test_a_reviewed_line_is_still_there(entry: Reviewed) -> None:
-    """
-    Given: an entry of the list
-    When:  its line is looked for
-    Then:  the module has it, and the page gives the reason
-    """
+    """Given an entry of the list: the module has it, and the page gives the reason."""
     source = (IMPLEMENTATION / f"{entry.module}.py").read_text(encoding="utf-8")
 
     assert entry.line in {line.strip() for line in source.splitlines()}

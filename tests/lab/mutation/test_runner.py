@@ -25,11 +25,7 @@ def ends() -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_what_the_questions_leave_open_survives(ends: dict[str, dict[str, str]]) -> None:
-    """
-    Given: a function that compares with 18, and questions about 18 and 3
-    When:  its mutants are judged
-    Then:  those that answer both alike survive, every other one is killed
-    """
+    """Those that answer both alike survive, every other one is killed."""
     assert ends["answers"] == {
         "return years >= 19": "raised",
         "return years >= 17": "survived",
@@ -44,11 +40,7 @@ def test_what_the_questions_leave_open_survives(ends: dict[str, dict[str, str]])
 
 @pytest.mark.slow
 def test_an_endless_loop_is_ended(ends: dict[str, dict[str, str]]) -> None:
-    """
-    Given: a loop that catches every exception
-    When:  mutants of it never end
-    Then:  they are ended all the same, and count as timed out
-    """
+    """When mutants of it never end, they are ended all the same, and count as timed out."""
     assert ends["spins"] == {
         "while not not stop:": "timed out",
         "while stop:": "timed out",
@@ -59,11 +51,7 @@ def test_an_endless_loop_is_ended(ends: dict[str, dict[str, str]]) -> None:
 
 @pytest.mark.slow
 def test_a_wait_without_end_is_ended(ends: dict[str, dict[str, str]]) -> None:
-    """
-    Given: a lock that is released and taken again
-    When:  a mutant does not release it
-    Then:  its wait is ended
-    """
+    """Given a lock that is released and taken again: its wait is ended."""
     assert ends["waits"] == {
         "for _ in []:": "timed out",
         "no lock.release()": "timed out",
@@ -75,11 +63,7 @@ def test_a_wait_without_end_is_ended(ends: dict[str, dict[str, str]]) -> None:
 def test_a_process_that_leaves_without_a_word_has_crashed(
     ends: dict[str, dict[str, str]],
 ) -> None:
-    """
-    Given: a function that ends its process, for 1 alone
-    When:  it is called with 2
-    Then:  the mutants that end it have crashed, and only these
-    """
+    """When it is called with 2, the mutants that end it have crashed, and only these."""
     crashed = {line for line, end in ends["leaves"].items() if end == "crashed"}
     assert crashed == {
         "if not number == 1:",

@@ -1,7 +1,6 @@
-"""Judge the mutants of tiny modules in processes of their own; prints how each ended, as JSON.
+"""Judge the mutants of tiny modules in processes of their own; prints how each ended, as JSON."""
 
-A program, so that it forks from a process with one thread, which a process of pytest need not be.
-"""
+# A program, so that it forks from a process with one thread, which a process of pytest need not be.
 
 import json
 import threading

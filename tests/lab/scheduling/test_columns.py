@@ -20,10 +20,7 @@ def described(operation: Operation) -> str:
 
 
 def test_each_thread_has_a_column() -> None:
-    """Given a call of one thread, and a call inside it of another.
-
-    Then calls and returns begin at the edge of their column, steps stand inside it.
-    """
+    """Calls and returns begin at the edge of their column, steps stand inside it."""
     record = marked(
         Mark(0, "calls", Check("k")),
         Mark(0, "Shard.lock"),

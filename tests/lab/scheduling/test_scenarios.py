@@ -44,11 +44,7 @@ def raced(race: SeededRace) -> Iterator[Runs]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_no_schedule_breaks_a_scenario(name: str) -> None:
-    """Given a scenario.
-
-    When it runs under its schedules with at most two preemptions, and at random.
-    Then every run ends, and leaves what it must.
-    """
+    """Given a scenario: every run ends, and leaves what it must."""
     with scheduled(name) as runs:
         search = exhaust(runs, PREEMPTIONS, MOST_SCHEDULES)
         assert search.failure is None, search.schedule
@@ -59,12 +55,7 @@ def test_no_schedule_breaks_a_scenario(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name.startswith("crossing-")])
 def test_operations_that_call_each_other_wait_in_no_circle(name: str) -> None:
-    """Given two or three operations whose tries and callbacks call each other's.
-
-    When all schedules with at most one preemption run, which is enough for the deadlock of the
-    race ``waits-inside``.
-    Then each run ends, and nothing is lost.
-    """
+    """Each run ends, and nothing is lost."""
     with scheduled(name) as runs:
         search = exhaust(runs, 1)
         assert search.failure is None, search.schedule
@@ -85,11 +76,7 @@ def test_no_schedule_breaks_a_scenario_at_length(name: str) -> None:
 
 
 def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
-    """Given a schedule that another process has printed.
-
-    When it is replayed, twice.
-    Then the threads do the same, step by step.
-    """
+    """Given a schedule that another process has printed: the threads do the same, step by step."""
     with scheduled("exact-watch-and-check") as runs:
         seen = []
         for _ in range(2):
@@ -104,11 +91,7 @@ def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_schedule_breaks_a_generated_scenario(kind: str) -> None:
-    """Given random programs of two or three threads.
-
-    When they run under random schedules.
-    Then every run ends, and leaves what it must.
-    """
+    """Given random programs of two or three threads: every run ends, and leaves what it must."""
     run_generated(kind, range(25), 8)
 
 
@@ -143,11 +126,7 @@ def test_a_generated_scenario_is_always_the_same() -> None:
 
 @pytest.mark.parametrize("bound", BOUND_SCENARIOS.values(), ids=lambda bound: bound.name)
 def test_a_scenario_comes_to_the_ends_of_the_model(bound: BoundScenario) -> None:
-    """Given programs for the implementation and for a concurrent model.
-
-    When all schedules with one preemption run, and all interleavings of the model.
-    Then they come to the same ends; where the implementation is known to differ, it does.
-    """
+    """They come to the same ends; where the implementation is known to differ, it does."""
     with scheduled(f"model-{bound.name}") as runs:
         assert exhaust(runs, 1).failure is None
         (ends,) = runs.looks
@@ -159,10 +138,8 @@ def test_a_scenario_comes_to_the_ends_of_the_model(bound: BoundScenario) -> None
 
 @pytest.mark.parametrize("scenario", BOUND_MEMORY_POOL_SCENARIOS, ids=lambda each: each.name)
 def test_the_memory_pool_comes_to_the_ends_of_its_model(scenario: Scenario) -> None:
-    """The same for the memory pool, whose model swaps where the implementation has a lock.
-
-    Two of its ends take three preemptions.
-    """
+    """The same for the memory pool, whose model swaps where the implementation has a lock."""
+    # Two of its ends take three preemptions.
     with scheduled(scenario.name) as runs:
         assert exhaust(runs, LARGE_PREEMPTIONS).failure is None
         (ends,) = runs.looks
@@ -172,11 +149,7 @@ def test_the_memory_pool_comes_to_the_ends_of_its_model(scenario: Scenario) -> N
 
 
 def test_histories_of_many_kinds_are_explained() -> None:
-    """Given the scenarios whose histories are explained by sequential rules.
-
-    When some schedules of each run.
-    Then many different histories were explained.
-    """
+    """When some schedules of each run, many different histories were explained."""
     explained: dict[str, int] = {}
     for name, prepared in SCENARIOS.items():
         if prepared.look in (ExplainedTimer, ExplainedOperations):
@@ -195,13 +168,7 @@ def test_histories_of_many_kinds_are_explained() -> None:
 
 @pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
 def test_a_seeded_race_is_found_and_replayed(race: SeededRace) -> None:
-    """Given the implementation with a race.
-
-    When the schedules of the race's scenario are searched, with the budget that the correct
-    implementation passes.
-    Then it is found, with one preemption; the schedule shows it again, and shows nothing in
-    the correct implementation.
-    """
+    """It is found, with one preemption."""
     with raced(race) as runs:
         search = exhaust(runs, PREEMPTIONS, MOST_SCHEDULES)
         assert search.failure is not None
@@ -224,10 +191,6 @@ def test_a_seeded_race_is_found_at_random(race: SeededRace) -> None:
 
 @pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
 def test_a_seeded_race_needs_two_threads(race: SeededRace) -> None:
-    """Given the implementation with a race.
-
-    When the threads run one after the other.
-    Then nothing is wrong: it is the interleaving that shows the race.
-    """
+    """Nothing is wrong: it is the interleaving that shows the race."""
     with raced(race) as runs:
         assert exhaust(runs, 0).failure is None

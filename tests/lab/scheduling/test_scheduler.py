@@ -46,11 +46,7 @@ def alone(*bodies: Callable[[Toy], object]) -> tuple[Record, Toy]:
 
 
 def test_only_one_thread_moves_at_a_time() -> None:
-    """Given three threads that note when they begin a part and when they end it.
-
-    When they are run in every order with up to two preemptions.
-    Then no part is interrupted between two yield points.
-    """
+    """No part is interrupted between two yield points."""
 
     def body(name: str) -> Callable[[Toy], None]:
         def parts(toy: Toy) -> None:
@@ -73,11 +69,7 @@ def test_only_one_thread_moves_at_a_time() -> None:
 
 
 def test_a_run_is_determined_by_its_schedule() -> None:
-    """Given two threads that add in two steps.
-
-    When every schedule is replayed.
-    Then the run does the same, mark by mark.
-    """
+    """Given two threads that add in two steps: the run does the same, mark by mark."""
     runs = ToyRuns(Toy.add_in_two_steps, Toy.add_in_two_steps)
     records: list[Record] = []
 
@@ -93,11 +85,7 @@ def test_a_run_is_determined_by_its_schedule() -> None:
 
 
 def test_nothing_is_scheduled_outside_a_run() -> None:
-    """Given a toy that no run has.
-
-    When its locks are taken, also twice where that is allowed.
-    Then nobody is asked; a lock that is held already is an error.
-    """
+    """Given a toy that no run has: nobody is asked; a lock that is held already is an error."""
     toy = Toy(Scheduler())
     toy.add_under_lock()
     with toy.again, toy.again:
@@ -113,11 +101,7 @@ def test_nothing_is_scheduled_outside_a_run() -> None:
 
 
 def test_a_lock_excludes_and_its_absence_is_found() -> None:
-    """Given two threads that add in two steps, with and without a lock.
-
-    When all schedules are run.
-    Then the sum is always right with the lock, and not without.
-    """
+    """When all schedules are run, the sum is always right with the lock, and not without."""
     locked = ToyRuns(Toy.add_under_lock, Toy.add_under_lock)
     assert exhaust(locked, 3).complete
     assert set(locked.left) == {(2,)}
@@ -127,11 +111,7 @@ def test_a_lock_excludes_and_its_absence_is_found() -> None:
 
 
 def test_locks_in_two_orders_are_a_deadlock() -> None:
-    """Given two threads that take two locks in two orders.
-
-    When all schedules with one preemption are run.
-    Then one ends in a deadlock, which says who waits for what, and both threads are ended.
-    """
+    """One ends in a deadlock, which says who waits for what, and both threads are ended."""
 
     def take_left_first(toy: Toy) -> None:
         toy.take(toy.left, toy.right)
@@ -155,11 +135,7 @@ def test_a_lock_is_not_taken_twice_by_its_holder() -> None:
 
 
 def test_a_lock_that_is_tried_does_not_wait() -> None:
-    """Given a thread that holds a lock while another one tries to take it.
-
-    When all schedules are run.
-    Then the other one gets it or goes on without.
-    """
+    """When all schedules are run, the other one gets it or goes on without."""
 
     def attempt(toy: Toy) -> None:
         if toy.left.acquire(blocking=False):
@@ -185,11 +161,7 @@ def test_no_thread_ends_with_a_lock() -> None:
 
 
 def test_who_waits_is_woken_by_a_notification() -> None:
-    """Given a thread that waits until a number is one, and another that sets it.
-
-    When all schedules are run, with the look at the number inside the lock or before it.
-    Then nobody waits for ever inside; before, the notification may come too early.
-    """
+    """Nobody waits for ever inside; before, the notification may come too early."""
 
     def wait_inside(toy: Toy) -> None:
         with toy.changed:
@@ -225,11 +197,7 @@ def test_a_notification_wakes_as_many_as_it_says() -> None:
 
 
 def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
-    """Given threads that wait with a limit, for a notification or for the end of a thread.
-
-    When nobody notifies, and the thread does not end.
-    Then the waits are over, with the answer that it was in vain, and the lock is held again.
-    """
+    """The waits are over, with the answer that it was in vain, and the lock is held again."""
 
     def wait(toy: Toy) -> None:
         with toy.changed:
@@ -258,11 +226,7 @@ def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
 
 
 def test_a_thread_knows_which_it_is() -> None:
-    """Given a thread that the code under test has started.
-
-    When both look who they are.
-    Then the started one finds itself, the other one neither it nor the main thread.
-    """
+    """The started one finds itself, the other one neither it nor the main thread."""
 
     def body(toy: Toy) -> None:
         def look() -> None:
@@ -281,11 +245,7 @@ def test_a_thread_knows_which_it_is() -> None:
 
 
 def test_what_is_not_under_control_is_an_error() -> None:
-    """Given a program that uses a part of ``threading`` that is not scheduled.
-
-    When it runs.
-    Then that is said, and not waited for.
-    """
+    """When it runs, that is said, and not waited for."""
     record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
     record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
@@ -317,11 +277,7 @@ def test_threads_that_go_on_without_end_are_stopped() -> None:
 
 
 def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
-    """Given a thread that waits for an event of the real world.
-
-    When the run has taken too long.
-    Then it is given up, and the message says where the thread was.
-    """
+    """It is given up, and the message says where the thread was."""
     event = threading.Event()
     others = threading.enumerate()
 

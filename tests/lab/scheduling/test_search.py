@@ -38,11 +38,7 @@ def steps(number: int) -> ToyRuns:
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_all_schedules_are_as_many_as_there_are_interleavings(number: int) -> None:
-    """Given two threads with the same number of yield points, hence one more part each.
-
-    When every schedule is run, with any number of preemptions.
-    Then there are as many as ways to interleave the parts, and no two are the same.
-    """
+    """There are as many as ways to interleave the parts, and no two are the same."""
     runs = Keeping(steps(number))
     search = exhaust(runs, 2 * number + 1)
     assert search.complete
@@ -50,11 +46,7 @@ def test_all_schedules_are_as_many_as_there_are_interleavings(number: int) -> No
 
 
 def test_schedules_come_in_the_order_of_preemptions() -> None:
-    """Given two threads with four yield points each.
-
-    When schedules with up to three preemptions are run.
-    Then those with fewer come first, and the counts say how many there were.
-    """
+    """Those with fewer come first, and the counts say how many there were."""
     runs = Keeping(steps(4))
     search = exhaust(runs, 3)
     preemptions = [number for _, number in runs.made]
@@ -79,11 +71,7 @@ def lossy(toy: Toy) -> None:
 
 
 def test_a_failure_is_found_with_the_fewest_preemptions_and_replayed() -> None:
-    """Given two threads that lose an addition if one is interrupted.
-
-    When schedules are searched.
-    Then the failure needs one preemption, and its schedule shows it again.
-    """
+    """The failure needs one preemption, and its schedule shows it again."""
     runs = ToyRuns(lossy, lossy)
     search = exhaust(runs, 3)
     assert search.failure is not None
@@ -111,10 +99,6 @@ def test_random_runs_find_it_too_and_are_the_same_for_the_same_seed() -> None:
     ],
 )
 def test_a_schedule_that_does_not_fit_is_an_error(schedule: str, words: str) -> None:
-    """Given two threads with three yield points each.
-
-    When a schedule of another program is replayed.
-    Then the first choice that does not fit is named.
-    """
+    """The first choice that does not fit is named."""
     with pytest.raises(Diverged, match=words):
         replay(steps(3), from_text(schedule))

@@ -1,8 +1,7 @@
-"""The table of the bundled implementation: complete, free when absent, every row reached.
+"""The table of the bundled implementation: complete, free when absent, every row reached."""
 
-What is in the table is written down by hand. What has to be in it is found here by looking at the
-source, for locks, and by watching every field of every class while scenarios run.
-"""
+# What is in the table is written down by hand. What has to be in it is found here by looking at the
+# source, for locks, and by watching every field of every class while scenarios run.
 
 import ast
 import importlib
@@ -71,11 +70,7 @@ def changed(
 
 
 def test_nothing_is_left_behind() -> None:
-    """Given the contents of all modules and classes of the implementation.
-
-    When a run is made, and when one is broken off by an error.
-    Then something was substituted meanwhile, and afterwards everything is the same object.
-    """
+    """Something was substituted meanwhile, and afterwards everything is the same object."""
     before = everything()
     injection = Injection(BUNDLED, Scheduler())
     with injection.active():
@@ -95,21 +90,14 @@ def test_nothing_is_left_behind() -> None:
 
 
 def test_the_implementation_knows_nothing_of_it() -> None:
-    """Given the source of the implementation.
-
-    Then it names neither the scheduler nor a yield point.
-    """
+    """Given the source of the implementation: it names neither the scheduler nor a yield point."""
     for name, module in MODULES.items():
         source = inspect.getsource(module).lower()
         assert not any(word in source for word in ("schedul", "yield point", "yield_point")), name
 
 
 def test_a_table_that_lacks_a_lock_is_an_error() -> None:
-    """Given the table without the row of the shards' lock.
-
-    When a run reaches that lock.
-    Then the row is asked for.
-    """
+    """Given the table without the row of the shards' lock: the row is asked for."""
     others = tuple(point for point in BUNDLED.points if point.name != "Shard.lock")
     lacking = replace(BUNDLED, points=others)
     injection = Injection(lacking, Scheduler())
@@ -123,11 +111,7 @@ def test_a_table_that_lacks_a_lock_is_an_error() -> None:
 
 
 def made_in(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Where a module makes something of ``threading``: what, and the name that it gets.
-
-    Raises:
-        AssertionError: it is made and not given a name, or something else is used.
-    """
+    """Where a module makes something of ``threading``: what, and the name that it gets."""
     tree = ast.parse(inspect.getsource(module))
     named: dict[ast.Call, str] = {}
     for owner in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
@@ -151,10 +135,7 @@ def made_in(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def test_every_lock_of_the_implementation_has_a_row() -> None:
-    """Given every place in the source where a lock or a condition is made.
-
-    Then it has a row of its kind, and no row names another.
-    """
+    """It has a row of its kind, and no row names another."""
     made = {
         (module.__name__, name, Where.CONDITION if what == "Condition" else Where.LOCK)
         for name_of_module, module in MODULES.items()
@@ -170,10 +151,7 @@ def test_every_lock_of_the_implementation_has_a_row() -> None:
 
 
 def test_nothing_of_threading_comes_in_by_another_way() -> None:
-    """Given every import of the implementation.
-
-    Then nothing that makes a lock is imported by itself, but for a type.
-    """
+    """Nothing that makes a lock is imported by itself, but for a type."""
     for module in MODULES.values():
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.ImportFrom):
@@ -350,11 +328,7 @@ def watch_fields(table: Table, names: Sequence[str]) -> Fields:
 
 @pytest.mark.slow
 def test_every_field_that_threads_change_has_a_row() -> None:
-    """Given every field of every class that has no row.
-
-    When the threads of all scenarios use them.
-    Then none is changed once a second thread has used it: there is nothing to yield for.
-    """
+    """None is changed once a second thread has used it: there is nothing to yield for."""
     others = [name for name in ALL_FIELDS if name not in IN_TABLE]
     fields = watch_fields(BUNDLED, others)
     assert len(fields.seen) > 40
@@ -363,11 +337,7 @@ def test_every_field_that_threads_change_has_a_row() -> None:
 
 @pytest.mark.slow
 def test_a_field_without_its_row_is_missed() -> None:
-    """Given a table with the locks alone.
-
-    When the threads of all scenarios use the fields.
-    Then only fields of the table are found to be changed by several threads, and nearly all.
-    """
+    """Only fields of the table are found to be changed by several threads, and nearly all."""
     locks = BUNDLED.of(Where.LOCK, Where.CONDITION, Where.CALL)
     fields = watch_fields(replace(BUNDLED, points=locks), ALL_FIELDS)
     assert fields.shared <= IN_TABLE
@@ -401,11 +371,7 @@ def row_of(mark: Mark) -> str:
 
 @pytest.mark.parametrize("point", BUNDLED.points, ids=lambda point: point.name)
 def test_every_row_is_reached(point: YieldPoint) -> None:
-    """Given a row.
-
-    When all scenarios run.
-    Then some thread has come to it: to a field that is guarded only ever under its guard.
-    """
+    """Some thread has come to it: to a field that is guarded only ever under its guard."""
     yielding, visited = reached()
     if point.where is Where.GUARDED:
         assert point.name in visited
@@ -415,10 +381,7 @@ def test_every_row_is_reached(point: YieldPoint) -> None:
 
 
 def test_every_row_says_why_and_names_something() -> None:
-    """Given every row and every size.
-
-    Then it names something that is there, once, with a reason; guards are locks of the table.
-    """
+    """It names something that is there, once, with a reason; guards are locks of the table."""
     names = [(point.module, point.name, point.where) for point in BUNDLED.points]
     assert len(names) == len(set(names))
     for point in BUNDLED.points:

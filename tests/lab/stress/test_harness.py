@@ -44,11 +44,7 @@ def test_what_a_body_raises_is_found() -> None:
 
 
 def test_threads_that_wait_for_each_other_are_found_and_slow_ones_are_not() -> None:
-    """Given a thread that waits for ever, and beside it one that does a step now and then.
-
-    When they are run with little patience.
-    Then that does not end before the slow one has, and it shows where the other one stands.
-    """
+    """That does not end before the slow one has, and it shows where the other one stands."""
     before = set(threading.enumerate())
     for_ever, steps = threading.Event(), list[int]()
 
@@ -111,11 +107,7 @@ def test_the_command_says_what_it_did() -> None:
 def test_the_command_hunts_and_fails_where_a_race_is_not_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given a hunt that finds a race, and one that does not.
-
-    When the command has done it.
-    Then the table says so, and so does the exit code.
-    """
+    """When the command has done it, the table says so, and so does the exit code."""
     arguments = ["--race", "checked-then-debited", "--runs", "1", "--rounds", "60"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output.count("1 of 1")) == (0, 1)

@@ -19,12 +19,7 @@ def check(run: StressRun, rounds: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_nothing_is_wrong_when_all_is_quiet(component: str) -> None:
-    """Given many threads that do everything at once, for a dozen rounds.
-
-    When each round is over.
-    Then everything was completed or run once, nothing is lost, all counts are right, and no thread,
-    no object and no finaliser is left behind.
-    """
+    """Everything was completed or run once; no thread, object or finaliser is left behind."""
     check(stress(component, seed=0, rounds=ROUNDS[component]), ROUNDS[component])
 
 

@@ -50,11 +50,7 @@ def test_accountings_differ_in_purges_alone() -> None:
 
 
 def test_what_expires_is_put_again_by_the_closed_form() -> None:
-    """
-    Given a wheel of 20 buckets of 1 ms, a time-out of 200 ms, and nothing but expiries
-    When a request comes down from level 2, whose buckets span 20 ms
-    Then it is put on level 1, unless its expiry is the first millisecond of its bucket: 19 in 20
-    """
+    """It is put on level 1, unless its expiry is the first millisecond of its bucket: 19 in 20."""
     requests = 20_000
     counts = counts_of(replace(of("exact", "all-expire", requests), rate=500))
     assert counts.inserted == [0, requests]
@@ -130,11 +126,7 @@ def test_late_expiries_are_forgotten_by_the_estimate_and_not_by_the_count() -> N
 
 
 def test_one_request_step_by_step() -> None:
-    """
-    Given one request under one key, and an event after 50 of its 200 ms
-    When it is run
-    Then it is completed then, its bucket is popped empty at 180, and the list was walked once
-    """
+    """It is completed then, its bucket is popped empty at 180, and the list was walked once."""
     setting = Setting("test", "proposal", "low", requests=1, layout="own", keys=1)
     counts = run(iter([Request(0, 50)]), CountedDesign(setting))
     assert counts == Counts(

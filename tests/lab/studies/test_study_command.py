@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.problems import Problem
+from purgatory_conformance.command_line import Problem
 from purgatory_lab.commands import study as study_command
 from purgatory_lab.commands.study import study
 from purgatory_lab.studies.catalogue import STUDIES
@@ -53,11 +53,7 @@ def test_run_writes_the_rows_and_the_plots(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_run_tells_the_answer(name: str, tmp_path: Path) -> None:
-    """
-    Given a study, with as few requests as make sense
-    When it is run
-    Then its question is told, its answer with numbers, and that they are of few requests
-    """
+    """Its question is told, its answer with numbers, and that they are of few requests."""
     done = said("run", name, "--requests", "40", "--out", str(tmp_path))
     assert done.exit_code == 0, done.output
     told = " ".join(done.output.partition(f"{name}.parquet")[2].split())
@@ -83,11 +79,7 @@ def test_a_place_of_spark_and_the_local_engine_exclude_each_other(tmp_path: Path
 def test_the_engine_is_told_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a study that is interrupted as soon as it begins
-    When it is run
-    Then its engine was told, and how to go on
-    """
+    """When it is run, its engine was told, and how to go on."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

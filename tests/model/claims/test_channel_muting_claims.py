@@ -2,12 +2,7 @@
 
 import pytest
 
-from purgatory_model.claims.channel_muting import (
-    FALSE_CLAIMS,
-    INVARIANTS,
-    ChannelInstance,
-    breaks,
-)
+from purgatory_model.claims.channel_muting import FALSE_CLAIMS, INVARIANTS, ChannelInstance, breaks
 from purgatory_model.claims.explorer import explore
 from purgatory_spec.operations import Poll, PollWhile
 from purgatory_spec.profiles import ChannelMutingConfiguration, Recovery
@@ -27,11 +22,7 @@ INSTANCES = {
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_invariants_hold_over_every_path(name: str) -> None:
-    """
-    Given two or three channels that want more memory than there is
-    When every order of every poll, release and response is followed to the end
-    Then no step breaks an invariant, and a channel that waits is found on the way
-    """
+    """No step breaks an invariant, and a channel that waits is found on the way."""
     instance = INSTANCES[name]
     found = explore(instance.initial(), instance.steps, breaks(instance, *INVARIANTS))
     assert (found.complete, found.counterexample) == (True, None)
@@ -49,11 +40,7 @@ def test_what_one_would_believe_is_false(claim: str) -> None:
 
 
 def test_what_released_kafka_does_breaks_the_invariant() -> None:
-    """
-    Given a server under TLS that grants a channel memory out of its TLS buffers as it waits
-    When its paths are followed
-    Then a release within a poll leaves a channel that holds memory and waits
-    """
+    """A release within a poll leaves a channel that holds memory and waits."""
     instance = ChannelInstance(
         Recovery.EVERYONE, configuration=TLS, variants=frozenset({"tls_stuck"})
     )

@@ -1,7 +1,6 @@
-"""The purgatory keeps its invariants and its bounds: exhaustively small, randomly larger.
+"""The purgatory keeps its invariants and its bounds: exhaustively small, randomly larger."""
 
-What is not true of the published accounting has a test that must find why not.
-"""
+# What is not true of the published accounting has a test that must find why not.
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,22 +31,10 @@ from purgatory_model.claims.purgatory import (
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory import OperationState, purgatory_model
 from purgatory_spec.operations import Advance, Operation
-from purgatory_spec.profiles import (
-    Accounting,
-    Executor,
-    PurgatoryConfiguration,
-    PurgeDue,
-)
+from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgeDue
 from purgatory_spec.requirements import requirement
 
-from ..purgatory_strategies import (
-    Asked,
-    Model,
-    State,
-    cases,
-    configurations,
-    profiles,
-)
+from ..purgatory_strategies import Asked, Model, State, cases, configurations, profiles
 
 SIZES = {
     STEPPED: (2555, 15003, 9),
@@ -89,11 +76,7 @@ def walked(case: Asked, data: st.DataObject) -> Iterator[tuple[Model, State, Ope
 @given(cases(most=16), st.data())
 @MANY
 def test_invariants_hold_wherever_one_goes(case: Asked, data: st.DataObject) -> None:
-    """
-    Given any purgatory with any scripts
-    When it follows generated steps
-    Then every invariant holds in every state
-    """
+    """Given any purgatory with any scripts: every invariant holds in every state."""
     for model, _, _, after in walked(case, data):
         assert list(broken_invariants(model, after)) == []
 
@@ -102,11 +85,7 @@ def test_invariants_hold_wherever_one_goes(case: Asked, data: st.DataObject) -> 
 @given(cases(profiles([Accounting.EXACT]), most=16), st.data())
 @MANY
 def test_exact_accounting_bounds_what_is_stale(case: Asked, data: st.DataObject) -> None:
-    """
-    Given a purgatory with the exact accounting and any executor
-    When it is advanced
-    Then at most the interval's number of entries is stale, and of operations when quiet
-    """
+    """At most the interval's number of entries is stale, and of operations when quiet."""
     for model, before, operation, after in walked(case, data):
         if isinstance(operation, Advance):
             assert stale_entries_bounded(model, before, after)
@@ -122,11 +101,7 @@ INLINE_PROPOSAL = profiles([Accounting.PROPOSAL], [Executor.INLINE])
 @given(cases(INLINE_PROPOSAL, configurations(time_outs=True), most=16), st.data())
 @MANY
 def test_proposal_bounds_what_is_stale_under_its_provisos(case: Asked, data: st.DataObject) -> None:
-    """
-    Given a purgatory with the proposal's accounting, time-outs, and an inline executor
-    When it follows generated steps, cancelling for keys of several included
-    Then the estimate's law holds in every state, and the bound on operations after each advance
-    """
+    """The estimate's law holds in every state, and the bound on operations after each advance."""
     for model, before, operation, after in walked(case, data):
         assert estimate_covers_stale(model.configuration, after)
         assert distinct_is_estimated(model.configuration, after)
@@ -137,11 +112,7 @@ def test_proposal_bounds_what_is_stale_under_its_provisos(case: Asked, data: st.
 @pytest.mark.slow
 @pytest.mark.parametrize("instance", TRUE_CLAIMS, ids=["stepped", "inline", "exact"])
 def test_claims_hold_in_every_state_of_a_small_instance(instance: PurgatoryInstance) -> None:
-    """
-    Given two operations, one under two keys, that are watched once and may be forced or satisfied
-    When every state is visited
-    Then the claims hold in all of them, and something can always be done
-    """
+    """The claims hold in all of them, and something can always be done."""
     checks = [breaks(instance, claim) for claim in TRUE_CLAIMS[instance]]
 
     def broken(before: State, step: PurgatoryStep, after: State) -> str | None:
@@ -153,12 +124,7 @@ def test_claims_hold_in_every_state_of_a_small_instance(instance: PurgatoryInsta
 
 @pytest.mark.slow
 def test_amortised_purges_bound_what_is_stale_by_half_of_what_lives() -> None:
-    """
-    Given the same purgatory whose purges are amortised, at an interval of zero
-    When every state is visited
-    Then the claims of the exact accounting hold in all of them, by the larger interval; and an
-        advance may leave a stale entry, which no fixed interval of zero allows
-    """
+    """The claims of the exact accounting hold in all of them, by the larger interval."""
     amortised = replace(EXACT, purge_due=PurgeDue.AMORTISED)
     checks = [breaks(amortised, claim) for claim in TRUE_CLAIMS[EXACT]]
 
@@ -173,11 +139,7 @@ def test_amortised_purges_bound_what_is_stale_by_half_of_what_lives() -> None:
 
 @pytest.mark.parametrize("name", FALSE_CLAIMS)
 def test_counterexample_of_a_false_claim_is_found(name: str) -> None:
-    """
-    Given what one would believe of a purgatory
-    When the states of a small instance are visited
-    Then there is a shortest path to a step that breaks the claim, and it can be followed
-    """
+    """There is a shortest path to a step that breaks the claim, and it can be followed."""
     instance, claim = FALSE_CLAIMS[name]
     found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.counterexample is not None
@@ -191,11 +153,7 @@ def test_counterexample_of_a_false_claim_is_found(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("interval", [0, 1])
 def test_larger_interval_needs_more_operations_to_be_passed(interval: int) -> None:
-    """
-    Given the published accounting with a stepped executor
-    When the shortest way to too many stale operations is looked for
-    Then it takes interval + 1 operations that expire together
-    """
+    """It takes interval + 1 operations that expire together."""
     instance = PurgatoryInstance(purge_interval=interval, watched=Map({"a": ("k",), "b": ("k",)}))
     found = explore(
         instance.model().initial(), instance.steps, breaks(instance, "stale-operations-bounded")
@@ -228,11 +186,7 @@ def spoiled_states() -> dict[str, tuple[PurgatoryConfiguration, State]]:
 
 @pytest.mark.parametrize("name", INVARIANTS)
 def test_each_invariant_can_fail(name: str) -> None:
-    """
-    Given a state that no step leads to
-    When the invariants are checked
-    Then the one that it breaks is named, and it belongs to a rule
-    """
+    """The one that it breaks is named, and it belongs to a rule."""
     configuration, state = spoiled_states()[name]
     model = replace(STEPPED.model(), configuration=configuration)
     assert name in set(broken_invariants(model, state))
@@ -240,11 +194,7 @@ def test_each_invariant_can_fail(name: str) -> None:
 
 
 def test_bounds_ask_only_of_the_advances_that_they_speak_of() -> None:
-    """
-    Given a stale operation, and an interval of zero
-    When it is there after an advance that begins or ends with a full queue, or after shutdown
-    Then the bound on operations is not broken, and that on entries only before shutdown
-    """
+    """The bound on operations is not broken, and that on entries only before shutdown."""
     model = STEPPED.model()
     assert model.configuration.purge_interval == 0
     state = replace(

@@ -1,8 +1,7 @@
-"""Tick and wheel size can be changed while tasks are pending, and every expiry is preserved.
+"""Tick and wheel size can be changed while tasks are pending, and every expiry is preserved."""
 
-The law is in the module: afterwards the timer is one of the new tick and size to which the same
-tasks were added with the same expiries. The naive ways in the end break it.
-"""
+# The law is in the module: afterwards the timer is one of the new tick and size to which the same
+# tasks were added with the same expiries. The naive ways in the end break it.
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -110,11 +109,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 def test_remembering_expiries_changes_nothing_else(
     case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
-    """
-    Given a wheel that remembers expiries, any profile, and generated steps with scripts
-    When it takes them beside a plain wheel
-    Then both have the same outcomes and states, and an expiry for each pending task
-    """
+    """Both have the same outcomes and states, and an expiry for each pending task."""
     profile, configuration, operations = case
     remembering = remembering_model(configuration, profile)
     plain = timing_wheel_model(configuration, profile)
@@ -132,11 +127,7 @@ def test_remembering_expiries_changes_nothing_else(
 def test_no_task_is_lost_and_every_expiry_is_preserved(
     timer: Timer, tick_ms: int, wheel_size: int
 ) -> None:
-    """
-    Given a timer that holds tasks
-    When it is reconfigured
-    Then each is pending with its expiry, or in the executor's queue, once; and time stands still
-    """
+    """Each is pending with its expiry, or in the executor's queue, once; and time stands still."""
     model, before = timer
     found = reconfigured(model, before, tick_ms, wheel_size)
     state = found.state
@@ -158,11 +149,7 @@ def test_no_task_is_lost_and_every_expiry_is_preserved(
 
 @given(timers(), TICKS, SIZES)
 def test_due_ticks_move_by_less_than_a_tick(timer: Timer, tick_ms: int, wheel_size: int) -> None:
-    """
-    Given a timer that holds tasks
-    When it is reconfigured
-    Then due ticks are the expiries rounded to the new tick, and move by less than the law says
-    """
+    """Due ticks are the expiries rounded to the new tick, and move by less than the law says."""
     model, before = timer
     old_tick = model.configuration.tick_ms
     found = reconfigured(model, before, tick_ms, wheel_size)
@@ -182,11 +169,7 @@ def test_due_ticks_move_by_less_than_a_tick(timer: Timer, tick_ms: int, wheel_si
 def test_what_expires_at_once_is_due_in_the_present_tick(
     timer: Timer, tick_ms: int, wheel_size: int
 ) -> None:
-    """
-    Given a timer that holds tasks
-    When it is reconfigured
-    Then tasks expire at once only where a coarser tick rounds down, and less than it too early
-    """
+    """Tasks expire at once only where a coarser tick rounds down, and less than it too early."""
     model, before = timer
     found = reconfigured(model, before, tick_ms, wheel_size)
     own_clock_ms = before.store.wheel.own_clock_ms
@@ -202,12 +185,7 @@ def test_what_expires_at_once_is_due_in_the_present_tick(
 def test_afterwards_it_is_a_timer_of_the_new_tick_to_which_the_tasks_were_added(
     timer: Timer, tick_ms: int, wheel_size: int, data: st.DataObject
 ) -> None:
-    """
-    Given a timer that is reconfigured, and a plain timer of the new tick at the same reading, to
-        which the same tasks are added with what is left of their delays
-    When both take any further steps
-    Then the plain timer allows each outcome, and the states are the same
-    """
+    """The plain timer allows each outcome, and the states are the same."""
     model, before = timer
     found = reconfigured(model, before, tick_ms, wheel_size)
     plain = timer_model(found.model.configuration, model.profile)
@@ -257,11 +235,7 @@ def holding(tick_ms: int, *steps: Operation) -> Timer:
 
 
 def test_what_expires_at_once_leaves_the_order_of_arming() -> None:
-    """
-    Given a timer that keeps the order of arming, and a task of the tick that a coarser one has now
-    When the tick becomes coarser
-    Then that task expires at once, and the order has the other one alone
-    """
+    """That task expires at once, and the order has the other one alone."""
     model, state = holding(1, Add("z", 31), Advance(31), Add("a", 6), Add("b", 60))
     found = reconfigured(model, state, 10, 20)
     assert [event.task for event in found.events] == ["a"]
@@ -321,11 +295,7 @@ def obeys_the_law(change: Naive, timer: Timer, tick_ms: int, wheel_size: int = 2
 def test_advanced_in_every_millisecond_each_task_expires_in_its_tick(
     timer: Timer, tick_ms: int, wheel_size: int
 ) -> None:
-    """
-    Given a reconfigured timer
-    When it is advanced in every millisecond from now on
-    Then each task expires when its expiry, rounded to the new tick, comes; or now, if it has passed
-    """
+    """Each task expires when its expiry, rounded to the new tick, comes."""
     assert obeys_the_law(reconfigured, timer, tick_ms, wheel_size)
 
 
@@ -342,20 +312,12 @@ LAGGING = holding(1, Add("a", 37), Elapse(5))
     ],
 )
 def test_naive_ways_break_the_law(change: Naive, timer: Timer, tick_ms: int) -> None:
-    """
-    Given a way to change the tick that keeps due ticks, or counts from now, or loses tasks
-    When the timer is advanced in every millisecond afterwards
-    Then some task expires at another time than its expiry says
-    """
+    """Some task expires at another time than its expiry says."""
     assert not obeys_the_law(change, timer, tick_ms)
 
 
 def test_a_wheel_cannot_hold_a_due_tick_between_its_ticks() -> None:
-    """
-    Given a wheel of tick 10, and a due tick of 37 that is to be kept in it
-    When the bucket of 30 is popped
-    Then the task cannot go anywhere but into the bucket that was just popped
-    """
+    """The task cannot go anywhere but into the bucket that was just popped."""
     wheel = TimingWheel(10, 20, 0)
     (kept,) = (wheel.insert("a", 37, 37, 0).pending,)
     assert kept is not None

@@ -16,11 +16,7 @@ def clock(state: int) -> Iterator[tuple[str, int]]:
 
 
 def test_every_state_and_every_edge_is_there_once() -> None:
-    """
-    Given a system that gives one of its steps twice
-    When its graph is built
-    Then states stand in breadth-first order, and each edge is there once, also beside another label
-    """
+    """States stand in breadth-first order, and each edge is there once."""
     graph = complete_graph(0, clock)
     assert graph.states == (0, 1, 2, 3, 4, 5)
     assert graph.labels == ("one", "two")
@@ -32,11 +28,7 @@ def test_every_state_and_every_edge_is_there_once() -> None:
 
 
 def test_a_path_is_a_shortest_one() -> None:
-    """
-    Given the graph
-    When the path to its last state is asked for
-    Then it has as many steps as the state's distance, and the initial state's path has none
-    """
+    """It has as many steps as the state's distance, and the initial state's path has none."""
     graph = complete_graph(0, clock)
     assert graph.path_to(5) == (("one", 1), ("two", 3), ("two", 5))
     assert (graph.distances[5], graph.depth) == (3, 3)
@@ -44,21 +36,13 @@ def test_a_path_is_a_shortest_one() -> None:
 
 
 def test_a_state_that_no_step_leaves_is_a_deadlock() -> None:
-    """
-    Given a system that stops, and one that goes round for ever
-    When their graphs are built
-    Then the first has one deadlock, and the other has none
-    """
+    """When their graphs are built, the first has one deadlock, and the other has none."""
     assert complete_graph(0, clock).deadlocks() == (5,)
     assert complete_graph(0, lambda state: [("tick", (state + 1) % 3)]).deadlocks() == ()
 
 
 def test_an_instance_that_is_too_large_is_an_error() -> None:
-    """
-    Given a system without end
-    When its graph is built with a limit
-    Then the error says how many states there may be, and a limit that is just enough is enough
-    """
+    """The error says how many states there may be, and a limit that is just enough is enough."""
     with pytest.raises(TooManyStates, match="more than 100 states"):
         complete_graph(0, lambda state: [("tick", state + 1)], limit=100)
     assert len(complete_graph(0, clock, limit=6).states) == 6

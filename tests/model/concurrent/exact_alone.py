@@ -1,14 +1,13 @@
-"""The concurrent purgatory, asked for one call at a time that nothing interrupts.
+"""The concurrent purgatory, asked for one call at a time that nothing interrupts."""
 
-What comes of it has the face of a sequential model: an operation, and every outcome that it may
-have with the state after it. So it can be laid beside ``purgatory``, which states the same
-behaviour without threads.
-
-The clock is left out of the concurrent purgatory. An advance may hand over any operations that are
-in the timer, in any order; then it purges, if a purge is due. The executor's queue has no order,
-so running one runs any that is queued. In both cases what a purgatory with a clock and a queue
-does is one of the outcomes.
-"""
+# What comes of it has the face of a sequential model: an operation, and every outcome that it may
+# have with the state after it. So it can be laid beside ``purgatory``, which states the same
+# behaviour without threads.
+#
+# The clock is left out of the concurrent purgatory. An advance may hand over any operations that
+# are in the timer, in any order; then it purges, if a purge is due. The executor's queue has no
+# order, so running one runs any that is queued. In both cases what a purgatory with a clock and a
+# queue does is one of the outcomes.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,28 +24,17 @@ from purgatory_model.overlapping.interleaving import (
     Step,
     thread_of,
 )
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Watch,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import PurgatoryObservable
 
 
 @dataclass(frozen=True, slots=True)
 class ExactAlone:
-    """The concurrent purgatory of an instance, without interleaving.
+    """The concurrent purgatory of an instance, without interleaving."""
 
-    Attributes:
-        instance: With a caller, a completer, a canceller, a forcer and a purger, as far as their
-            calls are asked for; results are kept and lists are in order whatever it says.
-    """
+    # instance: With a caller, a completer, a canceller, a forcer and a purger, as far as their
+    #     calls are asked for; results are kept and lists are in order whatever it says.
 
     instance: ExactInstance
 
@@ -60,16 +48,11 @@ class ExactAlone:
         return self.model.initial()
 
     def successors(
-        self, state: ExactState, operation: Operation
+        self, state: ExactState, operation: op.Operation
     ) -> Iterator[tuple[Outcome, ExactState]]:
-        """Every outcome of an operation that nothing interrupts; none where it cannot be called.
-
-        A check has the event of its key happen first; see ``satisfied_by``.
-
-        Raises:
-            ValueError: the instance has no thread that makes such calls.
-        """
-        if isinstance(operation, Advance):
+        """Every outcome of an operation that nothing interrupts; none where it cannot be called."""
+        # A check has the event of its key happen first; see ``satisfied_by``.
+        if isinstance(operation, op.Advance):
             yield from self._advanced(state)
             return
         thread = self._thread(operation)
@@ -105,10 +88,8 @@ class ExactAlone:
         }
 
     def _advanced(self, state: ExactState) -> Iterator[tuple[Outcome, ExactState]]:
-        """Hand over, then purge if a purge is due.
-
-        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-START.
-        """
+        """Hand over, then purge if a purge is due."""
+        # Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-START.
         waiting = sorted(state.timer)
         for count in range(len(waiting) + 1):
             for order in permutations(waiting, count):
@@ -156,30 +137,30 @@ class ExactAlone:
     def _steps(self, state: ExactState, thread: str) -> Iterator[tuple[Step, ExactState]]:
         return (each for each in self.model.steps(state) if thread_of(each[0]) == thread)
 
-    def _thread(self, operation: Operation) -> str:
+    def _thread(self, operation: op.Operation) -> str:
         """The thread that makes such calls."""
         threads: tuple[str, ...]
         match operation:
-            case Watch():
+            case op.Watch():
                 threads = self.instance.callers
-            case Check():
+            case op.Check():
                 threads = self.instance.completers
-            case CancelForKey():
+            case op.CancelForKey():
                 threads = self.instance.cancellers
-            case Force():
+            case op.Force():
                 threads = self.instance.forcers
-            case RunOne():
+            case op.RunOne():
                 threads = (EXECUTOR,)
             case _:
                 threads = ()
         if not threads:
-            raise ValueError(f"no thread of the instance calls {operation_name(operation)}")
+            raise ValueError(f"no thread of the instance calls {op.operation_name(operation)}")
         return threads[0]
 
 
-def _same_call(called: Operation, wanted: Operation) -> bool:
+def _same_call(called: op.Operation, wanted: op.Operation) -> bool:
     """Whether a call is the wanted one; the concurrent model knows no delays and no scripts."""
-    if isinstance(called, Watch) and isinstance(wanted, Watch):
+    if isinstance(called, op.Watch) and isinstance(wanted, op.Watch):
         return (called.operation, called.keys) == (wanted.operation, wanted.keys)
     return called == wanted
 

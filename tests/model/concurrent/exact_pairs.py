@@ -6,28 +6,9 @@ from dataclasses import dataclass
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.state import ExactState
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Throw,
-    Watch,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    ThrowingTry,
-)
 from purgatory_spec.reasons import Reason
 
 from .exact_alone import ExactAlone
@@ -84,14 +65,14 @@ class Pairs:
     def sequential(self) -> PurgatoryModel:
         """The sequential model: exact accounting, stepped executor, everything shown."""
         return purgatory_model(
-            PurgatoryConfiguration(self.instance.purge_interval),
-            PurgatoryProfile(
-                check_drops=CheckDrops.AS_PASSED,
-                accounting=Accounting.EXACT,
-                throwing_try=ThrowingTry.GO_ON,
-                executor=Executor.STEPPED,
-                observables=frozenset(PurgatoryObservable)
-                - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
+            profiles.PurgatoryConfiguration(self.instance.purge_interval),
+            profiles.PurgatoryProfile(
+                check_drops=profiles.CheckDrops.AS_PASSED,
+                accounting=profiles.Accounting.EXACT,
+                throwing_try=profiles.ThrowingTry.GO_ON,
+                executor=profiles.Executor.STEPPED,
+                observables=frozenset(profiles.PurgatoryObservable)
+                - {profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE},
             ),
         )
 
@@ -104,44 +85,39 @@ class Pairs:
         """Two purgatories that were just made."""
         return Pair(self.sequential.initial(), self.concurrent.initial())
 
-    def watch(self, number: int, delay_ms: int = 1, tries: tuple[Answer, ...] = ()) -> Watch:
+    def watch(self, number: int, delay_ms: int = 1, tries: tuple[op.Answer, ...] = ()) -> op.Watch:
         """A watch of an operation, under all keys."""
-        on_complete = (Throw(),) if number in self.instance.throwing else ()
-        script = Script(tries, on_complete)
-        return Watch(str(number), self.instance.entries_per_call, delay_ms, script)
+        on_complete = (op.Throw(),) if number in self.instance.throwing else ()
+        script = op.Script(tries, on_complete)
+        return op.Watch(str(number), self.instance.entries_per_call, delay_ms, script)
 
-    def may(self, pair: Pair, operation: Operation) -> bool:
-        """Whether an operation is one that both can be asked for.
-
-        The concurrent model counts calls up to a bound, knows no run of an empty queue, and has an
-        operation in the executor's queue once at a time. In the sequential one an operation that
-        is forced or satisfied before it is watched has no script, so its callback cannot raise.
-        """
+    def may(self, pair: Pair, operation: op.Operation) -> bool:
+        """Whether an operation is one that both can be asked for."""
+        # The concurrent model counts calls up to a bound, knows no run of an empty queue, and has
+        # an operation in the executor's queue once at a time. In the sequential one an operation
+        # that is forced or satisfied before it is watched has no script, so its callback cannot
+        # raise.
         match operation:
-            case Watch(name):
+            case op.Watch(name):
                 return pair.concurrent.operations[int(name)].calls < self.instance.max_calls
-            case Force(name):
+            case op.Force(name):
                 return self._may_introduce(pair, name)
-            case Check(key):
+            case op.Check(key):
                 names = self.concurrent.satisfied_by(pair.concurrent, key)
                 return all(self._may_introduce(pair, name) for name in names)
-            case RunOne():
+            case op.RunOne():
                 return bool(pair.concurrent.queue)
-            case Advance():
+            case op.Advance():
                 outcomes = self.sequential.successors(pair.sequential, operation)
                 handed = [[e.task for e in outcome.events] for outcome, _ in outcomes]
                 queued = {str(number) for number in pair.concurrent.queue}
                 return not any(queued.intersection(names) for names in handed)
         return True
 
-    def after(self, pair: Pair, operation: Operation) -> Iterator[tuple[Outcome, Pair]]:
-        """Every outcome that the operation has by both models, with the states after it.
-
-        Raises:
-            Differ: one of them has an outcome that the other one has not.
-        """
+    def after(self, pair: Pair, operation: op.Operation) -> Iterator[tuple[Outcome, Pair]]:
+        """Every outcome that the operation has by both models, with the states after it."""
         before = pair.sequential
-        if isinstance(operation, Check):
+        if isinstance(operation, op.Check):
             for name in self.concurrent.satisfied_by(pair.concurrent, operation.key):
                 before = self._satisfied(before, name)
         one = {
@@ -162,15 +138,15 @@ class Pairs:
     def _may_introduce(self, pair: Pair, name: str) -> bool:
         return name in pair.sequential.operations or int(name) not in self.instance.throwing
 
-    def _chooses(self, operation: Operation) -> bool:
+    def _chooses(self, operation: op.Operation) -> bool:
         """Whether the concurrent model leaves a choice: of time, or of a try that raises."""
         raises = "throwing-try" in self.instance.features
-        return raises or isinstance(operation, Advance | RunOne)
+        return raises or isinstance(operation, op.Advance | op.RunOne)
 
-    def _satisfied(self, state: PurgatoryState, name: str) -> PurgatoryState:
-        ((_, after),) = self.sequential.successors(state, Satisfy(name))
+    def _satisfied(self, state: PurgatoryState[Store], name: str) -> PurgatoryState[Store]:
+        ((_, after),) = self.sequential.successors(state, op.Satisfy(name))
         return after
 
 
-def _watches_completed(state: PurgatoryState, operation: Operation) -> bool:
-    return isinstance(operation, Watch) and operation.operation in state.completed
+def _watches_completed(state: PurgatoryState[Store], operation: op.Operation) -> bool:
+    return isinstance(operation, op.Watch) and operation.operation in state.completed

@@ -1,22 +1,21 @@
-"""Whole calls of the concurrent purgatory in the proposal's order, one at a time.
+"""Whole calls of the concurrent purgatory in the proposal's order, one at a time."""
 
-A call that nothing interrupts is what the sequential purgatory (``purgatory``) has as one step.
-Both must say the same of it: results, events, and the counts after it. Where they put things
-differently, it is said here, and nowhere else:
-
-- The concurrent model has no clock; which operation is due is left to chance. Here the clock and
-  the due times are kept beside it, and decide what an ``Advance`` hands over, tick by tick.
-- The reaper's hand-over and its test for a purge are steps of their own; an ``Advance`` is all
-  hand-overs that are due, then one pass. A purge so belongs to an advance, as in the sequential
-  model.
-- The executor's queue has no order in the concurrent model; here it is kept in the order of the
-  hand-overs, and ``RunOne`` takes its head.
-- Whether an operation can be completed depends on the events of its keys, there on ``Satisfy`` of
-  the operation. An *event* is therefore ``Satisfy`` of each operation that can be completed from
-  then on, and then ``Check`` of the key.
-- Empty lists stay in the concurrent model; they are not counted as keys.
-- Operations are handed in by their numbers, and each is watched under all keys.
-"""
+# A call that nothing interrupts is what the sequential purgatory (``purgatory``) has as one step.
+# Both must say the same of it: results, events, and the counts after it. Where they put things
+# differently, it is said here, and nowhere else:
+#
+# - The concurrent model has no clock; which operation is due is left to chance. Here the clock and
+#   the due times are kept beside it, and decide what an ``Advance`` hands over, tick by tick.
+# - The reaper's hand-over and its test for a purge are steps of their own; an ``Advance`` is all
+#   hand-overs that are due, then one pass. A purge so belongs to an advance, as in the sequential
+#   model.
+# - The executor's queue has no order in the concurrent model; here it is kept in the order of the
+#   hand-overs, and ``RunOne`` takes its head.
+# - Whether an operation can be completed depends on the events of its keys, there on ``Satisfy`` of
+#   the operation. An *event* is therefore ``Satisfy`` of each operation that can be completed from
+#   then on, and then ``Check`` of the key.
+# - Empty lists stay in the concurrent model; they are not counted as keys.
+# - Operations are handed in by their numbers, and each is watched under all keys.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,12 +25,7 @@ from typing import TypeAlias
 from immutables import Map
 
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal
-from purgatory_model.concurrent.proposal.state import (
-    EXECUTOR,
-    REAPER,
-    Entries,
-    ProposalState,
-)
+from purgatory_model.concurrent.proposal.state import EXECUTOR, REAPER, Entries, ProposalState
 from purgatory_model.overlapping.interleaving import (
     Happened,
     HistoryEvent,
@@ -54,14 +48,12 @@ from purgatory_spec.profiles import PurgatoryObservable
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A state between two calls, with what the concurrent model leaves to chance.
+    """A state between two calls, with what the concurrent model leaves to chance."""
 
-    Attributes:
-        state: The state of the concurrent model; every thread is idle.
-        now_ms: The reading of the clock.
-        due_ms: When what is in the timer is due.
-        queue: The executor's queue, in the order of the hand-overs.
-    """
+    # state: The state of the concurrent model; every thread is idle.
+    # now_ms: The reading of the clock.
+    # due_ms: When what is in the timer is due.
+    # queue: The executor's queue, in the order of the hand-overs.
 
     state: ProposalState
     now_ms: int = 0
@@ -107,11 +99,7 @@ class WholeCalls:
         return satisfied, replace(moment, state=after)
 
     def outcomes(self, moment: Moment, operation: Operation) -> Iterator[tuple[Outcome, Moment]]:
-        """The outcomes of a call, each with the moment after it; what nothing tells apart is one.
-
-        Raises:
-            ValueError: the model does not have this operation, or not with these arguments.
-        """
+        """Return the outcomes of a call, each with the moment after it, equal ones once."""
         for run in dict.fromkeys(self._runs(moment, operation)):
             yield self._outcome(run), run.moment
 

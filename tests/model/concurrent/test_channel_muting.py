@@ -23,11 +23,7 @@ from purgatory_model.concurrent.channel_muting.model import (
 
 @pytest.mark.parametrize("name", TRUE_CLAIMS)
 def test_claims_hold_in_every_state(name: str) -> None:
-    """
-    Given channels on one or two threads, plain or TLS, first come first served or all at once
-    When every state is visited
-    Then none breaks a claim, and a step leaves each of them but the end, if all threads sleep there
-    """
+    """None breaks a claim."""
     muting, claims = TRUE_CLAIMS[name]
     found = explore(muting.initial(), muting.steps, breaks(muting, *claims))
     assert (found.complete, found.counterexample) == (True, None)
@@ -57,11 +53,7 @@ def test_claims_hold_in_every_state(name: str) -> None:
     ],
 )
 def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
-    """
-    Given a claim that is false, or a fault that breaks a true one
-    When its instance is explored
-    Then the shortest way has so many steps
-    """
+    """When its instance is explored, the shortest way has so many steps."""
     muting, claim = {**FALSE_CLAIMS, **FAULTS}[name]
     found = explore(muting.initial(), muting.steps, breaks(muting, claim))
     assert found.counterexample is not None
@@ -76,12 +68,7 @@ def test_each_true_claim_has_a_fault_that_breaks_it() -> None:
 
 
 def test_the_standstill_of_released_kafka() -> None:
-    """
-    Given what released Kafka does under TLS
-    When the shortest way to a standstill is looked at
-    Then a handler releases between a select and a read, and in the end one channel has all the
-    memory, is muted for memory, and the rest of its request is in the socket; the other waits
-    """
+    """A handler releases between a select and a read."""
     found = explore(
         RELEASED_KAFKA.initial(), RELEASED_KAFKA.steps, breaks(RELEASED_KAFKA, "no-standstill")
     )
@@ -99,12 +86,7 @@ def test_the_standstill_of_released_kafka() -> None:
 
 
 def test_reading_a_channel_that_waits_is_enough_for_the_standstill() -> None:
-    """
-    Given buffered bytes that are read though their channel waits, and an un-mute that is right
-    When every state is visited
-    Then there is a standstill: what came for the channel is all the memory there is, so that no
-    poll finds any, and none un-mutes
-    """
+    """There is a standstill: what came for the channel is all the memory there is."""
     muting = ChannelMuting(tls=True, first_come=False, variants=frozenset({"reads-buffered"}))
     found = explore(muting.initial(), muting.steps, breaks(muting, "no-standstill"))
     assert found.counterexample is not None
@@ -113,46 +95,28 @@ def test_reading_a_channel_that_waits_is_enough_for_the_standstill() -> None:
 
 
 def test_the_un_mute_of_released_kafka_alone_brings_no_standstill() -> None:
-    """
-    Given the un-mute of released Kafka, where nobody reads a channel that waits
-    When every state is visited
-    Then there is no standstill
-    """
+    """When every state is visited, there is no standstill."""
     muting = ChannelMuting(tls=True, first_come=False, variants=frozenset({"unmutes-unfilled"}))
     found = explore(muting.initial(), muting.steps, breaks(muting, "no-standstill"))
     assert (found.complete, found.counterexample) == (True, None)
 
 
 def test_one_thread_may_look_and_take_in_two_steps() -> None:
-    """
-    Given one thread, which looks at the pool and takes in two steps
-    When every state is visited
-    Then nothing is broken: nobody else takes what it has seen
-    """
+    """When every state is visited, nothing is broken: nobody else takes what it has seen."""
     muting = ChannelMuting(variants=frozenset({"looks-then-takes"}))
     found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
     assert (found.complete, found.counterexample) == (True, None)
 
 
 def test_one_thread_needs_nobody_to_wake_it() -> None:
-    """
-    Given one thread that sleeps, and releases that wake nobody
-    When every state is visited
-    Then nothing is broken: whatever comes back comes from one of its own channels, whose response
-    ends the sleep
-    """
+    """Nothing is broken."""
     muting = ChannelMuting(tls=True, sleeps=True, variants=frozenset({"wakes-nobody"}))
     found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
     assert (found.complete, found.counterexample) == (True, None)
 
 
 def test_a_thread_that_nobody_wakes_sleeps_beside_memory() -> None:
-    """
-    Given two threads that sleep, and releases that wake nobody
-    When the shortest way to a standstill is looked at
-    Then all memory is there: one channel waits while its thread sleeps, and the next request of
-    the other stands behind it in the line
-    """
+    """All memory is there: one channel waits while its thread sleeps."""
     muting, claim = FAULTS["wakes-nobody-standstill"]
     found = explore(muting.initial(), muting.steps, breaks(muting, claim))
     assert found.counterexample is not None

@@ -51,11 +51,7 @@ def unordered(state: ExactState) -> ExactState:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_with_order_and_results_it_takes_no_step_of_its_own(seed: int) -> None:
-    """
-    Given a model that keeps order and results
-    When it takes a step that changes something
-    Then without order and results the same step is one of the plain model, to the same state
-    """
+    """Without order and results the same step is one of the plain model, to the same state."""
     ordered = ConcurrentExact(replace(ONE_OF_EACH, ordered=True, programs=True))
     plain = ConcurrentExact(ONE_OF_EACH)
     compared = 0
@@ -71,11 +67,7 @@ def test_with_order_and_results_it_takes_no_step_of_its_own(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_step_changes_no_other_thread(seed: int) -> None:
-    """
-    Given a run
-    When a thread takes a step
-    Then no other thread is changed, but the one that stands for its callback
-    """
+    """Given a run: no other thread is changed, but the one that stands for its callback."""
     instance = replace(ONE_OF_EACH, features=frozenset({"time-outs", "re-entrant-watch"}))
     for before, step, after in a_run(ConcurrentExact(instance), seed, 150):
         changed = {name for name in before.threads if before.threads[name] != after.threads[name]}
@@ -83,11 +75,7 @@ def test_a_step_changes_no_other_thread(seed: int) -> None:
 
 
 def test_a_thread_that_waits_for_its_callback_is_not_busy() -> None:
-    """
-    Given a callback that makes a call of its own
-    When it is under way
-    Then the callback is busy and the thread around it is not
-    """
+    """When it is under way, the callback is busy and the thread around it is not."""
     instance = ExactInstance(
         operations=2, features=frozenset({"time-outs", "re-entrant-watch"}), keys=("k1",)
     )
@@ -120,10 +108,6 @@ def test_a_thread_that_waits_for_its_callback_is_not_busy() -> None:
     ],
 )
 def test_what_makes_no_instance_is_refused(changes: dict[str, object], words: str) -> None:
-    """
-    Given a name that is not known, two threads of one name, or a number too small
-    When an instance is made
-    Then the error says what was wrong
-    """
+    """When an instance is made, the error says what was wrong."""
     with pytest.raises(ValueError, match=words):
         ExactInstance(**changes)  # type: ignore[arg-type]

@@ -8,16 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_model.concurrent.exact.instance import ExactInstance
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Shutdown,
-)
+from purgatory_spec import operations as op
 
 from .exact_alone import ExactAlone
 from .exact_pairs import INSTANCE, Differ, Pair, Pairs
@@ -36,7 +27,7 @@ def everything(pairs: Pairs, last_ms: int) -> tuple[int, int]:
     while fresh:
         pair = fresh.pop()
         now_ms = pair.sequential.timer.now_ms
-        advances = [Advance(ms) for ms in range(now_ms, min(now_ms + 1, last_ms) + 1)]
+        advances = [op.Advance(ms) for ms in range(now_ms, min(now_ms + 1, last_ms) + 1)]
         for operation in (*calls, *advances):
             if pairs.may(pair, operation):
                 compared += 1
@@ -46,15 +37,15 @@ def everything(pairs: Pairs, last_ms: int) -> tuple[int, int]:
     return len(met), compared
 
 
-def possible(pairs: Pairs) -> Iterator[Operation]:
+def possible(pairs: Pairs) -> Iterator[op.Operation]:
     """Every call but advances, with one delay for each operation."""
     for number in range(1, pairs.instance.operations + 1):
         yield pairs.watch(number, delay_ms=number)
-        yield Force(str(number))
+        yield op.Force(str(number))
     for key in pairs.instance.keys:
-        yield Check(key)
-        yield CancelForKey(key)
-    yield RunOne()
+        yield op.Check(key)
+        yield op.CancelForKey(key)
+    yield op.RunOne()
 
 
 @pytest.mark.parametrize(
@@ -67,21 +58,13 @@ def possible(pairs: Pairs) -> Iterator[Operation]:
     ],
 )
 def test_every_call_has_the_same_outcomes(instance: ExactInstance, found: tuple[int, int]) -> None:
-    """
-    Given every pair of states that the same calls lead to, without interleaving, until 2 ms
-    When each call is made in both
-    Then results, events and counts are the same, and no outcome is one model's alone
-    """
+    """Results, events and counts are the same, and no outcome is one model's alone."""
     assert everything(Pairs(instance), last_ms=2) == found
 
 
 @pytest.mark.large
 def test_every_call_has_the_same_outcomes_with_two_operations_and_two_keys() -> None:
-    """
-    Given two operations under two keys, one of which needs two events
-    When each call is made in every pair of states, until the clock reads 2 ms
-    Then results, events and counts are the same
-    """
+    """Results, events and counts are the same."""
     assert everything(Pairs(), last_ms=2) == (3327, 27430)
 
 
@@ -100,17 +83,17 @@ INSTANCES = st.builds(
         ]
     ),
 )
-_ONE_THROW = [(), (Answer.WAIT, Answer.THROW, Answer.WAIT), (Answer.THROW, Answer.WAIT)]
+_ONE_THROW = [
+    (),
+    (op.Answer.WAIT, op.Answer.THROW, op.Answer.WAIT),
+    (op.Answer.THROW, op.Answer.WAIT),
+]
 
 
 @settings(max_examples=40)
 @given(st.data())
 def test_every_program_has_the_same_outcomes(data: st.DataObject) -> None:
-    """
-    Given a purgatory, and a program of calls that do not overlap
-    When both models are asked for each call
-    Then results, events and counts are the same
-    """
+    """When both models are asked for each call, results, events and counts are the same."""
     pairs = Pairs(data.draw(INSTANCES))
     pair = pairs.initial()
     for _ in range(data.draw(st.integers(1, 14))):
@@ -122,7 +105,7 @@ def test_every_program_has_the_same_outcomes(data: st.DataObject) -> None:
         pair = data.draw(st.sampled_from(afters))
 
 
-def _calls(pairs: Pairs, pair: Pair) -> st.SearchStrategy[Operation]:
+def _calls(pairs: Pairs, pair: Pair) -> st.SearchStrategy[op.Operation]:
     throws = "throwing-try" in pairs.instance.features
     number = st.integers(1, pairs.instance.operations)
     key = st.sampled_from(pairs.instance.keys)
@@ -130,11 +113,11 @@ def _calls(pairs: Pairs, pair: Pair) -> st.SearchStrategy[Operation]:
     tries = st.sampled_from(_ONE_THROW if throws else [()])
     return st.one_of(
         st.builds(pairs.watch, number, st.integers(1, 3), tries),
-        st.builds(Check, key),
-        st.builds(CancelForKey, key),
-        st.builds(Force, number.map(str)),
-        st.builds(Advance, st.integers(now_ms, now_ms + 2)),
-        st.just(RunOne()),
+        st.builds(op.Check, key),
+        st.builds(op.CancelForKey, key),
+        st.builds(op.Force, number.map(str)),
+        st.builds(op.Advance, st.integers(now_ms, now_ms + 2)),
+        st.just(op.RunOne()),
     )
 
 
@@ -143,23 +126,15 @@ def _calls(pairs: Pairs, pair: Pair) -> st.SearchStrategy[Operation]:
     ["no-second-try", "cancel-takes-time-out", "promise-one-too-few", "winner-stays-in-timer"],
 )
 def test_a_fault_of_one_thread_alone_is_seen(variant: str) -> None:
-    """
-    Given a concurrent model with a fault that needs no interleaving to show
-    When its calls are compared with those of the sequential model
-    Then some call has another outcome
-    """
+    """Some call has another outcome."""
     faulty = replace(INSTANCE, operations=1, variants=frozenset({variant}))
     with pytest.raises(Differ):
         everything(Pairs(replace(faulty, demanding=frozenset())), last_ms=2)
 
 
 def test_a_call_that_no_thread_makes_is_refused() -> None:
-    """
-    Given an instance without a forcer
-    When it is asked for a force, or for what it does not know at all
-    Then the error names the operation
-    """
+    """Given an instance without a forcer: the error names the operation."""
     alone = ExactAlone(replace(INSTANCE, forcers=()))
-    for operation, name in ((Force("1"), "force"), (Shutdown(), "shutdown")):
+    for operation, name in ((op.Force("1"), "force"), (op.Shutdown(), "shutdown")):
         with pytest.raises(ValueError, match=f"calls {name}"):
             list(alone.successors(alone.initial(), operation))

@@ -32,11 +32,6 @@ from purgatory_model.concurrent.exact.model import ConcurrentExact
 def test_every_true_claim_holds_in_every_state(
     instance: ExactInstance, states: int, edges: int
 ) -> None:
-    """
-    Given an instance
-    When all its states are visited
-    Then every claim that is said to hold of it does
-    """
     model = ConcurrentExact(instance)
     found = explore(model.initial(), model.steps, breaks(instance, *TRUE_CLAIMS[instance]))
     assert found.counterexample is None
@@ -61,11 +56,7 @@ def test_every_true_claim_holds_in_every_state(
     ],
 )
 def test_every_false_claim_has_its_shortest_counterexample(name: str, actions: str) -> None:
-    """
-    Given a claim that one would believe
-    When an instance is explored
-    Then a shortest way to a state that breaks it is found
-    """
+    """Given a claim that one would believe: a shortest way to a state that breaks it is found."""
     instance, claim = FALSE_CLAIMS[name]
     counterexample = examine(instance, claim).found.counterexample
     assert counterexample is not None
@@ -74,22 +65,13 @@ def test_every_false_claim_has_its_shortest_counterexample(name: str, actions: s
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_breaks_a_true_claim(name: str) -> None:
-    """
-    Given an instance with a fault
-    When it is explored for a claim that holds without the fault
-    Then a state breaks the claim
-    """
     instance, claim = FAULTS[name]
     assert claim in PROVED
     assert examine(instance, claim).found.counterexample is not None
 
 
 def test_every_true_claim_but_one_that_counts_twice_has_a_fault_that_breaks_it() -> None:
-    """
-    Given the table of faults
-    When the claims that they break are collected
-    Then no claim and no fault is missing but those named here
-    """
+    """Given the table of faults: no claim and no fault is missing but those named here."""
     broken = {claim for _, claim in FAULTS.values()}
     followed = {variant for instance, _ in FAULTS.values() for variant in instance.variants}
     assert broken <= set(CLAIMS)
@@ -97,11 +79,7 @@ def test_every_true_claim_but_one_that_counts_twice_has_a_fault_that_breaks_it()
 
 
 def test_a_walk_that_leaves_its_own_entry_keeps_every_claim() -> None:
-    """
-    Given a walk that does not drop its own entry before it posts
-    When every state is visited
-    Then every claim holds: it costs an addition to the count, and a purge
-    """
+    """Every claim holds: it costs an addition to the count, and a purge."""
     instance = ExactInstance(operations=1, variants=frozenset({"own-entry-stays"}))
     model = ConcurrentExact(instance)
     found = explore(model.initial(), model.steps, breaks(instance, *PROVED))
@@ -110,10 +88,6 @@ def test_a_walk_that_leaves_its_own_entry_keeps_every_claim() -> None:
 
 
 def test_a_claim_that_there_is_not_is_an_error() -> None:
-    """
-    Given the name of no claim
-    When it is asked for
-    Then that is an error
-    """
+    """Given the name of no claim, when it is asked for, that is an error."""
     with pytest.raises(KeyError):
         breaks(ONE_OPERATION, "no-such-claim")

@@ -97,11 +97,7 @@ def _of_operation_1(
 def test_every_history_is_explained_for_the_operation(
     instance: ExactInstance, programs: Programs
 ) -> None:
-    """
-    Given calls that overlap, and a timer, an executor and a purger that do as they like
-    When every run is followed
-    Then each call takes effect in the parts that the rules give it, and some run comes to its end
-    """
+    """Each call takes effect in the parts that the rules give it, and some run comes to its end."""
     found = checked(instance, programs)
     assert found.unexplained is None
     assert found.over > 0
@@ -151,21 +147,13 @@ def test_every_history_is_explained_for_the_operation(
 def test_every_history_of_larger_programs_is_explained_for_the_operation(
     instance: ExactInstance, programs: Programs
 ) -> None:
-    """
-    Given more calls that overlap
-    When every run is followed
-    Then each is explained
-    """
+    """Given more calls that overlap, when every run is followed, each is explained."""
     assert checked(instance, programs).unexplained is None
 
 
 @pytest.mark.parametrize("name", ["1", "2"])
 def test_of_two_operations_each_is_explained_by_itself(name: str) -> None:
-    """
-    Given two operations under one key, of which one needs two events, and two checks
-    When the histories are seen by one of them
-    Then each is explained
-    """
+    """When the histories are seen by one of them, each is explained."""
     instance = replace(
         ONE_KEY, operations=2, callers=("c1", "c2"), demanding=frozenset({2}), max_events=2
     )
@@ -193,11 +181,7 @@ def test_of_two_operations_each_is_explained_by_itself(name: str) -> None:
     ],
 )
 def test_calls_as_one_effect_each_do_not_explain_every_history(programs: Programs) -> None:
-    """
-    Given rules by which a call is one effect
-    When every run is followed
-    Then there is one that they do not explain: something happens in the middle of a call
-    """
+    """There is one that they do not explain: something happens in the middle of a call."""
     runs = Programmed(ConcurrentExact(ONE), {**NOBODY, **programs})
     found = check_runs(runs, _of_operation_1(WholeCalls("1"), ONE))
     assert found.unexplained is not None
@@ -208,11 +192,7 @@ def test_calls_as_one_effect_each_do_not_explain_every_history(programs: Program
 
 @pytest.mark.parametrize("variant", ["no-second-try", "test-then-set", "winner-stays-in-timer"])
 def test_a_fault_leaves_a_history_that_nothing_explains(variant: str) -> None:
-    """
-    Given a concurrent model with a fault
-    When every run of a watch beside a check is followed
-    Then there is one that the rules do not explain
-    """
+    """Given a concurrent model with a fault: there is one that the rules do not explain."""
     instance = replace(ONE_KEY, variants=frozenset({variant}))
     assert checked(instance, {"caller": K1, "completer": (Check("k1"),)}).unexplained is not None
 
@@ -258,11 +238,7 @@ class RulesFrom:
 
 
 def test_a_check_of_two_operations_is_not_one_effect() -> None:
-    """
-    Given two operations in the list of a key, and both can be completed
-    When a check goes through the list while somebody forces the first, in vain, and then the second
-    Then a history is possible that no order of whole calls explains, and each operation's is
-    """
+    """A history is possible that no order of whole calls explains, and each operation's is."""
     instance = replace(ONE_KEY, operations=2)
     pairs = Pairs(instance)
     watches = [pairs.watch(1), pairs.watch(2)]

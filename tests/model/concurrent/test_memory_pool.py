@@ -15,13 +15,7 @@ from purgatory_model.concurrent.memory_pool.model import (
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.overlapping.explained_runs import UnexplainedRun, check_runs
 from purgatory_model.overlapping.histories import histories
-from purgatory_model.overlapping.interleaving import (
-    Called,
-    History,
-    Returned,
-    Step,
-    thread_of,
-)
+from purgatory_model.overlapping.interleaving import Called, History, Returned, Step, thread_of
 from purgatory_model.overlapping.linearizability import Explainer, explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential
@@ -104,10 +98,8 @@ def possible_calls(shared: ConcurrentMemoryPool, state: ConcurrentPoolState) -> 
 
 
 def same_answers(shared: ConcurrentMemoryPool) -> int:
-    """Walk both models side by side; the number of pairs of states that were met.
-
-    In each pair, each call must have the same answers in both, and lead to the same pairs.
-    """
+    """Walk both models side by side; the number of pairs of states that were met."""
+    # In each pair, each call must have the same answers in both, and lead to the same pairs.
     model = Forgetful(sequential_pool(shared))
     first = (shared.initial(), model.initial())
     met, fresh = {first}, [first]
@@ -132,11 +124,7 @@ def same_answers(shared: ConcurrentMemoryPool) -> int:
 
 @BOTH
 def test_without_interleaving_it_is_the_sequential_pool(strict: bool) -> None:
-    """
-    Given three threads at a small pool, none of which takes a step while another is inside a call
-    When every state that can be reached is compared with the sequential pool's
-    Then each call has the same answers there, and only these, and leads to the same state
-    """
+    """Each call has the same answers there, and only these, and leads to the same state."""
     assert same_answers(pool(3, 2, 3, strict=strict)) > 20
 
 
@@ -148,11 +136,7 @@ def test_without_interleaving_misuse_is_found_out_as_by_the_sequential_pool(stri
 
 @pytest.mark.parametrize("variant", ["double-release", "foreign-release"])
 def test_a_sequential_pool_with_another_validation_is_another_one(variant: str) -> None:
-    """
-    Given a pool that credits whatever it is given, beside the rules of one that checks
-    When the two are compared
-    Then they differ
-    """
+    """When the two are compared, they differ."""
     shared = pool(2, 2, 2, variant)
     checking = pool(2, 2, 2, variant, identity=True)
     steps = [Step("Ask", ("t1", 1)), Step("Read", ("t1",)), Step("Swap", ("t1",))]
@@ -177,11 +161,7 @@ def large_cases(draw: st.DrawFn) -> tuple[ConcurrentMemoryPool, list[tuple[str, 
 def test_sequential_calls_are_a_run_of_the_concurrent_pool(
     case: tuple[ConcurrentMemoryPool, list[tuple[str, int]]],
 ) -> None:
-    """
-    Given any pool, and threads that ask for any size and give back, one call after the other
-    When the sequential pool answers
-    Then the concurrent one has exactly one run without interleaving, with the same answers
-    """
+    """The concurrent one has exactly one run without interleaving, with the same answers."""
     shared, turns = case
     model = sequential_pool(shared)
     alone, state = model.initial(), shared.initial()
@@ -217,11 +197,7 @@ def explainer(shared: ConcurrentMemoryPool) -> Explainer[MemoryPoolState]:
 def test_every_history_is_explained(
     size_bytes: int, largest: int, threads: int, strict: bool, pairs: int
 ) -> None:
-    """
-    Given threads that ask for and give back whatever they like, for as long as they like
-    When their histories are explained by the sequential pool
-    Then every one of them is, of any length; and as many pairs are visited as the docs say
-    """
+    """Every one of them is, of any length; and as many pairs are visited as the docs say."""
     shared = pool(size_bytes, largest, threads, strict=strict)
     checked = check_runs(Programmed(shared, {}), explainer(shared))
     assert checked.unexplained is None
@@ -230,11 +206,7 @@ def test_every_history_is_explained(
 
 @pytest.mark.slow
 def test_a_pool_that_checks_releases_is_explained_also_with_callers_at_fault() -> None:
-    """
-    Given two threads that give back twice, and foreign buffers, to a pool that finds it out
-    When their histories are explained by a sequential pool that does
-    Then every one of them is, of any length
-    """
+    """Every one of them is, of any length."""
     shared = pool(2, 2, 2, *MISUSE, identity=True)
     checked = check_runs(Programmed(shared, {}), explainer(shared))
     assert checked.unexplained is None
@@ -243,11 +215,7 @@ def test_a_pool_that_checks_releases_is_explained_also_with_callers_at_fault() -
 
 @BOTH
 def test_each_history_of_small_programs_is_explained_by_itself(strict: bool) -> None:
-    """
-    Given two threads that ask twice each, and give back
-    When each of their histories is explained by itself
-    Then each has an order of its calls that explains it
-    """
+    """Each has an order of its calls that explains it."""
     shared = pool(2, 2, 2, strict=strict)
     rules = sequential(sequential_pool(shared))
     count = 0
@@ -283,11 +251,7 @@ def words(history: History) -> str:
 
 @pytest.mark.parametrize("variant", WRONG_HISTORIES)
 def test_a_pool_with_a_defect_has_a_history_that_nothing_explains(variant: str) -> None:
-    """
-    Given a strict pool of two bytes that follows a defect, and two threads
-    When its histories are explained by the sequential pool
-    Then a shortest one that is not explained is found, and it is the one to be expected
-    """
+    """A shortest one that is not explained is found, and it is the one to be expected."""
     told, over_granted = WRONG_HISTORIES[variant]
     sizes = ((2,), (1,)) if over_granted else ((1,), (1,))
     shared = pool(2, 2, 2, variant, strict=True)
@@ -299,11 +263,7 @@ def test_a_pool_with_a_defect_has_a_history_that_nothing_explains(variant: str) 
 
 
 def test_a_credited_foreign_buffer_is_explained_by_a_pool_that_does_not_check() -> None:
-    """
-    Given a pool that credits what it has not granted
-    When its histories are explained by the rules without and with a check of releases
-    Then the first explain them, and the second do not
-    """
+    """The first explain them, and the second do not."""
     naive = pool(1, 1, 2, "foreign-release")
     programs: dict[str, tuple[Operation, ...]] = {
         "t1": (ReleaseForeign(1), Allocate("t1", 1)),
@@ -318,11 +278,7 @@ def test_a_credited_foreign_buffer_is_explained_by_a_pool_that_does_not_check() 
 
 
 def test_a_refusal_has_a_reason_at_some_instant_of_its_call() -> None:
-    """
-    Given a request that reads too little, and a buffer that is given back before it is refused
-    When the history is explained
-    Then the refusal took effect before the release, although it returned after it
-    """
+    """The refusal took effect before the release, although it returned after it."""
     shared = pool(1, 1, 2)
     steps = (
         *(Step("Ask", ("t1", 1)), Step("Read", ("t1",)), Step("Swap", ("t1",))),

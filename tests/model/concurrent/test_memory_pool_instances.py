@@ -16,11 +16,7 @@ from purgatory_model.concurrent.memory_pool.model import VARIANTS, ConcurrentMem
 
 @pytest.mark.parametrize("pool", TRUE_CLAIMS, ids=["non-strict", "strict"])
 def test_claims_hold_in_every_state(pool: ConcurrentMemoryPool) -> None:
-    """
-    Given two threads at a pool of two bytes
-    When every state is visited
-    Then none breaks a claim, and a step leaves each of them
-    """
+    """When every state is visited, none breaks a claim, and a step leaves each of them."""
     found = explore(pool.initial(), pool.steps, breaks(pool, *PROVED))
     assert (found.complete, found.counterexample) == (True, None)
     assert found.states > 500
@@ -40,11 +36,7 @@ def test_claims_hold_in_every_state(pool: ConcurrentMemoryPool) -> None:
     ],
 )
 def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
-    """
-    Given a claim that is false, or a fault that breaks a true one
-    When its instance is explored
-    Then the shortest way has so many steps
-    """
+    """When its instance is explored, the shortest way has so many steps."""
     pool, claim = {**FALSE_CLAIMS, **FAULTS}[name]
     found = explore(pool.initial(), pool.steps, breaks(pool, claim))
     assert found.counterexample is not None

@@ -34,27 +34,19 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Operation,
-    RunOne,
-    Satisfy,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import completed, expired, timed_out, tried
 
 KEYS = ("k1",)
-WATCH = Watch("1", KEYS, 1)
-ADVANCE = Advance(0)
+WATCH = op.Watch("1", KEYS, 1)
+ADVANCE = op.Advance(0)
 ONE = ProposalInstance(keys=KEYS, thresholds=(1,), most_events=1, ordered=True, programs=True)
-Programs = dict[str, tuple[Operation, ...]]
+Programs = dict[str, tuple[op.Operation, ...]]
 
 
-def fits(wanted: Operation, called: Operation) -> bool:
+def fits(wanted: op.Operation, called: op.Operation) -> bool:
     """Operations are numbered in the order in which they are handed in, whoever does it."""
-    return isinstance(called, Watch) if isinstance(wanted, Watch) else wanted == called
+    return isinstance(called, op.Watch) if isinstance(wanted, op.Watch) else wanted == called
 
 
 def programmed(instance: ProposalInstance, programs: Programs) -> Programmed[ProposalState]:
@@ -71,11 +63,7 @@ def explained(instance: ProposalInstance, programs: Programs, operation: int) ->
 
 @pytest.mark.parametrize("instance", TRUE_CLAIMS, ids=["overlapping", "one at a time"])
 def test_true_claims_hold_of_every_state(instance: ProposalInstance) -> None:
-    """
-    Given an instance, and what is claimed to be true of it
-    When every state is visited
-    Then no claim is broken
-    """
+    """Given an instance, and what is claimed to be true of it: no claim is broken."""
     model = ConcurrentProposal(instance)
     found = explore(model.initial(), model.steps, breaks(instance, *TRUE_CLAIMS[instance]))
     assert found.counterexample is None
@@ -85,11 +73,7 @@ def test_true_claims_hold_of_every_state(instance: ProposalInstance) -> None:
 
 @pytest.mark.parametrize("name", FALSE_CLAIMS)
 def test_false_claims_have_counterexamples(name: str) -> None:
-    """
-    Given what one would believe of the estimate, or of the timer's size
-    When an instance is explored
-    Then a state is found that breaks it
-    """
+    """When an instance is explored, a state is found that breaks it."""
     examined = examine(*FALSE_CLAIMS[name])
     assert examined.found.counterexample is not None
     assert examined.found.counterexample.broken == CLAIMS[examined.claim][0]
@@ -97,11 +81,7 @@ def test_false_claims_have_counterexamples(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_true_claims_fail_where_there_is_a_fault(name: str) -> None:
-    """
-    Given an instance with a fault, and one without it
-    When they are explored for a claim
-    Then it is broken with the fault, and without it holds of every state
-    """
+    """It is broken with the fault, and without it holds of every state."""
     instance, claim = FAULTS[name]
     assert examine(instance, claim).found.counterexample is not None
     sound = examine(replace(instance, defects=frozenset()), claim).found
@@ -110,11 +90,7 @@ def test_true_claims_fail_where_there_is_a_fault(name: str) -> None:
 
 
 def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
-    """
-    Given all claims
-    When the instances are looked through in which one fails
-    Then those that do not fail with a fault or a feature fail when they are made tighter
-    """
+    """Those that do not fail with a fault or a feature fail when they are made tighter."""
     fail = {claim for _, claim in (*FALSE_CLAIMS.values(), *FAULTS.values())}
     tighter = {f"{claim}-minus-one" for claim in ("estimate-bound", "live-bound")}
     assert tighter <= fail
@@ -122,11 +98,7 @@ def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
 
 
 def test_the_executor_never_has_to_wait_for_a_lock() -> None:
-    """
-    Given two callers and a completer
-    When every state is visited in which the executor decides about a live operation
-    Then nobody has its lock: who had it has completed the operation, or has not armed it yet
-    """
+    """Nobody has its lock: who had it has completed the operation, or has not armed it yet."""
     model = ConcurrentProposal(ONE_OPERATION)
     decisions = 0
 
@@ -146,33 +118,38 @@ def test_the_executor_never_has_to_wait_for_a_lock() -> None:
 PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
     "a watch and a check": (
         ONE,
-        {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+        {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
     ),
     "a watch and two checks": (
         replace(ONE, completers=("x1", "x2")),
-        {"c1": (WATCH,), "x1": (Check("k1"),), "x2": (Check("k1"),), REAPER: ()},
+        {"c1": (WATCH,), "x1": (op.Check("k1"),), "x2": (op.Check("k1"),), REAPER: ()},
     ),
     "a watch and a cancellation with a check behind it": (
         replace(ONE, features=frozenset({Feature.CANCEL_FOR_KEY})),
-        {"c1": (WATCH,), "x1": (CancelForKey("k1"), Check("k1")), REAPER: (ADVANCE,)},
+        {"c1": (WATCH,), "x1": (op.CancelForKey("k1"), op.Check("k1")), REAPER: (ADVANCE,)},
     ),
 }
 LARGE_PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
     "two watches and a check": (
         replace(ONE, callers=("c1", "c2"), thresholds=(1, 1)),
-        {"c1": (WATCH,), "c2": (WATCH,), "x1": (Check("k1"),), REAPER: ()},
+        {"c1": (WATCH,), "c2": (WATCH,), "x1": (op.Check("k1"),), REAPER: ()},
     ),
     "a watch of two keys and a check of both": (
         replace(ONE, keys=("k1", "k2")),
-        {"c1": (WATCH,), "x1": (Check("k1"), Check("k2")), REAPER: (ADVANCE,)},
+        {"c1": (WATCH,), "x1": (op.Check("k1"), op.Check("k2")), REAPER: (ADVANCE,)},
     ),
     "a watch, two checks and a hand-over": (
         replace(ONE, completers=("x1", "x2")),
-        {"c1": (WATCH,), "x1": (Check("k1"),), "x2": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+        {
+            "c1": (WATCH,),
+            "x1": (op.Check("k1"),),
+            "x2": (op.Check("k1"),),
+            REAPER: (ADVANCE, ADVANCE),
+        },
     ),
     "two watches, a check and a hand-over": (
         replace(ONE, callers=("c1", "c2"), thresholds=(1, 1)),
-        {"c1": (WATCH,), "c2": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+        {"c1": (WATCH,), "c2": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
     ),
 }
 
@@ -182,11 +159,7 @@ LARGE_PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
 def test_every_history_of_small_programs_is_explained_for_each_operation(
     instance: ProposalInstance, programs: Programs
 ) -> None:
-    """
-    Given a small program, with the executor in the background
-    When it is run in every interleaving
-    Then for each operation the parts of the calls explain what was seen of it
-    """
+    """For each operation the parts of the calls explain what was seen of it."""
     for operation in range(1, len(instance.thresholds) + 1):
         found = explained(instance, programs, operation)
         assert found.unexplained is None, found.unexplained
@@ -198,23 +171,19 @@ def test_every_history_of_small_programs_is_explained_for_each_operation(
 def test_every_history_of_longer_programs_is_explained_for_each_operation(
     instance: ProposalInstance, programs: Programs
 ) -> None:
-    """
-    Given a longer program, with the executor in the background
-    When it is run in every interleaving
-    Then for each operation the parts of the calls explain what was seen of it
-    """
+    """For each operation the parts of the calls explain what was seen of it."""
     for operation in range(1, len(instance.thresholds) + 1):
         assert explained(instance, programs, operation).unexplained is None
 
 
 SEEN_IN_HISTORIES = {
-    Defect.NO_SECOND_TRY: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: ()},
-    Defect.NO_SECOND_LOOK: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
-    Defect.TEST_THEN_SET: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE,)},
-    Defect.EXPIRES_ANYWAY: {"c1": (WATCH,), "x1": (Check("k1"),), REAPER: (ADVANCE,)},
+    Defect.NO_SECOND_TRY: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: ()},
+    Defect.NO_SECOND_LOOK: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE, ADVANCE)},
+    Defect.TEST_THEN_SET: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE,)},
+    Defect.EXPIRES_ANYWAY: {"c1": (WATCH,), "x1": (op.Check("k1"),), REAPER: (ADVANCE,)},
     Defect.SWEEP_TAKES_ALL: {
         "c1": (WATCH,),
-        "x1": (Check("k1"), Check("k1")),
+        "x1": (op.Check("k1"), op.Check("k1")),
         REAPER: (ADVANCE,),
     },
 }
@@ -225,21 +194,13 @@ SEEN_IN_HISTORIES = {
     ("defect", "programs"), SEEN_IN_HISTORIES.items(), ids=[str(each) for each in SEEN_IN_HISTORIES]
 )
 def test_a_fault_leaves_a_history_that_nothing_explains(defect: Defect, programs: Programs) -> None:
-    """
-    Given a concurrent purgatory with a fault
-    When a small program is run in every interleaving
-    Then the parts of calls do not explain one of its histories
-    """
+    """The parts of calls do not explain one of its histories."""
     instance = replace(ONE, defects=frozenset({defect}))
     assert explained(instance, programs, 1).unexplained is not None
 
 
 def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
-    """
-    Given a watch, and a reaper that takes one step
-    When all histories are listed in which the hand-over comes last
-    Then there is one with a time-out
-    """
+    """Given a watch, and a reaper that takes one step: there is one with a time-out."""
     found = set(histories(programmed(ONE, {"c1": (WATCH,), "x1": (), REAPER: (ADVANCE,)})))
     watched: History = (
         Called("c1", WATCH),
@@ -253,7 +214,7 @@ def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
         Returned(REAPER),
     )
     ran: History = (
-        Called(EXECUTOR, RunOne()),
+        Called(EXECUTOR, op.RunOne()),
         Happened(EXECUTOR, completed("1")),
         Happened(EXECUTOR, timed_out("1")),
         Returned(EXECUTOR),
@@ -263,17 +224,13 @@ def test_the_histories_of_a_watch_that_nothing_meets_but_its_time_out() -> None:
 
 
 def test_an_event_is_told_with_what_it_makes_possible() -> None:
-    """
-    Given two operations, the first of which needs one event and the second two
-    When a key has its first and its second event, before anything is handed in
-    Then each satisfies one of them, and is followed by a check that finds nothing
-    """
+    """Each satisfies one of them, and is followed by a check that finds nothing."""
     instance = replace(ONE, thresholds=(1, 2), most_events=2)
-    programs: Programs = {"c1": (), "x1": (Check("k1"), Check("k1")), REAPER: ()}
-    checked: History = (Called("x1", Check("k1")), Returned("x1", 0))
+    programs: Programs = {"c1": (), "x1": (op.Check("k1"), op.Check("k1")), REAPER: ()}
+    checked: History = (Called("x1", op.Check("k1")), Returned("x1", 0))
     told: History = ()
     for number in "12":
-        told += (Called("x1", Satisfy(number)), Returned("x1"), *checked)
+        told += (Called("x1", op.Satisfy(number)), Returned("x1"), *checked)
     assert told in set(histories(programmed(instance, programs)))
 
 

@@ -11,16 +11,9 @@ from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal
 from purgatory_model.concurrent.proposal.state import Defect, Feature, ProposalInstance
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
+from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, CancelForKey, Check, Operation, RunOne, Watch
 from purgatory_spec.outcomes import Event, Outcome, Value
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-)
 
 from .proposal_calls import Moment, WholeCalls
 
@@ -104,15 +97,18 @@ def both(
         programs=True,
         most_events=1,
     )
-    profile = PurgatoryProfile(
-        check_drops=CheckDrops.AS_PASSED,
-        accounting=Accounting.PROPOSAL,
-        executor=Executor.STEPPED,
-        observables=frozenset(PurgatoryObservable) - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
+    profile = profiles.PurgatoryProfile(
+        check_drops=profiles.CheckDrops.AS_PASSED,
+        accounting=profiles.Accounting.PROPOSAL,
+        executor=profiles.Executor.STEPPED,
+        observables=frozenset(profiles.PurgatoryObservable)
+        - {profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE},
     )
     # Cancelling for a key takes every time-out there, as in the concurrent model.
     variants = frozenset({"time_out_taken_with_key"})
-    model = purgatory_variant_model(PurgatoryConfiguration(purge_interval), profile, variants)
+    model = purgatory_variant_model(
+        profiles.PurgatoryConfiguration(purge_interval), profile, variants
+    )
     return BothModels(WholeCalls(ConcurrentProposal(instance)), model)
 
 
@@ -159,11 +155,7 @@ INSTANCES = {
 def test_the_sequential_model_is_the_concurrent_one_without_interleaving(
     models: BothModels,
 ) -> None:
-    """
-    Given a small instance in both models
-    When every call is made in every state that can be reached, one at a time
-    Then results, events and all counts are the same, in every order that the rules leave open
-    """
+    """Results, events and all counts are the same, in every order that the rules leave open."""
     assert explored(models) > 100
 
 
@@ -197,11 +189,7 @@ def programs(draw: st.DrawFn) -> tuple[Asked, ...]:
 def test_longer_programs_of_four_operations(
     program: tuple[Asked, ...], data: st.DataObject
 ) -> None:
-    """
-    Given calls one after the other, of up to four operations
-    When both models make them, in one of the orders that are left open
-    Then they say the same of each
-    """
+    """Given calls one after the other, of up to four operations: they say the same of each."""
     models = of_four(Feature.CANCEL_FOR_KEY)
     pair = models.initial()
     for asked in program:
@@ -213,22 +201,14 @@ def test_longer_programs_of_four_operations(
     [Defect.NO_SECOND_TRY, Defect.SWEEP_TAKES_ALL, Defect.EXPIRES_ANYWAY],
 )
 def test_a_fault_of_the_concurrent_model_is_seen(defect: Defect) -> None:
-    """
-    Given a concurrent model with a fault that shows without interleaving
-    When it is compared with the sequential one
-    Then some call is different
-    """
+    """When it is compared with the sequential one, some call is different."""
     with pytest.raises(Different):
         explored(both(defects=frozenset({defect})))
 
 
 @pytest.mark.parametrize("defect", [Defect.NO_SECOND_LOOK, Defect.TEST_THEN_SET])
 def test_a_fault_that_only_shows_between_two_calls_is_not(defect: Defect) -> None:
-    """
-    Given a concurrent model with a fault that is only one where calls overlap
-    When it is compared with the sequential one
-    Then nothing is different
-    """
+    """When it is compared with the sequential one, nothing is different."""
     assert explored(both(defects=frozenset({defect}))) > 300
 
 

@@ -1,8 +1,7 @@
-"""The rules for calls that overlap say what may be seen of one operation, and no more.
+"""The rules for calls that overlap say what may be seen of one operation, and no more."""
 
-The histories here are those of the concurrent purgatory in the proposal's order; the sequential
-rules explain none of them, each for a reason of its own.
-"""
+# The histories here are those of the concurrent purgatory in the proposal's order; the sequential
+# rules explain none of them, each for a reason of its own.
 
 from dataclasses import replace
 from itertools import pairwise
@@ -104,11 +103,7 @@ def history_of(instance: ProposalInstance, steps: str) -> History:
 
 @pytest.mark.parametrize(("instance", "steps"), FINDINGS.values(), ids=FINDINGS)
 def test_only_parts_explain_what_overlaps(instance: ProposalInstance, steps: str) -> None:
-    """
-    Given a history of the concurrent purgatory
-    When it is to be explained for its operation
-    Then no order of whole calls does, and some order of their parts
-    """
+    """No order of whole calls does, and some order of their parts."""
     history = Projection("1", frozenset(instance.keys)).of(history_of(instance, steps))
     assert not explain(history, WholeCalls("1")).is_complete
     explanation = explain(history, OverlappingCalls("1", any_key_takes_time_out=True))
@@ -116,11 +111,7 @@ def test_only_parts_explain_what_overlaps(instance: ProposalInstance, steps: str
 
 
 def test_a_check_is_not_one_effect_on_two_operations() -> None:
-    """
-    Given two operations that wait under a key, and a check that has passed the first of them
-    When an event makes both possible, and its own check completes the first
-    Then the first check completes the second: explained for each, for both by no order
-    """
+    """The first check completes the second: explained for each, for both by no order."""
     instance = replace(ONE_KEY, thresholds=(1, 1))
     second = WATCHED.replace(" 1", " 2")
     history = history_of(
@@ -153,11 +144,7 @@ def arms_in_one_order(history: History) -> bool:
 def test_what_the_sequential_model_does_is_explained(
     operations: tuple[Operation, ...], data: st.DataObject
 ) -> None:
-    """
-    Given a run of the sequential purgatory that arms time-outs in one order
-    When it is projected on an operation
-    Then the parts of its calls add up to what is seen, with the time-out armed first or last
-    """
+    """The parts of its calls add up to what is seen, with the time-out armed first or last."""
     history = run(operations, data)
     assume(arms_in_one_order(history))
     for name, keys in KEYS_OF.items():

@@ -13,17 +13,7 @@ from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.projection import Projection
 from purgatory_model.overlapping.sequential_rules import undivided
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome, completed, expired, timed_out, tried
 from purgatory_spec.profiles import (
     Accounting,
@@ -41,32 +31,32 @@ from .whole_calls import WholeCalls
 KEYS_OF = {"a": ("k",), "b": ("k", "j"), "c": ("j",), "d": ("j", "k")}
 EXACT = PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
 
-WATCH = Watch("a", ("k",), 1)
+WATCH = op.Watch("a", ("k",), 1)
 
 
-def with_its_keys(operation: Operation) -> Operation:
+def with_its_keys(operation: op.Operation) -> op.Operation:
     """A watch under the keys of the operation, none of them twice."""
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         return msgspec.structs.replace(operation, keys=KEYS_OF[operation.operation])
     return operation
 
 
 @st.composite
-def asked(draw: st.DrawFn) -> tuple[Operation, ...]:
+def asked(draw: st.DrawFn) -> tuple[op.Operation, ...]:
     some = draw(st.lists(moves(scripted=False), min_size=1, max_size=12))
     if draw(st.integers(0, 5)) == 0:
-        some.insert(draw(st.integers(0, len(some))), Shutdown())
+        some.insert(draw(st.integers(0, len(some))), op.Shutdown())
     return tuple(map(with_its_keys, at_readings(some, 0)))
 
 
-def shown(operation: Operation, outcome: Outcome) -> History:
+def shown(operation: op.Operation, outcome: Outcome) -> History:
     """A call that nothing interrupts, as a history."""
     events = (Happened("t", event) for event in outcome.events)
     return (Called("t", operation), *events, Returned("t", outcome.result, outcome.rejected))
 
 
 def run(
-    operations: tuple[Operation, ...], data: st.DataObject, profile: PurgatoryProfile = EXACT
+    operations: tuple[op.Operation, ...], data: st.DataObject, profile: PurgatoryProfile = EXACT
 ) -> History:
     """A run of the sequential model, which chooses where the rules leave a choice."""
     model = purgatory_model(PurgatoryConfiguration(purge_interval=1), profile)
@@ -81,13 +71,9 @@ def run(
 
 @given(asked(), st.data())
 def test_what_the_sequential_model_does_is_explained_for_each_operation(
-    operations: tuple[Operation, ...], data: st.DataObject
+    operations: tuple[op.Operation, ...], data: st.DataObject
 ) -> None:
-    """
-    Given a run of the sequential purgatory, as a history
-    When it is projected on an operation
-    Then the rules for one operation explain it
-    """
+    """When it is projected on an operation, the rules for one operation explain it."""
     history = run(operations, data)
     for name in KEYS_OF:
         projection = Projection(name, frozenset(KEYS_OF[name]))
@@ -100,18 +86,13 @@ def test_what_the_sequential_model_does_is_explained_for_each_operation(
 @given(operations=asked(), data=st.data())
 @settings(max_examples=30)
 def test_what_a_profile_chooses_is_explained_for_each_operation(
-    operations: tuple[Operation, ...],
+    operations: tuple[op.Operation, ...],
     data: st.DataObject,
     *,
     cancels_live: bool,
     tries_first: bool,
 ) -> None:
-    """
-    Given a run of the sequential purgatory whose lists have no order, with and without a first
-        try, with and without completed operations in the answer of a cancellation
-    When it is projected on an operation
-    Then the rules for one operation that make the same choices explain it
-    """
+    """The rules for one operation that make the same choices explain it."""
     profile = msgspec.structs.replace(
         EXACT,
         check_order=CheckOrder.FREE,
@@ -126,7 +107,7 @@ def test_what_a_profile_chooses_is_explained_for_each_operation(
         assert explanation.is_complete, explanation.unexplained
 
 
-def call(operation: Operation, outcome: Outcome, thread: str = "t") -> History:
+def call(operation: op.Operation, outcome: Outcome, thread: str = "t") -> History:
     events = (Happened(thread, event) for event in outcome.events)
     return (
         Called(thread, operation),
@@ -136,31 +117,31 @@ def call(operation: Operation, outcome: Outcome, thread: str = "t") -> History:
 
 
 WAITS = call(WATCH, Outcome(False, events=(tried("a"), tried("a"))))
-SATISFIED = call(Satisfy("a"), Outcome())
-CHECKED = call(Check("k"), Outcome(1, events=(tried("a"), completed("a"))))
-HANDED_OVER = call(Advance(1), Outcome(events=(expired("a"),)))
-TIMED_OUT = call(RunOne(), Outcome(events=(completed("a"), timed_out("a"))))
+SATISFIED = call(op.Satisfy("a"), Outcome())
+CHECKED = call(op.Check("k"), Outcome(1, events=(tried("a"), completed("a"))))
+HANDED_OVER = call(op.Advance(1), Outcome(events=(expired("a"),)))
+TIMED_OUT = call(op.RunOne(), Outcome(events=(completed("a"), timed_out("a"))))
 
 WRONG = {
     "a satisfied operation that a check passes over": (
-        WAITS + SATISFIED + call(Check("k"), Outcome(0, events=(tried("a"),)))
+        WAITS + SATISFIED + call(op.Check("k"), Outcome(0, events=(tried("a"),)))
     ),
     "a satisfied operation that a check does not even try": (
-        WAITS + SATISFIED + call(Check("k"), Outcome(0))
+        WAITS + SATISFIED + call(op.Check("k"), Outcome(0))
     ),
     "a completion that nothing made possible": WAITS + CHECKED,
-    "two completions": WAITS + SATISFIED + CHECKED + call(Force("a"), Outcome(True)),
+    "two completions": WAITS + SATISFIED + CHECKED + call(op.Force("a"), Outcome(True)),
     "on_complete twice": (
-        WAITS + SATISFIED + CHECKED + call(Force("a"), Outcome(False, events=(completed("a"),)))
+        WAITS + SATISFIED + CHECKED + call(op.Force("a"), Outcome(False, events=(completed("a"),)))
     ),
     "a completed operation that is tried": (
-        WAITS + SATISFIED + CHECKED + call(Check("k"), Outcome(0, events=(tried("a"),)))
+        WAITS + SATISFIED + CHECKED + call(op.Check("k"), Outcome(0, events=(tried("a"),)))
     ),
     "a completed operation that is handed over": WAITS + SATISFIED + CHECKED + HANDED_OVER,
     "a time-out without a hand-over": WAITS + TIMED_OUT,
     "a time-out of a completed operation": (WAITS + HANDED_OVER + SATISFIED + CHECKED + TIMED_OUT),
     "on_expiration without on_complete": (
-        WAITS + HANDED_OVER + call(RunOne(), Outcome(events=(timed_out("a"),)))
+        WAITS + HANDED_OVER + call(op.RunOne(), Outcome(events=(timed_out("a"),)))
     ),
     "a wait that is returned as a completion": call(
         WATCH, Outcome(True, events=(tried("a"), tried("a")))
@@ -170,28 +151,24 @@ WRONG = {
         SATISFIED + call(WATCH, Outcome(True, events=(tried("a"), tried("a"), completed("a"))))
     ),
     "a check that counts one that it has not completed": (
-        WAITS + call(Check("k"), Outcome(1, events=(tried("a"),)))
+        WAITS + call(op.Check("k"), Outcome(1, events=(tried("a"),)))
     ),
-    "a cancellation that misses an entry": WAITS + call(CancelForKey("k"), Outcome(())),
+    "a cancellation that misses an entry": WAITS + call(op.CancelForKey("k"), Outcome(())),
     "an entry that is left by a cancellation": (
         WAITS
-        + call(CancelForKey("k"), Outcome(("a",)))
-        + call(Check("k"), Outcome(0, events=(tried("a"),)))
+        + call(op.CancelForKey("k"), Outcome(("a",)))
+        + call(op.Check("k"), Outcome(0, events=(tried("a"),)))
     ),
     "a time-out that is left by a cancellation": (
-        WAITS + call(CancelForKey("k"), Outcome(("a",))) + HANDED_OVER
+        WAITS + call(op.CancelForKey("k"), Outcome(("a",))) + HANDED_OVER
     ),
-    "a watch after shutdown": call(Shutdown(), Outcome()) + WAITS,
+    "a watch after shutdown": call(op.Shutdown(), Outcome()) + WAITS,
 }
 
 
 @pytest.mark.parametrize("history", WRONG.values(), ids=WRONG)
 def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
-    """
-    Given a history of calls that follow each other, in which one thing is wrong
-    When it is to be explained
-    Then it is not, neither where calls take effect at once nor where they do so in parts
-    """
+    """It is not, neither where calls take effect at once nor where they do so in parts."""
     at_once = explain(history, WholeCalls("a"))
     in_parts = (explain(history, OverlappingCalls("a", first)) for first in (True, False))
     for explanation in (at_once, *in_parts):
@@ -205,8 +182,8 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
         (call(WATCH, Outcome(False, events=(tried("a"),))), {"tries_first": False}),
         (
             WAITS
-            + call(Force("a"), Outcome(True, events=(completed("a"),)))
-            + call(CancelForKey("k"), Outcome(())),
+            + call(op.Force("a"), Outcome(True, events=(completed("a"),)))
+            + call(op.CancelForKey("k"), Outcome(())),
             {"cancels_live": True},
         ),
     ],
@@ -215,11 +192,7 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
 def test_what_one_choice_allows_the_other_forbids(
     history: History, choice: dict[str, bool]
 ) -> None:
-    """
-    Given a history that is right by one choice of a profile
-    When it is to be explained by that choice and by the other
-    Then it is, and is not, whichever comes first, the time-out or the lists
-    """
+    """It is, and is not, whichever comes first, the time-out or the lists."""
     for arms_first in (True, False):
         assert explain(history, OverlappingCalls("a", arms_first, **choice)).is_complete
         assert not explain(history, OverlappingCalls("a", arms_first)).is_complete
@@ -232,23 +205,24 @@ def interleaved(first_call: History, cut: int, second_call: History) -> History:
 SATISFIED_MEANWHILE = interleaved(
     call(WATCH, Outcome(True, events=(tried("a"), tried("a"), completed("a")))),
     2,
-    call(Satisfy("a"), Outcome(), "u"),
+    call(op.Satisfy("a"), Outcome(), "u"),
 )
 CANCELLED_BEFORE_IT_IS_ARMED = (
-    interleaved(WAITS, 3, call(CancelForKey("k"), Outcome(("a",)), "u")) + HANDED_OVER
+    interleaved(WAITS, 3, call(op.CancelForKey("k"), Outcome(("a",)), "u")) + HANDED_OVER
 )
 EXPIRED_WHILE_IT_IS_CANCELLED = WAITS + interleaved(
-    call(CancelForKey("k"), Outcome(("a",))),
+    call(op.CancelForKey("k"), Outcome(("a",))),
     1,
-    call(Check("k"), Outcome(0), "u") + call(Advance(1), Outcome(events=(expired("a"),)), "r"),
+    call(op.Check("k"), Outcome(0), "u")
+    + call(op.Advance(1), Outcome(events=(expired("a"),)), "r"),
 )
 SWEPT_ONE_BY_ONE = (
-    call(Watch("a", ("k", "j"), 1), Outcome(False, events=(tried("a"), tried("a"))))
-    + call(Force("a"), Outcome(True, events=(completed("a"),)))
+    call(op.Watch("a", ("k", "j"), 1), Outcome(False, events=(tried("a"), tried("a"))))
+    + call(op.Force("a"), Outcome(True, events=(completed("a"),)))
     + interleaved(
-        call(Advance(1), Outcome(), "r"),
+        call(op.Advance(1), Outcome(), "r"),
         1,
-        call(CancelForKey("k"), Outcome(())) + call(CancelForKey("j"), Outcome(("a",))),
+        call(op.CancelForKey("k"), Outcome(())) + call(op.CancelForKey("j"), Outcome(("a",))),
     )
 )
 
@@ -265,38 +239,29 @@ SWEPT_ONE_BY_ONE = (
 def test_what_comes_between_two_parts_of_a_call_is_not_explained_by_one_effect(
     history: History,
 ) -> None:
-    """
-    Given a history in which something comes between two parts of a call
-    When it is to be explained
-    Then it is where calls take effect in parts, and not where they take effect at once
-    """
     assert not explain(history, WholeCalls("a")).is_complete
     assert explain(history, OverlappingCalls("a")).is_complete
 
 
 def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect() -> None:
-    """
-    Given a watch in whose course somebody else completes the operation
-    When it is to be explained
-    Then the watch took effect before the check, and returned after it
-    """
-    completes = call(Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u")
-    history = interleaved(WAITS, 3, call(Satisfy("a"), Outcome(), "u") + completes)
+    """When it is to be explained, the watch took effect before the check, and returned after it."""
+    completes = call(op.Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u")
+    history = interleaved(WAITS, 3, call(op.Satisfy("a"), Outcome(), "u") + completes)
     explanation = explain(history, WholeCalls("a"))
     assert explanation.is_complete
-    assert [taken.operation for taken in explanation.order] == [WATCH, Satisfy("a"), Check("k")]
+    assert [taken.operation for taken in explanation.order] == [
+        WATCH,
+        op.Satisfy("a"),
+        op.Check("k"),
+    ]
 
 
 def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
-    """
-    Given an operation under two keys, one of which is cancelled, and which then expires
-    When it is to be explained
-    Then the rules explain it, and those of Kafka do not
-    """
-    watch = Watch("a", ("k", "j"), 1)
+    """When it is to be explained, the rules explain it, and those of Kafka do not."""
+    watch = op.Watch("a", ("k", "j"), 1)
     history = (
         call(watch, Outcome(False, events=(tried("a"), tried("a"))))
-        + call(CancelForKey("k"), Outcome(("a",)))
+        + call(op.CancelForKey("k"), Outcome(("a",)))
         + HANDED_OVER
     )
     assert explain(history, WholeCalls("a")).is_complete

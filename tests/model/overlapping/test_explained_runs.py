@@ -22,11 +22,7 @@ DEFECTS = ("split-test-and-subtract", "blind-store", "swap-gives-up")
 
 @pytest.mark.parametrize("variants", [(), *((each,) for each in DEFECTS)])
 def test_all_at_once_finds_what_each_by_itself_does(variants: tuple[str, ...]) -> None:
-    """
-    Given a pool by the rules, and pools that follow a defect
-    When all runs are checked at once, and when each history is explained by itself
-    Then both say the same, and no history ends earlier than the one that is told
-    """
+    """Both say the same, and no history ends earlier than the one that is told."""
     runs = programmed(pool(2, 2, 2, *variants, strict=True), (1, 2), (1,))
     checked = check_runs(runs, explainer_of_two_bytes())
     rules = sequential(sequential_pool(pool(2, 2, 2, strict=True)))
@@ -38,11 +34,7 @@ def test_all_at_once_finds_what_each_by_itself_does(variants: tuple[str, ...]) -
 
 
 def test_the_run_that_is_told_is_a_shortest_one() -> None:
-    """
-    Given a pool whose requests give up where the swap fails
-    When all runs of two threads that ask again and again are checked
-    Then the run has just the steps that it takes
-    """
+    """The run has just the steps that it takes."""
     shared = pool(2, 2, 2, "swap-gives-up", strict=True)
     run = check_runs(Programmed(shared, {}), explainer_of_two_bytes()).unexplained
     assert run is not None
@@ -52,11 +44,7 @@ def test_the_run_that_is_told_is_a_shortest_one() -> None:
 
 
 def test_programs_that_are_never_over_are_no_verdict() -> None:
-    """
-    Given a program that its model cannot follow to the end
-    When all runs are checked
-    Then there is an error, and no word of everything being explained
-    """
+    """When all runs are checked, there is an error, and no word of everything being explained."""
     never = Programmed(pool(2, 2, 1), {"t1": (Allocate("t1", 1), Allocate("t1", 9))})
     with pytest.raises(NeverOver, match=r"thread 't1' never gets to call .*size_bytes=9"):
         check_runs(never, explainer_of_two_bytes())
@@ -69,10 +57,6 @@ def test_a_limit_that_is_reached_is_no_verdict() -> None:
 
 
 def test_pairs_and_ends_are_counted() -> None:
-    """
-    Given one thread that asks and gives back
-    When its runs are checked
-    Then there is a pair behind each of its four steps and before them, and one is an end
-    """
+    """There is a pair behind each of its four steps and before them, and one is an end."""
     checked = check_runs(programmed(pool(2, 2, 1), (1,)), explainer_of_two_bytes())
     assert (checked.pairs, checked.over) == (5, 1)

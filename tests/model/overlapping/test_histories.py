@@ -15,11 +15,7 @@ from ..concurrent_pools import asks, pool, programmed
 
 
 def test_the_histories_of_two_requests_are_these() -> None:
-    """
-    Given a pool of one byte and two threads that ask for it
-    When the histories are listed
-    Then they are those in which one of them has it, and the other is refused after that
-    """
+    """They are those in which one of them has it, and the other is refused after that."""
     shared = Programmed(pool(1, 1, 2), {"t1": (Allocate("t1", 1),), "t2": (Allocate("t2", 1),)})
     found = list(histories(shared))
     first, one_has, one_not = asks("t1", 1)
@@ -36,11 +32,7 @@ def test_the_histories_of_two_requests_are_these() -> None:
 
 
 def test_a_program_that_cannot_be_followed_is_told() -> None:
-    """
-    Given a program with a call that the model never offers
-    When histories or their number are asked for
-    Then the call is told; nothing comes out empty
-    """
+    """When histories or their number are asked for, the call is told; nothing comes out empty."""
     never = Programmed(pool(1, 1, 1), {"t1": (Allocate("t1", 1), Allocate("t1", 1))})
     message = r"thread 't1' never gets to call Allocate\(buffer='t1', size_bytes=1\)"
     with pytest.raises(NeverOver, match=message):
@@ -56,11 +48,7 @@ def test_a_state_that_never_settles_is_told() -> None:
 
 
 def test_too_much_is_told() -> None:
-    """
-    Given a limit that is too small
-    When histories or their number are asked for
-    Then there is an error that says what to do, and no part of an answer
-    """
+    """There is an error that says what to do, and no part of an answer."""
     runs = programmed(pool(2, 2, 2), (1, 2), (2, 1))
     with pytest.raises(LimitReached, match=r"more than 20 .* shorten them"):
         count_histories(runs, limit=20)
@@ -69,10 +57,6 @@ def test_too_much_is_told() -> None:
 
 
 def test_histories_without_end_are_told() -> None:
-    """
-    Given threads without a program, which may call on for ever
-    When their histories are counted
-    Then there is an error
-    """
+    """Given threads without a program, which may call on for ever: there is an error."""
     with pytest.raises(NeverOver, match="histories without end"):
         count_histories(Programmed(pool(1, 1, 1), {}))

@@ -18,22 +18,18 @@ from purgatory_model.overlapping.interleaving import (
 from purgatory_model.overlapping.linearizability import Taken, explain
 from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.timer import timer_model
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Allocate, Cancel, Elapse, Operation, Release
 from purgatory_spec.outcomes import Outcome, expired
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
 from ..concurrent_pools import pool, programmed, sequential_pool
 
-ONE_BYTE = MemoryPoolModel(MemoryPoolConfiguration(1, 1), MemoryPoolProfile())
-TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
-STEPPED = timer_model(TimerConfiguration(), TimerProfile(executor=Executor.STEPPED))
+ONE_BYTE = MemoryPoolModel(profiles.MemoryPoolConfiguration(1, 1), profiles.MemoryPoolProfile())
+TWO_BYTES = MemoryPoolModel(profiles.MemoryPoolConfiguration(2, 1), profiles.MemoryPoolProfile())
+STEPPED = timer_model(
+    profiles.TimerConfiguration(), profiles.TimerProfile(executor=profiles.Executor.STEPPED)
+)
 
 ASKS, ASKS_TOO = Allocate("a", 1), Allocate("b", 1)
 
@@ -55,22 +51,14 @@ OVERLAPPING: History = (
 
 
 def test_calls_that_overlap_may_take_effect_in_either_order() -> None:
-    """
-    Given a pool of one byte, and two overlapping requests of which the later one is granted
-    When the history is explained
-    Then the later one took effect first
-    """
+    """When the history is explained, the later one took effect first."""
     explanation = explain(OVERLAPPING, sequential(ONE_BYTE))
     assert explanation.is_complete
     assert explanation.order == (Taken("u", ASKS_TOO), Taken("t", ASKS))
 
 
 def test_a_call_that_returned_comes_before_one_that_begins() -> None:
-    """
-    Given the same requests, one after the other
-    When the history is to be explained
-    Then it ends with the refusal that nothing explains
-    """
+    """When the history is to be explained, it ends with the refusal that nothing explains."""
     history = whole("t", ASKS, REFUSED) + whole("u", ASKS_TOO, GRANTED)
     explanation = explain(history, sequential(ONE_BYTE))
     assert explanation.unexplained == history[:2]
@@ -78,11 +66,7 @@ def test_a_call_that_returned_comes_before_one_that_begins() -> None:
 
 
 def test_a_call_that_has_not_returned_may_have_taken_effect() -> None:
-    """
-    Given a request under way, and another one that is refused meanwhile
-    When the history is explained
-    Then the first took effect, though it has not returned
-    """
+    """When the history is explained, the first took effect, though it has not returned."""
     history = (Called("t", ASKS), *whole("u", ASKS_TOO, REFUSED))
     explanation = explain(history, sequential(ONE_BYTE))
     assert explanation.order == (Taken("t", ASKS), Taken("u", ASKS_TOO))
@@ -91,22 +75,14 @@ def test_a_call_that_has_not_returned_may_have_taken_effect() -> None:
 
 
 def test_a_call_that_took_effect_for_another_must_return_so() -> None:
-    """
-    Given a request that must have been granted, because another one was refused meanwhile
-    When it returns refused
-    Then nothing explains the history
-    """
+    """When it returns refused, nothing explains the history."""
     history: History = (Called("t", ASKS), *whole("u", ASKS_TOO, REFUSED), Returned("t", False))
     assert explain(history[:-1], sequential(ONE_BYTE)).is_complete
     assert explain(history, sequential(ONE_BYTE)).unexplained == history
 
 
 def test_results_and_reasons_are_compared() -> None:
-    """
-    Given a request of an illegal size
-    When it returns with the reason, without one, or with another one
-    Then only the first is explained
-    """
+    """Given a request of an illegal size: only the first is explained."""
     asks = Allocate("a", 9)
     right = whole("t", asks, Outcome(rejected=Reason.INVALID_ARGUMENT))
     assert explain(right, sequential(ONE_BYTE)).is_complete
@@ -115,11 +91,7 @@ def test_results_and_reasons_are_compared() -> None:
 
 
 def test_events_belong_to_their_call() -> None:
-    """
-    Given an advance that hands over two tasks, while another thread adds and cancels a third
-    When its events come in either order, in the middle of the other calls
-    Then both are explained, and an event in the wrong thread, twice, or not at all is not
-    """
+    """Both are explained, and an event in the wrong thread, twice, or not at all is not."""
     before = whole("t", Add("a", 1), Outcome()) + whole("t", Add("b", 1), Outcome())
     one, other = Happened("t", expired("a")), Happened("t", expired("b"))
 
@@ -136,11 +108,7 @@ def test_events_belong_to_their_call() -> None:
 
 
 def test_events_may_be_seen_before_and_after_what_they_have_an_effect_on() -> None:
-    """
-    Given an advance whose event is shown before, or after, a cancellation that overlaps with it
-    When the histories are explained
-    Then the advance took effect first in both, for the task was handed over
-    """
+    """The advance took effect first in both, for the task was handed over."""
     before = whole("t", Add("a", 1), Outcome())
     cancelled = whole("u", Cancel("a"), Outcome())
     event = Happened("t", expired("a"))
@@ -228,11 +196,7 @@ def near(history: History, chance: Random) -> History:
 
 
 def test_explained_means_that_some_order_explains_it() -> None:
-    """
-    Given histories of the pool, and some that differ from them in answers and in real time
-    When each is explained, and when all orders of its calls are tried
-    Then both say the same; and there are many of both kinds
-    """
+    """Both say the same; and there are many of both kinds."""
     model = sequential_pool(TRUE_POOL)
     chance = Random(6)
     verdicts: Counter[bool] = Counter()
@@ -245,11 +209,7 @@ def test_explained_means_that_some_order_explains_it() -> None:
 
 
 def test_the_order_that_is_given_explains_the_history() -> None:
-    """
-    Given histories of the pool
-    When each is explained
-    Then the calls in the order given, one after the other, have the same results
-    """
+    """The calls in the order given, one after the other, have the same results."""
     model = sequential_pool(TRUE_POOL)
     for history in TRUE_HISTORIES[:200]:
         order = explain(history, sequential(model)).order

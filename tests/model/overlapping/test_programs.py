@@ -4,11 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from purgatory_model.overlapping.histories import (
-    NeverOver,
-    count_histories,
-    histories,
-)
+from purgatory_model.overlapping.histories import NeverOver, count_histories, histories
 from purgatory_model.overlapping.interleaving import (
     Called,
     Happened,
@@ -25,11 +21,7 @@ from ..concurrent_pools import asks, has_nothing, pool, programmed
 
 
 def test_a_thread_makes_its_calls_in_their_order_and_no_others() -> None:
-    """
-    Given two threads with programs
-    When their histories are looked at
-    Then the calls of each thread are those of its program
-    """
+    """Given two threads with programs: the calls of each thread are those of its program."""
     runs = programmed(pool(2, 2, 2), (1, 2), (2,))
     for history in histories(runs):
         for thread, program in runs.programs.items():
@@ -42,11 +34,7 @@ def test_a_thread_makes_its_calls_in_their_order_and_no_others() -> None:
 
 
 def test_a_call_may_be_left_out_where_it_makes_no_sense() -> None:
-    """
-    Given a thread that is refused, and a program that goes on with a release
-    When releases of nothing are left out, and when they are not
-    Then the runs in which it is refused come to their end, or are no whole runs
-    """
+    """The runs in which it is refused come to their end, or are no whole runs."""
     with_refusals = programmed(pool(1, 1, 2), (1,), (1,))
     without = Programmed(with_refusals.model, with_refusals.programs)
     assert with_refusals.leaves_out is has_nothing
@@ -66,11 +54,7 @@ def test_a_thread_is_in_a_program_or_in_the_background() -> None:
 
 
 def test_threads_in_the_background_may_be_held_back() -> None:
-    """
-    Given two threads of which one has a program
-    When the other one is held back, and when it is free to do what it likes
-    Then there is one history, or no end of histories
-    """
+    """There is one history, or no end of histories."""
     program: dict[str, tuple[Operation, ...]] = {"t1": (Allocate("t1", 1),)}
     held_back = Programmed(pool(1, 1, 2), program, frozenset())
     assert list(histories(held_back)) == [asks("t1", 1)[:2]]
@@ -100,11 +84,7 @@ class Alarm:
 
 
 def test_a_program_names_the_check_and_not_the_event_that_comes_with_it() -> None:
-    """
-    Given a model that shows an event and the check of its key in one step
-    When a program names the check
-    Then the history has both, and the program is at its end
-    """
+    """When a program names the check, the history has both, and the program is at its end."""
     ((satisfies, done, checks, *rest),) = histories(Programmed(Alarm(), {"x": (Check("k"),)}))
     assert (satisfies, done, checks) == (
         Called("x", Satisfy("1")),
@@ -115,11 +95,7 @@ def test_a_program_names_the_check_and_not_the_event_that_comes_with_it() -> Non
 
 
 def test_a_program_may_leave_to_the_model_what_is_watched() -> None:
-    """
-    Given a program that names an operation which the model calls otherwise
-    When every watch fits, and when calls have to be equal
-    Then the program is followed, or never over
-    """
+    """The program is followed, or never over."""
 
     def fits(wanted: Operation, called: Operation) -> bool:
         return isinstance(wanted, Watch) and isinstance(called, Watch)

@@ -62,11 +62,7 @@ HISTORY: History = (
 
 
 def test_the_projection_on_an_operation_is_what_concerns_it() -> None:
-    """
-    Given a history of two operations
-    When it is projected on each
-    Then each projection has the calls that may concern it, its own events, and its shares
-    """
+    """Each projection has the calls that may concern it, its own events, and its shares."""
     assert A.of(HISTORY) == (
         *whole("c", WATCH_A, *happened("c", "tried a", "tried a"), returns=False),
         *whole("x", Check("k"), *happened("x", "tried a"), returns=0),
@@ -93,11 +89,7 @@ def test_both_projections_are_explained() -> None:
 
 
 def test_a_wrong_count_is_left_with_every_operation() -> None:
-    """
-    Given a check that completes one operation of two and returns 2
-    When its history is projected
-    Then the share of each operation is one too large, and nothing explains it
-    """
+    """The share of each operation is one too large, and nothing explains it."""
     wrong = tuple(Returned("x", 2) if event == Returned("x", 1) else event for event in HISTORY)
     assert wrong != HISTORY
     for projection in (A, B):
@@ -106,11 +98,7 @@ def test_a_wrong_count_is_left_with_every_operation() -> None:
 
 
 def test_what_happens_to_it_where_it_is_not_concerned_is_not_explained() -> None:
-    """
-    Given a check of a key that an operation is not watched under, which tries it all the same
-    When the history is projected
-    Then the event stays, outside every call
-    """
+    """When the history is projected, the event stays, outside every call."""
     before = whole("c", WATCH_A, *happened("c", "tried a", "tried a"), returns=False)
     stray = whole("x", Check("other"), *happened("x", "tried a"), returns=0)
     kept = A.of(before + stray)
@@ -138,10 +126,9 @@ Toy = tuple[str, str, bool]
 
 
 class OneWatcherOneCompleter:
-    """Two threads: one watches "a" under k in two steps, the other satisfies it and checks.
+    """Two threads: one watches "a" under k in two steps, the other satisfies it and checks."""
 
-    A faulty one makes its second try before it enters the list.
-    """
+    # A faulty one makes its second try before it enters the list.
 
     def __init__(self, *, faulty: bool) -> None:
         self.faulty = faulty
@@ -180,11 +167,7 @@ PROGRAMS: dict[str, tuple[Operation, ...]] = {"c": (WATCH_A,), "x": (Check("k"),
 
 
 def test_a_check_on_the_fly_is_that_of_the_projected_histories() -> None:
-    """
-    Given a watch with two tries beside an event with its check, and one that tries too early
-    When all runs are checked on the fly, and when the projection of each history is explained
-    Then both say the same: the first is explained where a watch takes effect in parts
-    """
+    """Both say the same: the first is explained where a watch takes effect in parts."""
     for faulty in (False, True):
         for in_parts in (False, True):
             runs = Programmed(OneWatcherOneCompleter(faulty=faulty), PROGRAMS)
@@ -207,11 +190,7 @@ def both_verdicts(
 
 
 def test_a_completion_that_is_lost_is_shown() -> None:
-    """
-    Given a watch whose second try comes before it enters the list
-    When all runs are checked
-    Then there is one in which the event comes in between, and neither side completes
-    """
+    """There is one in which the event comes in between, and neither side completes."""
     runs = Programmed(OneWatcherOneCompleter(faulty=True), PROGRAMS)
     run, _ = both_verdicts(runs, in_parts=True)
     assert run is not None

@@ -53,22 +53,14 @@ def states() -> list[State]:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
 def test_with_nothing_in_between_the_parts_are_one_step(operation: Operation) -> None:
-    """
-    Given a state of a timer and a call
-    When the parts of the call follow each other with nothing in between
-    Then they do what one step of the model does
-    """
+    """Given a state of a timer and a call: they do what one step of the model does."""
     for state in states():
         in_parts = list(undivided(Parts()).effects(state, operation, WHOLE))
         assert in_parts == list(sequential(MODEL).effects(state, operation, WHOLE))
 
 
 def test_a_clock_that_goes_on_between_the_parts_of_an_add_makes_it_due() -> None:
-    """
-    Given an add that has read the clock
-    When another thread moves the clock beyond the expiry before the task is armed
-    Then the task may be handed over as it is armed; an advance does not set the clock back
-    """
+    """The task may be handed over as it is armed; an advance does not set the clock back."""
     rules, add = Parts(), Add("a", 3)
     (read,) = rules.effects(MODEL.initial(), add, WHOLE)
     assert read.then is not None

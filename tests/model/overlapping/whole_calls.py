@@ -1,10 +1,9 @@
-"""The rules for one delayed operation where every call takes effect at once.
+"""The rules for one delayed operation where every call takes effect at once."""
 
-They are a control: histories of calls that overlap are explained by parts of calls
-(``purgatory_model.overlapping.calls``), and many of them not by whole calls. What a call does at
-once is what its parts do with nothing in between. At which point of a watch its time-out is armed
-is free; and a purge that nothing interrupts goes through every list.
-"""
+# They are a control: histories of calls that overlap are explained by parts of calls
+# (``purgatory_model.overlapping.calls``), and many of them not by whole calls. What a call does at
+# once is what its parts do with nothing in between. At which point of a watch its time-out is armed
+# is free; and a purge that nothing interrupts goes through every list.
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
-"""The bundled timer, except that some of its instances do what no subject should do.
+"""The bundled timer, except that some of its instances do what no subject should do."""
 
-A factory of this module is a subject's word, ``bad_subjects:exits``. What goes wrong does so at the
-first ``advance`` of an instance whose wheel has ``BAD_WHEEL_SIZE`` buckets.
-"""
+# A factory of this module is a subject's word, ``bad_subjects:exits``. What goes wrong does so at
+# the first ``advance`` of an instance whose wheel has ``BAD_WHEEL_SIZE`` buckets.
 
 import ctypes
 import os

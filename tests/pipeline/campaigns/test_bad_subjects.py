@@ -70,13 +70,7 @@ MISDEEDS = [
 def test_a_misdeed_is_a_row_and_the_others_go_on(
     subject: str, verdict: str, kind: str, seen: str, good: list[Row], tmp_path: Path
 ) -> None:
-    """
-    Given a subject that does something bad in some runs
-    When a campaign runs
-    Then these runs are rows that say it, with the step that was not answered
-    And every other row is that of a subject that does nothing bad
-    And the first of them is kept as a replay file
-    """
+    """These runs are rows that say it, with the step that was not answered."""
     seconds = 3 if verdict == "hung" else 300
     code, printed = run(
         f"bad_subjects:{subject}", tmp_path / "campaign", runs=RUNS, seconds=seconds, mebibytes=128
@@ -100,21 +94,13 @@ def test_a_misdeed_is_a_row_and_the_others_go_on(
 
 
 def test_what_a_subject_prints_is_no_reply(good: list[Row], tmp_path: Path) -> None:
-    """
-    Given a subject that prints lines
-    When a campaign runs
-    Then its rows are those of a subject that does not
-    """
+    """Given a subject that prints lines: its rows are those of a subject that does not."""
     run("bad_subjects:prints", tmp_path / "campaign", runs=RUNS)
     assert rows(tmp_path / "campaign") == good
 
 
 def test_all_crashed(tmp_path: Path) -> None:
-    """
-    Given a subject that ends its process whenever an instance is made
-    When a campaign runs
-    Then each run is a row, none was visited, and the exit code is that of a failed subject
-    """
+    """Each run is a row, none was visited, and the exit code is that of a failed subject."""
     code, printed = run("bad_subjects:dies_in_the_open", tmp_path / "campaign", runs=4)
     assert code == 3
     assert [row["verdict"] for row in rows(tmp_path / "campaign")] == ["crashed"] * 4
@@ -124,11 +110,7 @@ def test_all_crashed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_shrinking_survives_crashes(tmp_path: Path) -> None:
-    """
-    Given a subject that breaks a rule, and crashes in cases that shrinking comes by
-    When a campaign runs
-    Then the rule is found, by a case of two adds
-    """
+    """When a campaign runs, the rule is found, by a case of two adds."""
     code, _ = run("bad_subjects:miscounts", tmp_path / "campaign", runs=12)
     assert code == 1
     (cause,) = rows(tmp_path / "campaign", "causes")
@@ -136,11 +118,7 @@ def test_shrinking_survives_crashes(tmp_path: Path) -> None:
 
 
 def test_a_subject_that_is_not_there(tmp_path: Path) -> None:
-    """
-    Given the command of an adapter that does not exist
-    When a campaign runs on it
-    Then a sentence says that it cannot be started
-    """
+    """When a campaign runs on it, a sentence says that it cannot be started."""
     with pytest.raises(Problem, match="'no-such-program' cannot be started") as raised:
         run("", tmp_path / "campaign", command="no-such-program")
     assert raised.value.exit_code == 3

@@ -37,11 +37,7 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 def test_a_broken_rule_and_its_replay_file(tmp_path: Path) -> None:
-    """
-    Given a mutant
-    When a campaign judges it
-    Then it exits 1 and names rule, engine and files, and ``purgatory replay`` shows the failure
-    """
+    """It exits 1 and names rule, engine and files, and ``purgatory replay`` shows the failure."""
     words = ("mutant:pool-zero-refused", "--runs", "40", "--seed", "5")
     done = purgatory(tmp_path, "campaign", *words)
     assert done.returncode == 1, done.stderr
@@ -61,11 +57,7 @@ def test_a_broken_rule_and_its_replay_file(tmp_path: Path) -> None:
 
 
 def test_an_adapter_by_its_command(tmp_path: Path) -> None:
-    """
-    Given the command of an adapter
-    When a campaign judges it
-    Then its components are judged, by an adapter that is not served once more
-    """
+    """Its components are judged, by an adapter that is not served once more."""
     written = purgatory(tmp_path, "init", "--lang", "python", "mine")
     assert written.returncode == 0, written.stderr
     command = f"{sys.executable} {tmp_path / 'mine' / 'adapter.py'}"
@@ -90,11 +82,7 @@ PROBLEMS = [
 def test_foreseen_problems(
     words: tuple[str, ...], code: int, sentence: str, tmp_path: Path
 ) -> None:
-    """
-    Given something that cannot be done
-    When it is asked for
-    Then a sentence says so, with the exit code of its kind, and without a traceback
-    """
+    """A sentence says so, with the exit code of its kind, and without a traceback."""
     done = purgatory(tmp_path, "campaign", *words)
     assert done.returncode == code
     assert sentence in done.stderr
@@ -103,12 +91,7 @@ def test_foreseen_problems(
 
 @pytest.mark.slow
 def test_killed_and_taken_up(tmp_path: Path) -> None:
-    """
-    Given a campaign that is killed by SIGKILL after two waves, a result from before beside it
-    When it is taken up
-    Then until then the result is that from before, what was on record is not carried out again,
-        and the result is, to the byte, that of a campaign that nobody killed
-    """
+    """Nothing on record is carried out again; the result is that of a campaign nobody killed."""
     words = ("campaign", "bundled", "--component", "memory-pool", "--wave", "10", "--steps", "8")
     never_killed = purgatory(tmp_path, *words, "--runs", "800", "--seed", "3", "--out", "other")
     assert " carried out now" in never_killed.stdout
@@ -134,11 +117,7 @@ def test_killed_and_taken_up(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
-    """
-    Given a campaign that runs
-    When Ctrl-C is pressed
-    Then it exits 130, says how much is on record and how to go on, and leaves no process behind
-    """
+    """It exits 130, says how much is on record and how to go on, and leaves no process behind."""
     words = ("campaign", "bundled", "--runs", "9000", "--wave", "20", "--out", "out")
     process = begun(tmp_path, *words, "--component", "memory_pool")
     process.send_signal(signal.SIGINT)
@@ -151,12 +130,7 @@ def test_interrupted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_hundred_runs_end_with_a_verdict(tmp_path: Path) -> None:
-    """
-    Given 200 runs of a server, by which some rules were hardly put to the test
-    When the campaign is carried out
-    Then further runs are drawn until each was, and there is a verdict, which is the same when the
-        campaign is taken up; 99 runs are left at that
-    """
+    """Further runs are drawn until each was, and the verdict is the same when it is taken up."""
     words = ("campaign", "bundled", "--component", "channel-muting", "--seed", "1", "--out", "out")
     ended = purgatory(tmp_path, *words, "--runs", "200")
     assert ended.returncode == 0, ended.stdout

@@ -26,11 +26,7 @@ def little_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_result_is_that_of_a_local_campaign(
     partitions: int, spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """
-    Given a mutant
-    When a campaign judges it in this process, and one on Spark in several waves
-    Then every file of the result is the same to the byte
-    """
+    """Given a mutant: every file of the result is the same to the byte."""
     components = [Component.MEMORY_POOL]
     here, there = tmp_path / "here" / "campaign", tmp_path / "there" / "campaign"
     word = "mutant:pool-zero-refused"
@@ -45,11 +41,7 @@ def test_the_result_is_that_of_a_local_campaign(
 def test_crashes_cost_one_run_each(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a subject that ends its process in some runs
-    When a campaign on Spark judges it, and one in this process
-    Then the results are the same, with rows for what crashed
-    """
+    """The results are the same, with rows for what crashed."""
     monkeypatch.chdir(HERE)
     here, there = tmp_path / "here" / "campaign", tmp_path / "there" / "campaign"
     assert run("bad_subjects:exits", here, runs=8)[0] == 3

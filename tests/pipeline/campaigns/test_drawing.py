@@ -13,39 +13,27 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, ComponentSupport
 from purgatory_judge.components import narrowed
 from purgatory_spark.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add
-from purgatory_spec.profiles import (
-    Component,
-    Profile,
-    SameTickOrder,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 
-def drawing_of(component: Component = Component.TIMER, seed: int = 7, steps: int = 50) -> Drawing:
+def drawing_of(
+    component: profiles.Component = profiles.Component.TIMER, seed: int = 7, steps: int = 50
+) -> Drawing:
     return Drawing(component, bundled_subject().profiles[component], seed, steps)
 
 
-@pytest.mark.parametrize("component", Component)
-def test_a_number_draws_the_same_whatever_was_drawn_before(component: Component) -> None:
-    """
-    Given two drawings of the same seed
-    When one draws the numbers up to 12 and the other only the last of them
-    Then both have drawn the same, and the numbers before drew something else
-    """
+@pytest.mark.parametrize("component", profiles.Component)
+def test_a_number_draws_the_same_whatever_was_drawn_before(component: profiles.Component) -> None:
+    """Both have drawn the same, and the numbers before drew something else."""
     all_of_them = [drawing_of(component).draw(number) for number in range(12)]
     assert drawing_of(component).draw(11) == all_of_them[11]
     assert all(case != all_of_them[11] for case in all_of_them[:11])
 
 
-@pytest.mark.parametrize("component", Component)
-def test_what_is_drawn_survives_its_encoding(component: Component) -> None:
-    """
-    Given drawn cases, integers of 53 bits among them
-    When they are encoded and decoded
-    Then they are the same, and so are their ids
-    """
+@pytest.mark.parametrize("component", profiles.Component)
+def test_what_is_drawn_survives_its_encoding(component: profiles.Component) -> None:
+    """When they are encoded and decoded, they are the same, and so are their ids."""
     drawing = drawing_of(component)
     for number in range(20):
         case = drawing.draw(number)
@@ -63,11 +51,7 @@ def test_large_integers_are_drawn_at_all() -> None:
 
 
 def test_other_seeds_and_sizes_draw_other_cases() -> None:
-    """
-    Given another seed, or another size
-    When the same number is drawn
-    Then the case is another, and shorter where fewer steps are wanted
-    """
+    """The case is another, and shorter where fewer steps are wanted."""
     usual = drawing_of().draw(3)
     assert drawing_of(seed=8).draw(3) != usual
     assert len(drawing_of(steps=6).draw(3).operations) < len(usual.operations)
@@ -75,19 +59,15 @@ def test_other_seeds_and_sizes_draw_other_cases() -> None:
 
 
 def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
-    """
-    Given a case
-    When its configuration, its operations, or the profile differ
-    Then the id differs; when only the seed and the sizes of the drawing do, it does not
-    """
+    """The id differs; when only the seed and the sizes of the drawing do, it does not."""
     drawing = drawing_of()
     case = drawing.draw(3)
     identity = drawing.run_id(case)
     assert replace(drawing, seed=99, steps=3).run_id(case) == identity
-    configuration = narrowed(case.configuration, TimerConfiguration)
+    configuration = narrowed(case.configuration, profiles.TimerConfiguration)
     wider = msgspec.structs.replace(configuration, wheel_size=configuration.wheel_size + 1)
-    profile = narrowed(drawing.profile, TimerProfile)
-    ordered = msgspec.structs.replace(profile, same_tick_order=SameTickOrder.FIFO)
+    profile = narrowed(drawing.profile, profiles.TimerProfile)
+    ordered = msgspec.structs.replace(profile, same_tick_order=profiles.SameTickOrder.FIFO)
     others = {
         drawing.run_id(Candidate(wider, case.operations)),
         drawing.run_id(replace(case, operations=case.operations[:-1])),
@@ -98,15 +78,11 @@ def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
     assert all(len(each) == 32 for each in others)
 
 
-@pytest.mark.parametrize("component", Component)
+@pytest.mark.parametrize("component", profiles.Component)
 def test_every_second_number_is_steered_towards_one_rule_in_turn(
-    component: Component, monkeypatch: pytest.MonkeyPatch
+    component: profiles.Component, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given twice as many numbers as there are rules
-    When they are drawn
-    Then each rule was wanted once, and every second number had none
-    """
+    """When they are drawn, each rule was wanted once, and every second number had none."""
     drawing = drawing_of(component)
     support = support_of(component)
     wanted: list[frozenset[str]] = []
@@ -114,7 +90,7 @@ def test_every_second_number_is_steered_towards_one_rule_in_turn(
 
     def spied(
         self: ComponentSupport[Any, Any, Any],
-        profile: Profile,
+        profile: profiles.Profile,
         source: Source,
         rules: frozenset[str],
     ) -> object:

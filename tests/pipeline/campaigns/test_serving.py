@@ -38,11 +38,7 @@ WORDS = ["bundled", "bundled-inline", "bundled-proposal", "mutant:rounds-up"]
 
 @pytest.mark.parametrize("word", WORDS)
 def test_what_is_served_declares_and_answers_the_same(word: str, tmp_path: Path) -> None:
-    """
-    Given a subject in this process, and the same behind a process of its own
-    When both are asked what they declare, and the same cases of every component
-    Then profiles, steps with their outcomes, verdicts and visits are the same
-    """
+    """Profiles, steps with their outcomes, verdicts and visits are the same."""
     here = open_subject(word, work_folder=tmp_path).subject
     with served(word, tmp_path) as there:
         assert there.profiles == here.profiles
@@ -59,11 +55,7 @@ def test_what_is_served_declares_and_answers_the_same(word: str, tmp_path: Path)
 
 
 def test_it_ends_when_its_starter_is_gone_though_the_subject_loops(tmp_path: Path) -> None:
-    """
-    Given a process that has asked a subject for what never returns
-    When that process is killed
-    Then the subject's process ends by itself
-    """
+    """When that process is killed, the subject's process ends by itself."""
     words = f"""
 import sys
 from purgatory_spark.campaigns.isolation import SubjectChoice
@@ -106,11 +98,7 @@ def _gone(process: int, seconds: float) -> bool:
 
 
 def test_forbearance_ends(tmp_path: Path) -> None:
-    """
-    Given a subject whose failures may take two seconds and a half, and an answer that takes longer
-    When it is asked again
-    Then it is asked no more, whatever it would answer
-    """
+    """When it is asked again, it is asked no more, whatever it would answer."""
     with served("bad_subjects:sleeps", tmp_path, seconds=3) as subject:
         asked = Forbearing(subject, seconds=2.5)
         good, bad = TimerConfiguration(), TimerConfiguration(wheel_size=3)

@@ -245,11 +245,7 @@ def test_the_engine_is_told_before_the_work(
 
 
 def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
-    """
-    Given a folder with things of other people, whose names are like those of results
-    When a check writes its results there, twice
-    Then all of it is there; and where the manifest is theirs, nothing is written at all
-    """
+    """All of it is there; and where the manifest is theirs, nothing is written at all."""
     trace, out = tmp_path / "t.jsonl", tmp_path / "out"
     trace.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
     mine = {out / "results-mine", out / "staging-area", out / "results-0123"}
@@ -439,11 +435,7 @@ def test_a_path_that_looks_like_an_address_is_a_path(
 def test_a_second_check_judges_what_is_new(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """
-    Given a folder that was checked, which then gets a whole run, and the rest of one that was cut
-    When it is checked since then
-    Then these two runs are judged, as in a check of all, and a third check finds nothing new
-    """
+    """These two runs are judged, as in a check of all, and a third check finds nothing new."""
     if engine == "spark":
         request.getfixturevalue("spark")
     traces, first, second = (tmp_path / name for name in ("traces", "first", "second"))

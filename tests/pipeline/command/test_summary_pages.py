@@ -55,11 +55,7 @@ def test_what_is_wrong_with_a_line_is_told_in_full() -> None:
 
 
 def test_what_runs_left_open_stands_in_both() -> None:
-    """
-    Given runs that left expiries, calls and observables unjudged, and a control that left none
-    When they are told at a terminal and on a page
-    Then both have the same counts, and of the control neither has any
-    """
+    """Both have the same counts, and of the control neither has any."""
     left = GOOD._replace(run="c", pending_expiries=2, open_calls=1, uncompared=("size",))
     words = (
         "Left open: 2 expiries were not overdue yet, 1 call was open, "

@@ -19,8 +19,17 @@ from purgatory_traces.linearizability.share import Share
 from purgatory_traces.linearizability.words import Words
 from purgatory_traces.traces.lines import TraceLine
 
-from .known_purgatories import EXACT
-from .traces import back, call, entries_of, explained_entries, found_of, located, requests, step
+from .traces import (
+    EXACT,
+    back,
+    call,
+    entries_of,
+    explained_entries,
+    found_of,
+    located,
+    requests,
+    step,
+)
 
 ELEVEN_BYTES = sequential(MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile()))
 """Of a pool that grants eleven times one byte."""
@@ -51,11 +60,7 @@ def names(found: object) -> list[str]:
 
 
 def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
-    """
-    Given a share that takes more than there is, one that is right, and one that nothing explains
-    When they are looked at in this order
-    Then the last one is refuted, the second explained, and the first not decided
-    """
+    """The last one is refuted, the second explained, and the first not decided."""
     budget = Budget(most_configurations=900, calls=16)
     attempt = attempt_at(HARD, RIGHT, WRONG, budget=budget)
     assert names(attempt.refuted) == ["wrong"]
@@ -64,11 +69,7 @@ def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
 
 
 def test_a_share_that_takes_long_is_decided_in_a_later_round() -> None:
-    """
-    Given the same without the share that fails
-    When there is enough
-    Then the first one is refuted, too, after the second was explained
-    """
+    """When there is enough, the first one is refuted, too, after the second was explained."""
     attempt = attempt_at(HARD, RIGHT, budget=Budget())
     assert names(attempt.refuted) == ["hard"]
     assert names(attempt.explained) == ["right"]
@@ -76,11 +77,7 @@ def test_a_share_that_takes_long_is_decided_in_a_later_round() -> None:
 
 
 def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_matters() -> None:
-    """
-    Given a share that takes long, and one that fails at an earlier line
-    When all are looked at to the end
-    Then the first is explained as far as that line
-    """
+    """When all are looked at to the end, the first is explained as far as that line."""
     attempt = attempt_at(HARD, WRONG, budget=Budget())
     assert names(attempt.refuted) == ["wrong"]
     assert names(attempt.explained) == ["hard"]
@@ -90,11 +87,7 @@ def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_mat
 
 
 def test_when_nothing_is_left_what_was_found_is_kept() -> None:
-    """
-    Given a share that fails, and others
-    When what may be looked at is used up behind the first one
-    Then it is refuted, and the others are not decided
-    """
+    """Given a share that fails, and others: it is refuted, and the others are not decided."""
     budget = Budget(most_configurations=1)
     attempt = attempt_at(WRONG, RIGHT, HARD, budget=budget)
     assert names(attempt.refuted) == ["wrong"]
@@ -116,11 +109,7 @@ def checks_at_once(count: int) -> list[TraceLine]:
 
 
 def test_a_run_with_an_operation_that_fails_is_wrong_though_another_is_not_decided() -> None:
-    """
-    Given an operation with many overlapping checks, and one that a check passes over
-    When there is too little memory for the first
-    Then the run is not linearizable at the line of the second; without it, it is inconclusive
-    """
+    """The run is not linearizable at the line of the second; without it, it is inconclusive."""
     bad: list[TraceLine] = [
         step("w", Watch("a", ("k",), 10), False, tried("a"), tried("a")),
         step("w", Satisfy("a")),
@@ -166,11 +155,7 @@ def left_open(history: History, rules: CallRules[Rule], budget: Budget) -> Undec
 
 
 def test_what_is_said_to_be_explained_of_an_undecided_history_is() -> None:
-    """
-    Given random histories, and less and less that may be spent on each
-    When one is not decided
-    Then the beginning that is said to be explained is, and its order is one of its calls
-    """
+    """The beginning that is said to be explained is, and its order is one of its calls."""
     chance = Random(3)
     model = MemoryPoolModel(MemoryPoolConfiguration(3, 1), MemoryPoolProfile())
     rules = ModelRules(sequential(model))
@@ -198,11 +183,7 @@ def test_what_is_said_to_be_explained_of_an_undecided_history_is() -> None:
 
 @pytest.mark.parametrize("allowance", [10, 100])
 def test_an_allowance_ends_a_search_and_not_the_next_one(allowance: int) -> None:
-    """
-    Given a search that may spend little
-    When it is over, and another one begins without an allowance
-    Then the first is not decided, with as many configurations as it was allowed, and the second is
-    """
+    """The first is not decided, with as many configurations as it was allowed."""
     budget = Budget()
     poor = HARD.explained(budget, allowance)
     assert poor.undecided is not None

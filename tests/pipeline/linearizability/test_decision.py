@@ -24,8 +24,11 @@ from purgatory_traces.linearizability.calls import CallRules, ModelRules, Record
 from purgatory_traces.linearizability.checker import Answered
 from purgatory_traces.linearizability.decision import Explained, Stuck, decide
 from purgatory_traces.traces.lines import Located, MemoryPoolInstance
+from purgatory_spec.operations import Allocate, Release, ReleaseForeign
+from purgatory_spec.outcomes import completed
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
-from .traces import back, call, entries_of, event, explained_entries, found_of, located, step
+from .traces import back, call, entries_of, explained_entries, found_of, located
 
 TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
 
@@ -43,11 +46,7 @@ def rounds(count: int) -> History:
 
 
 def test_work_grows_with_the_length_of_a_history_that_is_quiet_now_and_then() -> None:
-    """
-    Given histories of 100 and of 200 rounds of overlapping calls
-    When each is decided
-    Then the longer one takes twice the configurations, and none is remembered in the end
-    """
+    """The longer one takes twice the configurations, and none is remembered in the end."""
     spent = []
     for count in (100, 200):
         budget = Budget(most_configurations=40, calls=4 * count)
@@ -61,11 +60,7 @@ _NOTHING = MemoryPoolProfile()
 
 
 def test_all_states_in_which_a_piece_may_end_are_carried_over() -> None:
-    """
-    Given a pool that may credit what it never granted, and calls that follow one another
-    When a later call shows that it did credit it, or that it did not
-    Then both are explained, and what contradicts both is not
-    """
+    """Both are explained, and what contradicts both is not."""
     first: History = (Called("t", ReleaseForeign(1)), Returned("t"))
     pool = MemoryPoolModel(MemoryPoolConfiguration(1, 1), MemoryPoolProfile())
 
@@ -85,11 +80,7 @@ def test_all_states_in_which_a_piece_may_end_are_carried_over() -> None:
 def test_where_finding_all_ends_is_costly_some_have_to_do_and_the_rest_is_found_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given searches that may not look for further ends once they have one
-    When random histories with many possible ends are decided
-    Then the answers are the same as before, and so is the length of the longest beginning
-    """
+    """The answers are the same as before, and so is the length of the longest beginning."""
     pool = MemoryPoolModel(MemoryPoolConfiguration(2, 2), MemoryPoolProfile())
     chance = Random(5)
     asked = [ReleaseForeign(1), ReleaseForeign(2), Allocate("x", 1), Allocate("y", 2)]
@@ -124,11 +115,7 @@ class Forgetful(CallRules[int]):
 
 
 def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
-    """
-    Given a call that never returns, and others behind it that follow one another
-    When they are decided
-    Then what is remembered does not grow with their number
-    """
+    """When they are decided, what is remembered does not grow with their number."""
     history: History = (Called("t", Allocate("a", 1)),)
     for number in range(200):
         history += (Called("u", Allocate(f"{number}", 1)), Returned("u", True))
@@ -137,11 +124,7 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
 
 
 def test_a_history_is_cut_behind_what_a_call_shows_that_never_returns() -> None:
-    """
-    Given a call that never returns, and shows an event between the calls of another thread
-    When the last of these is answered wrongly, or rightly
-    Then all before the wrong answer is explained, or everything
-    """
+    """All before the wrong answer is explained, or everything."""
 
     def with_last_answer(answer: bool) -> History:
         return (
@@ -165,11 +148,7 @@ def all_granted(count: int, *, size_bytes: int) -> list[Located]:
 
 
 def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
-    """
-    Given a trace of twelve requests that overlap, all granted by a pool of eleven bytes
-    When it is checked with too little memory, and with enough
-    Then it is inconclusive, and then not linearizable, at the last return
-    """
+    """It is inconclusive, and then not linearizable, at the last return."""
     lines = all_granted(12, size_bytes=11)
     poor = found_of(lines, 1000)
     assert poor.answered is Answered.INCONCLUSIVE
@@ -180,11 +159,7 @@ def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
 
 
 def test_where_the_budget_ends_while_the_line_is_looked_for_a_later_line_is_named() -> None:
-    """
-    Given a history that can be refuted at its last return, and more and more configurations
-    When it is checked with each
-    Then it is inconclusive first, then refuted at that line or a later one, then at that line
-    """
+    """It is inconclusive first, then refuted at that line or a later one, then at that line."""
     lines = all_granted(10, size_bytes=8)
     kinds: list[str] = []
     for most in (1000, 1040, 1100):
@@ -201,30 +176,10 @@ def test_where_the_budget_ends_while_the_line_is_looked_for_a_later_line_is_name
 
 
 def test_a_stuck_piece_says_from_which_states_nothing_leads_on() -> None:
-    """
-    Given two rounds and then a wrong answer
-    When they are decided
-    Then the piece that is stuck is the last one, and it begins with an empty pool
-    """
+    """The piece that is stuck is the last one, and it begins with an empty pool."""
     history = (*rounds(2), Called("t", Allocate("x", 1)), Returned("t", False))
     rules = ModelRules(sequential(TWO_BYTES))
     decided = decide(entries_of(history), rules, Budget())
     assert isinstance(decided, Stuck)
     assert decided.places == (16, 18)
     assert {each.state.available_bytes for each in decided.starts} == {2}
-
-
-def test_an_event_and_a_return_outside_every_call_are_not_explained() -> None:
-    """
-    Given a trace with a callback that belongs to no call of a pool
-    When it is checked
-    Then that line is the first that cannot be explained
-    """
-    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 1))
-    lines = located(
-        instance,
-        [step("t", Allocate("a", 1), True), event("t", EventKind.RAN, "a")],
-    )
-    finding = found_of(lines)
-    assert finding.answered is Answered.NOT_LINEARIZABLE
-    assert finding.shares[0].fails_at == 2

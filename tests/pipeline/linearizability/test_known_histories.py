@@ -1,172 +1,46 @@
-"""Histories known to be right and known to be wrong, each with a word why.
+"""Each history of ``histories`` is explained, refuted or left open as stands above it."""
 
-Each is a trace; of the wrong ones the line is given that is the first that cannot be explained.
-"""
+from pathlib import Path
 
 import pytest
 
-from purgatory_spec.operations import (
-    Add,
-    Answer,
-    Cancel,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Script,
-    Watch,
-)
-from purgatory_spec.outcomes import EventKind, completed
 from purgatory_traces.linearizability.checker import Answered
-from purgatory_traces.replay.overlapping.purgatory.operation_monitor import (
-    ANY_KEY_TAKES_TIME_OUT,
-)
 from purgatory_traces.replay.run_replay import RunReplay, rows_of
 from purgatory_traces.results.rows import RunVerdict, VerdictRow
-from purgatory_traces.traces.lines import DeclaredDeviation, TraceLine
+from purgatory_traces.traces.lines import WallClock
+from tests.pipeline.trace_cases import TraceCase, cases_in
 
-from .known_history import WALL, Known
-from .known_memory_pools import POOLS
-from .known_purgatories import EXACT, EXACT_THREAD, PURGATORIES, WAITS, W
-from .known_real_clocks import REAL_CLOCKS
-from .known_timers import THREAD, TIMERS
-from .traces import back, call, event, found_of, located, step
+from .traces import found_of
 
-RAN, TRIED, COMPLETED = EventKind.RAN, EventKind.TRIED, EventKind.COMPLETED
-
-KNOWN = {**POOLS, **TIMERS, **REAL_CLOCKS, **PURGATORIES}
+HISTORIES = cases_in(Path(__file__).with_name("histories"))
 
 
-@pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
-def test_what_is_known_of_a_history_is_found(known: Known) -> None:
-    """
-    Given a history of which it is known whether some order of its calls is allowed
-    When it is checked
-    Then that is found, and for a wrong one the first line that cannot be explained
-    """
-    lines = located(known.instance, known.lines, clock=known.clock, at_ms=known.ended_ms)
-    finding = found_of(lines)
-    if known.wrong_at is None:
-        assert finding.answered is Answered.LINEARIZABLE, finding.reason or finding.shares
-        return
-    assert finding.answered is Answered.NOT_LINEARIZABLE, finding.reason
-    assert finding.shares[0].fails_at == known.wrong_at
+@pytest.mark.parametrize("case", HISTORIES.values(), ids=HISTORIES)
+def test_what_is_known_of_a_history_is_found(case: TraceCase) -> None:
+    """That is found, and for a wrong one the first line that cannot be explained."""
+    finding = found_of(case.lines)
+    told: dict[str, object] = {"answered": finding.answered.value}
+    if finding.reason:
+        told["reason"] = finding.reason
+    if finding.answered is Answered.NOT_LINEARIZABLE:
+        told["wrong_at"] = finding.shares[0].fails_at
+    if "share" in case.expected:
+        told["share"] = finding.shares[0].name
+    if "calls" in case.expected:
+        told["calls"] = finding.calls
+    assert told == {name: value for name, value in case.expected.items() if name != "why"}
 
 
-ON_REAL_CLOCKS = {name: known for name, known in KNOWN.items() if known.clock == WALL}
-
-
-@pytest.mark.parametrize("known", ON_REAL_CLOCKS.values(), ids=ON_REAL_CLOCKS)
-def test_the_replay_finds_the_same(known: Known) -> None:
-    """
-    Given such a history on a real clock, where calls may overlap in a replay, too
-    When it is replayed
-    Then it diverges if it is known to be wrong, and only then
-    """
-    lines = located(known.instance, known.lines, clock=known.clock, at_ms=known.ended_ms)
-    rows = list(rows_of(RunReplay("r"), iter(lines)))
-    (verdict,) = (row for row in rows if isinstance(row, VerdictRow))
-    assert (verdict.verdict == RunVerdict.DIVERGES.value) is (known.wrong_at is not None)
-
-
-def test_a_declared_deviation_need_not_happen() -> None:
-    """
-    Given a purgatory that is known to take the time-out with any key
-    When an operation times out all the same that is cancelled under one of two
-    Then it is explained, as it is where nothing is declared
-    """
-    kept = DeclaredDeviation("PURGATORY-CANCEL-KEEPS-TIME-OUT", ANY_KEY_TAKES_TIME_OUT)
-    lines = (
-        step("t", Watch("a", ("k", "l"), 10), False, *WAITS, at_ms=1),
-        step("t", CancelForKey("k"), ("a",), at_ms=2),
-        event("e", COMPLETED, "a", 13),
-        event("e", EventKind.TIMED_OUT, "a", 13),
-    )
-    for declared in ((), (kept,)):
-        run = located(EXACT_THREAD, lines, clock=WALL, at_ms=100, deviations=declared)
-        assert found_of(run).answered is Answered.LINEARIZABLE
-
-
-BROKEN_OFF = {
-    # Its run may be among the lines that are missing.
-    "a task never runs": REAL_CLOCKS["a task never runs"],
-    # The executor may have completed it, and not told anybody yet.
-    "completed by nobody": PURGATORIES["completed by nobody"],
+ON_REAL_CLOCKS = {
+    name: case
+    for name, case in HISTORIES.items()
+    if name.startswith(("real_clocks", "purgatories")) and isinstance(case.first.clock, WallClock)
 }
 
 
-@pytest.mark.parametrize("known", BROKEN_OFF.values(), ids=BROKEN_OFF)
-def test_what_may_stand_in_missing_lines_is_not_held_against_the_others(known: Known) -> None:
-    """
-    Given a history that is wrong because something does not happen in it
-    When its last line is missing
-    Then it is inconclusive
-    """
-    lines = located(known.instance, known.lines, clock=known.clock, ends=False)
-    finding = found_of(lines)
-    assert finding.answered is Answered.INCONCLUSIVE
-    assert finding.reason == "its last line is missing"
-
-
-def test_a_thread_that_is_stopped_before_its_line_gets_a_number_is_not_late() -> None:
-    """
-    Given a task that ran in time, by its own line, which stands behind a line of a later time
-    When that other line ends its arming, or arms it again
-    Then it is explained; and where it never ran it is not
-    """
-    begun = (call("t", Add("a", 10), 100), back("t", None, 100))
-    for other in (Cancel("a"), Add("a", 400)):
-        late = (*begun, step("u", other, at_ms=300))
-        ran_in_time = (*late, event("e", RAN, "a", 111))
-        right = found_of(located(THREAD, ran_in_time, clock=WALL, at_ms=350))
-        assert right.answered is Answered.LINEARIZABLE
-        wrong = found_of(located(THREAD, late, clock=WALL, at_ms=350))
-        assert wrong.answered is Answered.NOT_LINEARIZABLE
-        assert wrong.shares[0].fails_at == 4
-
-
-SCRIPTED = Watch("a", ("k",), 10, Script(tries=(Answer.WAIT, Answer.WAIT, Answer.COMPLETE)))
-
-
-def test_operations_with_scripts_are_explained_by_whole_calls_or_not_at_all() -> None:
-    """
-    Given an operation whose third try completes it, and a check that overlaps with an elapse
-    When the check completes it, and when it does not
-    Then whole calls explain the first, and of the second nothing is said: parts might
-    """
-    watched = step("t", SCRIPTED, False, *WAITS)
-    begun = (watched, call("u", Elapse(1)), call("t", Check("k")))
-    shown = (event("t", TRIED, "a"), event("t", COMPLETED, "a"))
-    right = found_of(located(EXACT, (*begun, *shown, back("t", 1), back("u"))))
-    assert right.answered is Answered.LINEARIZABLE, right.reason
-    wrong = found_of(located(EXACT, (*begun, back("t", 0), back("u"))))
-    assert wrong.answered is Answered.INCONCLUSIVE
-    assert wrong.reason.startswith("the operation 'a' has a script")
-
-
-def test_a_name_that_is_given_again_is_not_taken_for_the_same_operation() -> None:
-    """
-    Given an operation that is completed, and another one that gets its name
-    When the run is checked
-    Then nothing is said that would hold one against the other
-    """
-    lines = [
-        step("t", W, False, *WAITS, at_ms=1),
-        step("t", Force("a"), True, completed("a"), at_ms=2),
-        step("t", W, False, *WAITS, at_ms=3),
-    ]
-    finding = found_of(located(EXACT_THREAD, lines, clock=WALL, at_ms=5))
-    assert finding.answered is Answered.INCONCLUSIVE
-    assert "the name 'a' is given to a further operation" in finding.reason
-
-
-def test_a_line_without_a_time_on_a_real_clock_is_told() -> None:
-    """
-    Given a run on a real clock, one line of which says no time
-    When it is checked
-    Then it is inconclusive, and the line is named
-    """
-    lines: list[TraceLine] = [call("t", Add("a", 10), 100), back("t")]
-    finding = found_of(located(THREAD, lines, clock=WALL, at_ms=500))
-    assert finding.answered is Answered.INCONCLUSIVE
-    assert finding.reason == "seq 2, trace.jsonl:3, says no time, and the clock is a real one"
+@pytest.mark.parametrize("case", ON_REAL_CLOCKS.values(), ids=ON_REAL_CLOCKS)
+def test_the_replay_finds_the_same(case: TraceCase) -> None:
+    """When it is replayed, it diverges if it is known to be wrong, and only then."""
+    rows = list(rows_of(RunReplay("r"), iter(case.lines)))
+    (verdict,) = (row for row in rows if isinstance(row, VerdictRow))
+    assert (verdict.verdict == RunVerdict.DIVERGES.value) is ("wrong_at" in case.expected)

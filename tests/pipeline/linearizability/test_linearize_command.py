@@ -16,8 +16,7 @@ from purgatory_traces.commands.linearize import linearize as command
 from purgatory_traces.errors import PipelineError
 from purgatory_traces.traces.lines import Located, MemoryPoolInstance
 
-from .known_purgatories import EXACT, WAITS, W
-from .traces import back, call, located, step
+from .traces import EXACT, WAITS, W, back, call, located, step
 
 ONE_BYTE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(1, 1))
 ASKS = (call("t", Allocate("a", 1)), call("u", Allocate("b<c>", 1)))
@@ -39,22 +38,14 @@ def written(path: Path, *runs: list[Located]) -> Path:
 
 
 def test_a_run_that_is_linearizable(tmp_path: Path) -> None:
-    """
-    Given a trace of two overlapping requests, of which the later one is granted
-    When it is checked
-    Then one line says that it is linearizable, and the exit code is 0
-    """
+    """When it is checked, one line says that it is linearizable, and the exit code is 0."""
     result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT)))
     assert result.exit_code == 0
     assert result.output == "✓ run r: linearizable (2 calls, 3 configurations)\n"
 
 
 def test_a_run_that_is_not(tmp_path: Path) -> None:
-    """
-    Given a trace in which one byte is granted twice
-    When it is checked
-    Then the first line is told that cannot be explained, and what could have been answered
-    """
+    """The first line is told that cannot be explained, and what could have been answered."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG))
     result = linearize(path)
     assert result.exit_code == 1
@@ -70,11 +61,7 @@ def test_a_run_that_is_not(tmp_path: Path) -> None:
 
 
 def test_the_worst_run_decides(tmp_path: Path) -> None:
-    """
-    Given a compressed file with a right run, a wrong one, and one whose end is missing
-    When all are checked, and each by itself
-    Then the exit code is that of the worst
-    """
+    """When all are checked, and each by itself, the exit code is that of the worst."""
     path = written(
         tmp_path / "t.jsonl.gz",
         located(ONE_BYTE, RIGHT, run="right"),
@@ -111,11 +98,7 @@ def test_the_worst_run_decides(tmp_path: Path) -> None:
 def test_what_is_missing_or_unusable_is_no_verdict(
     tmp_path: Path, spoil: object, exit_code: int, said: str
 ) -> None:
-    """
-    Given a right trace, of which something is missing or broken
-    When it is checked
-    Then it is inconclusive, and why is said
-    """
+    """When it is checked, it is inconclusive, and why is said."""
     assert callable(spoil)
     lines: list[Located] = spoil(located(ONE_BYTE, RIGHT))
     result = linearize(written(tmp_path / "t.jsonl", lines))
@@ -124,11 +107,7 @@ def test_what_is_missing_or_unusable_is_no_verdict(
 
 
 def test_a_run_without_a_call_is_drawn(tmp_path: Path) -> None:
-    """
-    Given a run that ends as soon as it has begun
-    When it is checked, and its page is asked for
-    Then it is linearizable, and the page is there
-    """
+    """Given a run that ends as soon as it has begun: it is linearizable, and the page is there."""
     page = tmp_path / "t.html"
     result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, ())), "--html", page)
     assert result.exit_code == 0, result.exception
@@ -136,11 +115,7 @@ def test_a_run_without_a_call_is_drawn(tmp_path: Path) -> None:
 
 
 def test_a_wrong_line_is_told_though_a_later_one_cannot_be_read_as_a_call(tmp_path: Path) -> None:
-    """
-    Given a satisfied operation that a check passes over, and that is tried in another one's watch
-    When the run is checked, and its page is asked for
-    Then the check is the first line that cannot be explained, in words and in the picture
-    """
+    """The check is the first line that cannot be explained, in words and in the picture."""
     lines = (
         step("t", W, False, *WAITS),
         step("t", Satisfy("a")),
@@ -155,11 +130,7 @@ def test_a_wrong_line_is_told_though_a_later_one_cannot_be_read_as_a_call(tmp_pa
 
 
 def test_a_check_that_counts_what_was_not_completed_is_told_with_its_answer(tmp_path: Path) -> None:
-    """
-    Given a check that says it has completed one operation, and has completed none
-    When the run is checked
-    Then its return is the line that cannot be explained, and what it returned is told
-    """
+    """Its return is the line that cannot be explained, and what it returned is told."""
     path = written(tmp_path / "t.jsonl", located(EXACT, (step("t", Check("k"), 1),)))
     result = linearize(path)
     assert result.exit_code == 1
@@ -167,22 +138,14 @@ def test_a_check_that_counts_what_was_not_completed_is_told_with_its_answer(tmp_
 
 
 def test_what_is_wrong_before_a_gap_is_wrong(tmp_path: Path) -> None:
-    """
-    Given a wrong trace whose last lines are missing
-    When it is checked
-    Then it is not linearizable
-    """
+    """Given a wrong trace whose last lines are missing: it is not linearizable."""
     lines = located(ONE_BYTE, WRONG)
     result = linearize(written(tmp_path / "t.jsonl", [*lines[:5], *lines[6:]]))
     assert result.exit_code == 1
 
 
 def test_what_cannot_be_asked_for_is_said(tmp_path: Path) -> None:
-    """
-    Given a path that does not exist, a run that is not there, and a file without lines
-    When they are asked for
-    Then each is one sentence and an exit code
-    """
+    """When they are asked for, each is one sentence and an exit code."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT))
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"")
@@ -198,12 +161,7 @@ def test_what_cannot_be_asked_for_is_said(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_threads_calls_effects_and_what_is_wrong(tmp_path: Path) -> None:
-    """
-    Given a wrong trace
-    When a page is asked for
-    Then it loads nothing, has a row for each thread, a bar for each call up to the wrong line, the
-        effects in their order, and the words beside every sign
-    """
+    """The page loads nothing, and has rows, bars, effects in their order, and words for signs."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG))
     result = linearize(path, "--html", tmp_path / "pages" / "t.html")
     assert result.exit_code == 1
@@ -225,11 +183,7 @@ def test_the_page_shows_threads_calls_effects_and_what_is_wrong(tmp_path: Path) 
 
 
 def test_of_a_long_history_a_window_is_drawn(tmp_path: Path) -> None:
-    """
-    Given a hundred calls, and the last one is answered wrongly
-    When a page is asked for
-    Then at most forty calls are drawn, the wrong one among them, and it is said how many are not
-    """
+    """At most forty calls are drawn, the wrong one among them, and it is said how many are not."""
     asked = [
         each
         for number in range(50)
@@ -251,12 +205,7 @@ def test_of_a_long_history_a_window_is_drawn(tmp_path: Path) -> None:
 
 
 def test_the_page_opens_at_the_line_that_cannot_be_explained(tmp_path: Path) -> None:
-    """
-    Given a wrong trace and a right one
-    When pages are asked for
-    Then the timeline of the first opens at its right end, and a link leads to the line; that of the
-        second opens at its beginning
-    """
+    """The timeline of the first opens at its right end, and a link leads to the line."""
     pages = {}
     for name, lines in (("wrong", WRONG), ("right", RIGHT)):
         path = written(tmp_path / f"{name}.jsonl", located(ONE_BYTE, lines))
@@ -275,11 +224,7 @@ ELEVEN_BYTES = MemoryPoolInstance(configuration=MemoryPoolConfiguration(11, 1))
 
 
 def test_of_a_run_that_is_not_decided_what_is_explained_is_told_and_drawn(tmp_path: Path) -> None:
-    """
-    Given a pool that grants one request too many, the last of twelve that overlap
-    When there is too little memory to know it
-    Then the terminal says up to which line it is explained, and the page draws what it is
-    """
+    """The terminal says up to which line it is explained, and the page draws what it is."""
     path = written(tmp_path / "t.jsonl", located(ELEVEN_BYTES, TWELVE))
     page = tmp_path / "t.html"
     result = linearize(path, "--configurations", "1000", "--html", page)
@@ -298,11 +243,6 @@ def test_of_a_run_that_is_not_decided_what_is_explained_is_told_and_drawn(tmp_pa
 
 
 def test_lines_are_named_as_the_check_names_them_also_in_a_second_file(tmp_path: Path) -> None:
-    """
-    Given a wrong run in two files
-    When it is checked
-    Then the file is named in which the wrong line stands, and its line there
-    """
     lines = located(ONE_BYTE, WRONG)
     written(tmp_path / "one.jsonl", lines[:3])
     last = [line._replace(number=number) for number, line in enumerate(lines[3:], 1)]
@@ -313,11 +253,7 @@ def test_lines_are_named_as_the_check_names_them_also_in_a_second_file(tmp_path:
 
 
 def test_large_numbers_are_written_in_one_way(tmp_path: Path) -> None:
-    """
-    Given a run of 1,500 calls
-    When it is checked
-    Then calls and configurations are written alike
-    """
+    """Given a run of 1,500 calls: calls and configurations are written alike."""
     asked = [step("t", Allocate(f"{number}", 1), number == 0) for number in range(1500)]
     result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, asked)))
     assert "(1,500 calls, 3,000 configurations)" in result.output
@@ -329,11 +265,7 @@ def test_large_numbers_are_written_in_one_way(tmp_path: Path) -> None:
 def test_what_cannot_be_read_ends_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, problem: Exception
 ) -> None:
-    """
-    Given a folder that cannot be listed
-    When its runs are asked for
-    Then that is one sentence, and the exit code is not that of a verdict
-    """
+    """That is one sentence, and the exit code is not that of a verdict."""
 
     def fail(paths: object) -> None:
         raise problem
@@ -346,11 +278,7 @@ def test_what_cannot_be_read_ends_in_a_sentence(
 
 
 def test_a_page_that_cannot_be_written_ends_in_a_sentence(tmp_path: Path) -> None:
-    """
-    Given a right trace, and a page in a folder that cannot be made
-    When it is checked
-    Then the verdict is told, and then in a sentence what went wrong
-    """
+    """When it is checked, the verdict is told, and then in a sentence what went wrong."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT))
     result = linearize(path, "--html", path / "t.html")
     assert "linearizable (2 calls" in result.output

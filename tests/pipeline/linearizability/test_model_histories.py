@@ -16,21 +16,6 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projection
-from purgatory_spec.operations import (
-    Allocate,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Release,
-    Watch,
-)
-from purgatory_spec.profiles import (
-    Accounting,
-    Executor,
-    MemoryPoolConfiguration,
-    PurgatoryProfile,
-)
 from purgatory_traces.linearizability.calls import NoHistory, calls_of
 from purgatory_traces.linearizability.checker import Answered, Finding
 from purgatory_traces.traces.lines import (
@@ -39,10 +24,12 @@ from purgatory_traces.traces.lines import (
     PurgatoryInstance,
     TraceLine,
 )
+from purgatory_spec import operations as op
+from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 
-Programs = dict[str, tuple[Operation, ...]]
+Programs = dict[str, tuple[op.Operation, ...]]
 
 
 def told(history: History) -> Iterator[TraceLine]:
@@ -78,10 +65,10 @@ PROPOSAL_TRACE = PurgatoryInstance(
 )
 NOBODY: Programs = {"completer": (), "canceller": (), "forcer": ()}
 BUSY: Programs = {
-    "caller": (Watch("1", ("k1", "k2"), 1),),
-    "completer": (Check("k1"),),
-    "canceller": (CancelForKey("k2"),),
-    "forcer": (Force("1"),),
+    "caller": (op.Watch("1", ("k1", "k2"), 1),),
+    "completer": (op.Check("k1"),),
+    "canceller": (op.CancelForKey("k2"),),
+    "forcer": (op.Force("1"),),
 }
 
 
@@ -110,11 +97,7 @@ def _run(programmed: Programmed, seed: int) -> History:  # type: ignore[type-arg
 
 
 def test_runs_of_the_exact_accounting_are_explained() -> None:
-    """
-    Given random runs of a watch, a check, a cancellation, a force, a timer and an executor
-    When each is told as a trace, some of them broken off
-    Then all are explained
-    """
+    """When each is told as a trace, some of them broken off, all are explained."""
     instance = replace(EXACT, purgers=("purger",))
     for seed in range(100):
         history = exact(instance, BUSY, seed)
@@ -124,24 +107,16 @@ def test_runs_of_the_exact_accounting_are_explained() -> None:
 
 @pytest.mark.parametrize("variant", ["no-second-try", "test-then-set", "winner-stays-in-timer"])
 def test_a_fault_of_the_exact_accounting_is_found(variant: str) -> None:
-    """
-    Given the concurrent purgatory with a fault
-    When random runs of it are told as traces
-    Then one of them at least is not explained
-    """
+    """Given the concurrent purgatory with a fault: one of them at least is not explained."""
     instance = replace(EXACT, keys=("k1",), variants=frozenset({variant}))
-    programs: Programs = {"caller": (Watch("1", ("k1",), 1),), "completer": (Check("k1"),)}
+    programs: Programs = {"caller": (op.Watch("1", ("k1",), 1),), "completer": (op.Check("k1"),)}
     found = {checked(exact(instance, programs, seed), EXACT_TRACE).answered for seed in range(300)}
     assert Answered.NOT_LINEARIZABLE in found
     assert Answered.INCONCLUSIVE not in found
 
 
 def test_runs_in_the_proposals_order_are_explained() -> None:
-    """
-    Given random runs of the proposal's order, with a reaper that purges
-    When each is told as a trace
-    Then all are explained, operation by operation
-    """
+    """When each is told as a trace, all are explained, operation by operation."""
     instance = ProposalInstance(
         completers=("x1", "x2"),
         keys=("k1", "k2"),
@@ -151,9 +126,9 @@ def test_runs_in_the_proposals_order_are_explained() -> None:
         programs=True,
     )
     programs: Programs = {
-        "c1": (Watch("1", ("k1", "k2"), 1),),
-        "x1": (Check("k1"), Check("k2")),
-        "x2": (CancelForKey("k1"), Check("k2")),
+        "c1": (op.Watch("1", ("k1", "k2"), 1),),
+        "x1": (op.Check("k1"), op.Check("k2")),
+        "x2": (op.CancelForKey("k1"), op.Check("k2")),
     }
     model = ConcurrentProposal(instance)
     callers = {each: programs.get(each, ()) for each in ("c1", "x1", "x2")}
@@ -166,8 +141,8 @@ def test_runs_in_the_proposals_order_are_explained() -> None:
     assert explained > 30
 
 
-def _fits(wanted: Operation, called: Operation) -> bool:
-    return isinstance(called, Watch) if isinstance(wanted, Watch) else wanted == called
+def _fits(wanted: op.Operation, called: op.Operation) -> bool:
+    return isinstance(called, op.Watch) if isinstance(wanted, op.Watch) else wanted == called
 
 
 def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
@@ -176,13 +151,13 @@ def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
         MemoryPoolConfiguration(2, 2), ("t1", "t2", "t3"), False, frozenset(variants)
     )
     programs: Programs = {
-        thread: (Allocate(thread, size), Release(thread))
+        thread: (op.Allocate(thread, size), op.Release(thread))
         for thread, size in (("t1", 1), ("t2", 2), ("t3", 1))
     }
 
-    def leaves_out(state: object, thread: str, operation: Operation) -> bool:
+    def leaves_out(state: object, thread: str, operation: op.Operation) -> bool:
         assert hasattr(state, "thread")
-        return isinstance(operation, Release) and not state.thread(thread).held_bytes
+        return isinstance(operation, op.Release) and not state.thread(thread).held_bytes
 
     return Programmed(pool, programs, leaves_out=leaves_out)
 
@@ -191,11 +166,7 @@ POOL_TRACE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 2))
 
 
 def test_every_history_of_the_pool_is_explained() -> None:
-    """
-    Given every history of three threads that ask a pool and give back, each once
-    When every tenth of them is told as a trace
-    Then all are explained
-    """
+    """When every tenth of them is told as a trace, all are explained."""
     looked_at = 0
     for history in list(histories(pool_of()))[::10]:
         assert checked(history, POOL_TRACE).answered is Answered.LINEARIZABLE, history
@@ -204,11 +175,7 @@ def test_every_history_of_the_pool_is_explained() -> None:
 
 
 def test_some_history_of_a_pool_that_stores_blindly_is_not() -> None:
-    """
-    Given a pool that stores what it has read, less what it grants
-    When its histories are told as traces
-    Then some are not explained
-    """
+    """Given a pool that stores what it has read, less what it grants: some are not explained."""
     found = [checked(history, POOL_TRACE).answered for history in histories(pool_of("blind-store"))]
     assert Answered.NOT_LINEARIZABLE in found
 
@@ -227,11 +194,7 @@ def spoiled(history: History, chance: Random) -> History:
 
 
 def test_of_divided_calls_the_search_says_what_the_models_explainer_says() -> None:
-    """
-    Given random runs of the exact accounting, and such runs with something changed
-    When each is explained for its operation by the model's explainer, and by the search
-    Then both say the same, and stop at the same event
-    """
+    """Both say the same, and stop at the same event."""
     chance = Random(11)
     projection = Projection("1", frozenset(EXACT.keys))
     rules = OverlappingCalls("1", arms_first=True)

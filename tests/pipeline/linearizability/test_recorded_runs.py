@@ -118,11 +118,7 @@ class RacingPool(SimpleMemoryPool):
 
 
 def test_a_recorded_pool_is_linearizable(tmp_path: Path) -> None:
-    """
-    Given a pool of ours, and four threads that ask and give back
-    When the recorded run is checked
-    Then it is linearizable, and calls did overlap in it
-    """
+    """When the recorded run is checked, it is linearizable, and calls did overlap in it."""
     recorder = Recorder(tmp_path / "pool.jsonl", "r")
     use_pool(RecordedMemoryPool(recorder, UnhurriedPool(100, 40)), 250)
     recorder.close()
@@ -133,11 +129,7 @@ def test_a_recorded_pool_is_linearizable(tmp_path: Path) -> None:
 
 
 def test_a_race_in_a_recorded_pool_is_found(tmp_path: Path) -> None:
-    """
-    Given a pool that looks what is available under a lock, and debits under it again
-    When a recorded run of four threads is checked
-    Then it is not linearizable: more was granted than any order of the requests allows
-    """
+    """It is not linearizable: more was granted than any order of the requests allows."""
     recorder = Recorder(tmp_path / "pool.jsonl", "r")
     use_pool(RecordedMemoryPool(recorder, RacingPool(60, 40)), 250)
     recorder.close()
@@ -146,11 +138,7 @@ def test_a_race_in_a_recorded_pool_is_found(tmp_path: Path) -> None:
 
 
 def test_a_recorded_timer_is_linearizable(tmp_path: Path) -> None:
-    """
-    Given a timer of ours on the real clock, and four threads that add, cancel and add again
-    When the recorded run is checked
-    Then each task is explained by itself, within the declared lateness
-    """
+    """Each task is explained by itself, within the declared lateness."""
     recorder = Recorder(tmp_path / "timer.jsonl", "r", lateness_ms=60_000)
     timer = RecordedTimer(recorder)
     shared = [timer.task(lambda: None) for _ in range(6)]
@@ -187,11 +175,7 @@ class Fetch(DelayedOperation):
 
 @pytest.mark.parametrize("accounting", ["exact", "proposal"])
 def test_a_recorded_purgatory_is_linearizable(tmp_path: Path, accounting: str) -> None:
-    """
-    Given a purgatory of ours on the real clock, with time-outs, checks, cancellations and purges
-    When the recorded run of four threads is checked
-    Then every operation is explained by itself
-    """
+    """When the recorded run of four threads is checked, every operation is explained by itself."""
     recorder = Recorder(tmp_path / "purgatory.jsonl", "r", lateness_ms=60_000)
     purgatory = RecordedPurgatory[str](
         recorder,

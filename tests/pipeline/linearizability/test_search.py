@@ -90,11 +90,7 @@ def pool_histories(draw: st.DrawFn) -> History:
 @given(pool_histories())
 @settings(max_examples=200)
 def test_it_says_what_the_definition_says(history: History) -> None:
-    """
-    Given a short history, with any answers, of which some calls may never return
-    When the search decides, and when all orders of its calls are tried
-    Then both say the same
-    """
+    """When the search decides, and when all orders of its calls are tried, both say the same."""
     explained = explained_entries(history, sequential(TWO_BYTES)) is None
     assert explained == explained_by_trying_all_orders(history, TWO_BYTES)
 
@@ -102,22 +98,14 @@ def test_it_says_what_the_definition_says(history: History) -> None:
 @given(pool_histories())
 @settings(max_examples=200)
 def test_it_stops_at_the_line_at_which_the_models_explainer_stops(history: History) -> None:
-    """
-    Given a short history
-    When it is explained by following all explanations side by side, and by the search
-    Then both say how long the longest beginning is that is explained
-    """
+    """Given a short history: both say how long the longest beginning is that is explained."""
     unexplained = explain(history, sequential(TWO_BYTES)).unexplained
     expected = None if unexplained is None else len(unexplained) - 1
     assert explained_entries(history, sequential(TWO_BYTES)) == expected
 
 
 def test_both_kinds_of_histories_are_tried() -> None:
-    """
-    Given many of the generated histories
-    When they are counted
-    Then many are explained and many are not
-    """
+    """Given many of the generated histories: many are explained and many are not."""
     chance = Random(3)
     verdicts: Counter[bool] = Counter()
     for _ in range(300):
@@ -140,11 +128,7 @@ def test_both_kinds_of_histories_are_tried() -> None:
 
 
 def test_few_configurations_stand_for_very_many_orders() -> None:
-    """
-    Given eleven overlapping requests to a pool of ten bytes, and all of them are granted
-    When the search decides
-    Then it has refuted all 39,916,800 orders after looking at 2,048 - 1 configurations
-    """
+    """It has refuted all 39,916,800 orders after looking at 2,048 - 1 configurations."""
     pool = MemoryPoolModel(MemoryPoolConfiguration(10, 1), MemoryPoolProfile())
     budget = Budget()
     history = entries_of(requests((True,) * 11))
@@ -155,12 +139,7 @@ def test_few_configurations_stand_for_very_many_orders() -> None:
 
 
 def test_without_memory_every_order_would_be_tried() -> None:
-    """
-    Given the same with fewer requests, and states that are all told apart, so that nothing is met
-        twice
-    When the search decides
-    Then it looks at every beginning of every order
-    """
+    """When the search decides, it looks at every beginning of every order."""
     pool = MemoryPoolModel(MemoryPoolConfiguration(5, 1), MemoryPoolProfile())
     budget = Budget()
 
@@ -192,12 +171,7 @@ def pool_rules_of(size_bytes: int, history: History) -> PoolRules:
 
 
 def test_refused_requests_are_put_in_order_without_trying() -> None:
-    """
-    Given a pool of four bytes, four requests that are granted and eleven that are refused, all of
-        which overlap, and a further one that is granted behind them
-    When the search decides by rules that know that a refusal changes nothing, and by others
-    Then both refute it, and only the second tries every set of refusals
-    """
+    """Both refute it, and only the second tries every set of refusals."""
     history = requests((*[False] * 11, *[True] * 4))
     history = (*history, Called("x", Allocate("x", 1)), Returned("x", True))
     spent = []
@@ -230,11 +204,7 @@ class NothingIsKnown(CallRules[MemoryPoolState]):
     size_bytes=st.integers(1, 4),
 )
 def test_what_changes_nothing_may_take_effect_at_once(answers: list[bool], size_bytes: int) -> None:
-    """
-    Given overlapping requests with any answers
-    When the search knows that a refusal changes nothing, and when it does not
-    Then both find the same, and the first looks at no more than the second
-    """
+    """Both find the same, and the first looks at no more than the second."""
     history = requests(answers)
     knowing = pool_rules_of(size_bytes, history)
     few, many = Budget(), Budget()
@@ -245,11 +215,7 @@ def test_what_changes_nothing_may_take_effect_at_once(answers: list[bool], size_
 
 
 def test_the_order_explains_the_history() -> None:
-    """
-    Given three overlapping requests to a pool of two bytes, of which the first is refused
-    When the search decides
-    Then the order that it gives has the refused one behind the other two
-    """
+    """When the search decides, the order that it gives has the refused one behind the other two."""
     history = entries_of(requests((False, True, True)))
     decided = decide(history, ModelRules(sequential(TWO_BYTES)), Budget())
     assert isinstance(decided, Explained)
@@ -257,11 +223,7 @@ def test_the_order_explains_the_history() -> None:
 
 
 def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
-    """
-    Given a request that never returns, and two later ones of which one is refused
-    When the search decides
-    Then the first took effect, and where none is refused it did not
-    """
+    """When the search decides, the first took effect, and where none is refused it did not."""
     opened: History = (Called("t", Allocate("a", 1)),)
     for answers, first in (((True, False), True), ((True, True), False)):
         entries = entries_of(opened + requests(answers))

@@ -24,11 +24,23 @@ from purgatory_traces.traces.lines import (
     Instance,
     Located,
     ManualClock,
+    PurgatoryInstance,
     Return,
     Step,
     TraceLine,
     WallClock,
 )
+from purgatory_spec.operations import Allocate, Operation, Watch
+from purgatory_spec.outcomes import Event, EventKind, Value, tried
+from purgatory_spec.profiles import Accounting, Executor, PurgatoryProfile
+from purgatory_spec.reasons import Reason
+
+WALL = WallClock(lateness_ms=50)
+EXACT = PurgatoryInstance(
+    profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
+)
+W = Watch("a", ("k",), 10)
+WAITS = (tried("a"), tried("a"))
 
 
 def ns(at_ms: int | None) -> int | None:

@@ -101,11 +101,7 @@ def test_a_divergence_is_found_all_the_same(tmp_path: Path) -> None:
 
 
 def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path) -> None:
-    """
-    Given a stored gzip file in which a digit was changed to something that the rules forbid
-    When its checksum is that of the data before, and when it is that of the data as it is now
-    Then the run is incomplete, and diverges: the control
-    """
+    """The run is incomplete, and diverges: the control."""
     content = b"".join(GOOD["timer"])
     changed = content.replace(b'"delay_ms":3', b'"delay_ms":9', 1)
     as_it_is, as_it_was = gzip.compress(changed, 0), gzip.compress(content, 0)
@@ -123,11 +119,7 @@ def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path)
 
 @pytest.mark.parametrize("cut", range(1, 9))
 def test_a_run_without_its_checksum_does_not_conform(tmp_path: Path, cut: int) -> None:
-    """
-    Given a compressed run whose data is whole, and whose trailer is cut off
-    When it is checked
-    Then it is incomplete; the control, with its trailer, conforms, and so does a run before it
-    """
+    """It is incomplete; the control, with its trailer, conforms, and so does a run before it."""
     before, last = (
         gzip.compress(b"".join(GOOD["purgatory"])),
         gzip.compress(b"".join(GOOD["timer"])),

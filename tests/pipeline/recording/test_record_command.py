@@ -52,11 +52,7 @@ def all_work_in(path: Path) -> bool:
 
 
 def test_a_thread_that_starts_when_there_are_enough_lines_calls_once(tmp_path: Path) -> None:
-    """
-    Given a run that one line is enough for, and four threads, of which the first writes it
-    When it is recorded
-    Then each has called
-    """
+    """When it is recorded, each has called."""
     assert all_work_in(recorded(tmp_path, "bundled", "--events", "1"))
 
 
@@ -121,11 +117,7 @@ def test_an_interrupt_ends_kafkas_trace_cleanly(kafkas_builds: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pool", "new/pool-1.2", "there"])
 def test_a_name_without_a_known_suffix_is_a_folder(tmp_path: Path, name: str) -> None:
-    """
-    Given a name that a check would not know for a trace's
-    When a trace is recorded there
-    Then it is a folder, made where it is missing, and a check of it finds the trace
-    """
+    """It is a folder, made where it is missing, and a check of it finds the trace."""
     (tmp_path / "there").mkdir()
     out = tmp_path / name
     for _ in range(2):

@@ -1,9 +1,8 @@
-"""Runs that are cut: what is live at any line of a run, and what is said of the rest from there on.
+"""Cut runs: what is live at any line of a run, and what is said of the rest."""
 
-A *ledger* goes through the lines and knows what an instance that keeps to the rules holds. Of calls
-that are open it may know that they took effect at once, or that they have not yet: both may be so,
-and a snapshot tells one of the two.
-"""
+# A *ledger* goes through the lines and knows what an instance that keeps to the rules holds. Of
+# calls that are open it may know that they took effect at once, or that they have not yet: both may
+# be so, and a snapshot tells one of the two.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

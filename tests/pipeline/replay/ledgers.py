@@ -2,19 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from purgatory_spec.operations import (
-    Add,
-    Allocate,
-    Cancel,
-    CancelForKey,
-    Check,
-    Lose,
-    Release,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
 from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
+from purgatory_spec import operations as op
 
 from .cut_runs import OpenLine
 
@@ -31,21 +20,21 @@ class TimerLedger:
 
     def takes_effect(self, call: OpenLine, now_ms: int) -> None:
         match call.operation:
-            case Add(task, _) if task in self.early:
+            case op.Add(task, _) if task in self.early:
                 self.early.remove(task)
-            case Add(task, delay_ms) if not self.closed:
+            case op.Add(task, delay_ms) if not self.closed:
                 self._end(task, now_ms)
                 early_ms = call.at_ms + delay_ms
                 self.armed[task] = PendingTask(task, early_ms, max(early_ms, now_ms + delay_ms))
-            case Cancel(task):
+            case op.Cancel(task):
                 self._end(task, now_ms)
-            case Shutdown():
+            case op.Shutdown():
                 self.closed = True
                 for task in list(self.armed):
                     self._end(task, now_ms)
 
     def returns(self, call: OpenLine, now_ms: int) -> None:
-        if isinstance(call.operation, Add) and call.operation.task in self.armed:
+        if isinstance(call.operation, op.Add) and call.operation.task in self.armed:
             task, late_ms = call.operation.task, now_ms + call.operation.delay_ms
             armed = self.armed[task]
             self.armed[task] = PendingTask(task, armed.early_ms, max(armed.late_ms, late_ms))
@@ -96,18 +85,18 @@ class PurgatoryLedger:
 
     def takes_effect(self, call: OpenLine, now_ms: int) -> None:
         match call.operation:
-            case Watch(name, keys):
+            case op.Watch(name, keys):
                 operation = self._named(name)
                 if not (operation.completed and operation.tries < 2):
                     operation.entries += keys
                 if not operation.completed:
                     self._arm(call, operation, now_ms)
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 for operation in self.operations.values():
                     self._cancel(operation, key, now_ms)
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self._named(name).satisfied = True
-            case Shutdown():
+            case op.Shutdown():
                 self.closed = True
                 for operation in self.operations.values():
                     operation.expiry = None
@@ -116,7 +105,7 @@ class PurgatoryLedger:
         return self.operations.setdefault(name, Waiting())
 
     def _arm(self, call: OpenLine, operation: Waiting, now_ms: int) -> None:
-        assert isinstance(call.operation, Watch)
+        assert isinstance(call.operation, op.Watch)
         delay_ms = call.operation.delay_ms
         operation.expiry = (call.at_ms + delay_ms, now_ms + delay_ms)
 
@@ -130,11 +119,11 @@ class PurgatoryLedger:
 
     def returns(self, call: OpenLine, now_ms: int) -> None:
         match call.operation:
-            case Check(key):
+            case op.Check(key):
                 for operation in self.operations.values():
                     if operation.completed and key in operation.entries:
                         operation.entries.remove(key)
-            case Watch(name) if self._named(name).expiry is not None:
+            case op.Watch(name) if self._named(name).expiry is not None:
                 self._arm(call, self._named(name), now_ms)
 
     def shows(self, thread: str, call: OpenLine | None, kind: str, name: str, now_ms: int) -> None:
@@ -144,7 +133,7 @@ class PurgatoryLedger:
         if kind == "completed":
             operation.completed = True
             operation.expiry, operation.queued = None, 0
-            is_watch = call is not None and isinstance(call.operation, Watch)
+            is_watch = call is not None and isinstance(call.operation, op.Watch)
             if is_watch and operation.tries < 2:
                 operation.entries = []
 
@@ -177,9 +166,9 @@ class PoolLedger:
 
     def takes_effect(self, call: OpenLine, now_ms: int) -> None:
         match call.operation:
-            case Allocate(buffer, size_bytes) if call.result is True:
+            case op.Allocate(buffer, size_bytes) if call.result is True:
                 self.held[buffer] = size_bytes
-            case Release(buffer) | Lose(buffer):
+            case op.Release(buffer) | op.Lose(buffer):
                 self.held.pop(buffer, None)
 
     def returns(self, call: OpenLine, now_ms: int) -> None:

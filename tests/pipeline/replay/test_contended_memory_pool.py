@@ -59,11 +59,6 @@ def differing(*, strict: bool) -> list[tuple[int, tuple[int, ...]]]:
 
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 def test_the_order_matters_where_in_some_order_a_request_is_refused(strict: bool) -> None:
-    """
-    Given up to three open requests, and what is available
-    When it is asked whether their order matters
-    Then it does if and only if some order has a request that is refused
-    """
     assert differing(strict=strict) == []
 
 
@@ -85,11 +80,7 @@ SMALL_BEHIND_LARGE: list[Line] = [
 def test_a_small_request_may_be_refused_for_the_sake_of_a_large_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """
-    Given a large and a small request at the same time
-    When the small one is refused
-    Then that is right where the large one takes all there is, and wrong where a byte is left
-    """
+    """That is right where the large one takes all there is, and wrong where a byte is left."""
     all_there_is = begin(MemoryPoolInstance(MemoryPoolConfiguration(5, 5)))
     a_byte_more = begin(MemoryPoolInstance(MemoryPoolConfiguration(6, 5)))
     assert judged(all_there_is, SMALL_BEHIND_LARGE) is None

@@ -99,11 +99,7 @@ def judged_to(judge: TraceJudge, lines: Iterator[Line], number: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_as_much_is_kept_after_50_000_lines_as_after_20_000(name: str) -> None:
-    """
-    Given a run in which all is done with after a while
-    When 50,000 of its lines are judged
-    Then as many entries are in the judge's tables as after 20,000, and as many objects are there
-    """
+    """As many entries are in the judge's tables as after 20,000, and as many objects are there."""
     first, lines_of = LINES[name]
     judge, lines = judge_of(first), lines_of()
     judged_to(judge, lines, EARLY)

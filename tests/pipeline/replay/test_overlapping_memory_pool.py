@@ -15,188 +15,27 @@ from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import ManualClock, MemoryPoolInstance, Step, WallClock
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    ReleaseValidation,
-    ZeroRequest,
-)
-from purgatory_spec.reasons import Reason
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.run_replay import judge_of
-from purgatory_traces.traces.lines import (
-    DeclaredDeviation,
-    HeldBuffer,
-    ManualClock,
-    MemoryPoolInstance,
-    Snapshot,
-    Step,
-    WallClock,
-)
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
-from .wall_clock import NS_PER_MS, Line, at_once, begin, call, judged, lines_of, returns, rule_of
+from .wall_clock import NS_PER_MS, Line, at_once, begin, call, judged, lines_of, returns
 
 SIZES = MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2)
 STRICT = MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2, strict=True)
-IDENTITY = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
 POOL = begin(MemoryPoolInstance(SIZES))
-STRICT_POOL = begin(MemoryPoolInstance(STRICT))
-KNOWS = begin(MemoryPoolInstance(SIZES, IDENTITY))
 
 
 def granted(buffer: str, size_bytes: int) -> list[Line]:
     return at_once(0, Allocate(buffer, size_bytes), True)
 
 
-def refused(buffer: str, size_bytes: int) -> list[Line]:
-    return at_once(0, Allocate(buffer, size_bytes), False)
-
-
-def rejected(operation: Operation, reason: Reason) -> list[Line]:
-    return [call(0, "main", operation), returns(0, "main", None, reason)]
-
-
-FULL = [*granted("a", 2), *granted("b", 2)]
-RELEASE_A = at_once(0, Release("a"))
-
-
-RUNS: dict[str, tuple[list[Line], str | None]] = {
-    "right": ([*FULL, *refused("c", 1), *RELEASE_A, *granted("c", 1)], None),
-    "over the bound": ([*FULL, *granted("c", 1)], "POOL-BOUND"),
-    "refused though there is plenty": (refused("a", 1), "POOL-NON-STRICT"),
-    "lost bytes": ([*FULL, *RELEASE_A, *refused("c", 1)], "POOL-NON-STRICT"),
-    "more than the largest": (granted("a", 3), "POOL-OVERSIZE-REQUEST"),
-    "nothing is granted": (granted("a", 0), "POOL-ZERO-REQUEST"),
-    "less than nothing": (rejected(Allocate("a", -1), Reason.INVALID_ARGUMENT), None),
-    "rejected": (rejected(Allocate("a", 1), Reason.INVALID_ARGUMENT), "POOL-NON-STRICT"),
-    "granted from a release under way": (
-        [*FULL, call(0, "t1", Release("a")), *granted("c", 1), returns(0, "t1")],
-        None,
-    ),
-    "refused during a release": (
-        [*FULL, call(0, "t1", Release("a")), *refused("c", 1), returns(0, "t1")],
-        None,
-    ),
-    "two are granted what is there for one": (
-        [
-            *granted("a", 2),
-            call(0, "t1", Allocate("b", 2)),
-            call(0, "t2", Allocate("c", 2)),
-            returns(0, "t2", True),
-            returns(0, "t1", True),
-        ],
-        "POOL-BOUND",
-    ),
-    "one is refused for the sake of another": (
-        [
-            *granted("a", 2),
-            call(0, "t1", Allocate("b", 2)),
-            call(0, "t2", Allocate("c", 2)),
-            returns(0, "t2", False),
-            returns(0, "t1", True),
-        ],
-        None,
-    ),
-    "never returns": ([*FULL, call(0, "t1", Release("a")), *granted("c", 1)], None),
-}
-"""Runs of a pool of three bytes, with the rule that is broken in their last line."""
-
-
-@pytest.mark.parametrize(("lines", "rule"), RUNS.values(), ids=RUNS)
-def test_some_order_explains_each_answer(lines: list[Line], rule: str | None) -> None:
-    found = judged(POOL, lines)
-    if rule is None:
-        assert found is None
-    else:
-        assert found is not None
-        assert found[1].rule == rule, found[1]
-        assert found[0] == len(lines) - 1
-
-
-ANSWERS_TO_NOTHING: dict[ZeroRequest, list[Line]] = {
-    ZeroRequest.REJECT: rejected(Allocate("n", 0), Reason.INVALID_ARGUMENT),
-    ZeroRequest.REFUSE: refused("n", 0),
-    ZeroRequest.GRANT: granted("n", 0),
-}
-
-
-@pytest.mark.parametrize("is_strict", [False, True], ids=["non-strict", "strict"])
-@pytest.mark.parametrize("means", ANSWERS_TO_NOTHING)
-def test_a_request_for_nothing_means_what_is_declared(means: ZeroRequest, is_strict: bool) -> None:
-    """
-    Given a pool that declares what a request for nothing means
-    When it answers as it declares, and in another way
-    Then the first is right, and the second is not
-    """
-    profile = MemoryPoolProfile(zero_request=means)
-    pool = begin(MemoryPoolInstance(STRICT if is_strict else SIZES, profile))
-    for answered, lines in ANSWERS_TO_NOTHING.items():
-        expected = None if answered is means else "POOL-ZERO-REQUEST"
-        assert rule_of(pool, lines) == expected
-
-
-def test_an_empty_buffer_may_be_refused_where_nothing_was_left_for_an_instant() -> None:
-    """
-    Given a pool, not strict, that grants nothing; one call takes all and one gives it back
-    When a request for nothing that was open all the while is refused, and so is a later one
-    Then the first is right: there was an instant without anything left
-    """
-    pool = begin(MemoryPoolInstance(SIZES, MemoryPoolProfile(zero_request=ZeroRequest.GRANT)))
-    refused_meanwhile = [
-        call(0, "t1", Allocate("n", 0)),
-        *FULL,
-        *RELEASE_A,
-        *at_once(0, Release("b")),
-        returns(0, "t1", False),
-    ]
-    assert rule_of(pool, refused_meanwhile) is None
-    assert rule_of(pool, [*refused_meanwhile, *refused("m", 0)]) == "POOL-ZERO-REQUEST"
-
-
-def test_a_second_release_of_an_empty_buffer_is_free() -> None:
-    """
-    Given a pool that knows its buffers and grants empty ones
-    When an empty one, and one of two bytes, is given back twice and taken both times
-    Then the first is free, and the second breaks a rule
-    """
-    profile = MemoryPoolProfile(ReleaseValidation.IDENTITY, ZeroRequest.GRANT)
-    pool = begin(MemoryPoolInstance(SIZES, profile))
-    assert rule_of(pool, [*granted("a", 0), *RELEASE_A, *RELEASE_A]) is None
-    assert rule_of(pool, [*granted("a", 2), *RELEASE_A, *RELEASE_A]) == "POOL-RELEASE-AGAIN"
-
-
-def test_a_strict_pool_grants_what_it_has() -> None:
-    assert rule_of(STRICT_POOL, [*granted("a", 2), *refused("b", 2), *granted("b", 1)]) is None
-    assert rule_of(STRICT_POOL, [*granted("a", 2), *granted("b", 2)]) == "POOL-BOUND"
-    assert rule_of(STRICT_POOL, [*granted("a", 2), *refused("b", 1)]) == "POOL-STRICT"
-
-
-RELEASED_TWICE_AT_ONCE: list[Line] = [
-    *granted("a", 2),
-    call(0, "t1", Release("a")),
-    call(0, "t2", Release("a")),
-    returns(0, "t1", None, Reason.INVALID_ARGUMENT),
-    returns(0, "t2"),
-]
-
-
-def test_a_pool_that_knows_its_own_rejects_what_is_given_back_twice() -> None:
-    twice = [*granted("a", 2), *RELEASE_A]
-    again = rejected(Release("a"), Reason.INVALID_ARGUMENT)
-    assert rule_of(KNOWS, [*twice, *again]) is None
-    assert rule_of(KNOWS, [*twice, *RELEASE_A]) == "POOL-RELEASE-AGAIN"
-    assert rule_of(KNOWS, RELEASED_TWICE_AT_ONCE) is None
-
-
 @pytest.mark.parametrize("clock", [ManualClock(), POOL.clock], ids=["manual", "real"])
 def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
-    """
-    Given a pool whose release returns true, which no rule asks for
-    When its run is judged, on a manual and on a real clock
-    Then it is right on both; a request that is answered wrongly is found on both
-    """
+    """It is right on both; a request that is answered wrongly is found on both."""
     first = msgspec.structs.replace(POOL, clock=clock)
 
     def steps(again: Operation, result: Value) -> list[Finding | None]:
@@ -223,20 +62,6 @@ def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
     assert steps(Allocate("b", 2), False)[2] is not None
 
 
-def test_bytes_that_were_credited_twice_are_found_when_they_are_granted() -> None:
-    """
-    Given a pool without validation that is given a buffer back twice
-    When it grants more than it had
-    Then only a wrong credit explains that: declared it is a deviation
-    """
-    lines = [*FULL, *RELEASE_A, *RELEASE_A, *granted("c", 2), *granted("d", 1)]
-    assert rule_of(POOL, lines) == "POOL-CONSERVATION"
-    declared = DeclaredDeviation("POOL-CONSERVATION", "credits_anything")
-    judge = judge_of(begin(MemoryPoolInstance(SIZES), deviations=(declared,)))
-    assert [judge.take(line) for line in lines] == [None] * len(lines)
-    assert judge.deviated == ("POOL-CONSERVATION",)
-
-
 def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
     pool = ConcurrentMemoryPool(configuration, ("t1", "t2", "t3"))
     asks = {
@@ -251,11 +76,7 @@ def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
 def test_it_says_what_the_model_says_of_every_history(
     configuration: MemoryPoolConfiguration,
 ) -> None:
-    """
-    Given the histories of three threads that ask a pool, and each with one answer turned round
-    When model and judge are asked whether some order explains them
-    Then they agree
-    """
+    """When model and judge are asked whether some order explains them, they agree."""
     rules = sequential(MemoryPoolModel(configuration, MemoryPoolProfile()))
     first = begin(MemoryPoolInstance(configuration))
     answers = []
@@ -321,13 +142,3 @@ def test_it_can_be_pickled_between_any_two_lines() -> None:
     assert judged(first, lines, pickled=True) is None
     assert judged(first, wrong, pickled=True) == judged(first, wrong)
     assert judged(first, wrong) is not None
-
-
-def test_a_run_may_begin_with_a_snapshot_and_must_agree_with_another() -> None:
-    held = (HeldBuffer("a", 2), HeldBuffer("b", 2))
-    told = Snapshot(run="run", seq=8, at_ns=NS_PER_MS, buffers=held)
-    first = begin(MemoryPoolInstance(SIZES), seq=7)
-    assert rule_of(first, [told, *refused("c", 1), *RELEASE_A, *granted("c", 1)]) is None
-    assert rule_of(first, [told, *granted("c", 1)]) == "POOL-BOUND"
-    assert rule_of(POOL, [*FULL, told]) is None
-    assert rule_of(POOL, [*granted("a", 2), told]) == "POOL-CONSERVATION"

@@ -1,25 +1,24 @@
 """Runs on a real clock that go on in a further file, at any line, with any calls open there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import pytest
 
-from purgatory_spec.operations import Add, Lose, Release
-from purgatory_spec.profiles import MemoryPoolConfiguration
-from purgatory_spec.reasons import Reason
 from purgatory_traces.traces.lines import Begin, Call, MemoryPoolInstance
+from purgatory_spec.profiles import MemoryPoolConfiguration
+from tests.pipeline.trace_cases import TraceCase, cases_of
 
 from .cut_runs import CutRun, Ledger, Said, is_same, said_from
 from .ledgers import PoolLedger, PurgatoryLedger, TimerLedger
-from .test_overlapping_memory_pool import KNOWS, POOL, RELEASED_TWICE_AT_ONCE, granted, right_run
-from .test_overlapping_memory_pool import RUNS as POOL_RUNS
-from .test_overlapping_purgatory import EXACT, PROPOSAL, RIGHT, WRONG
-from .test_overlapping_timer import ADD, TIMER, ran, run_of_a_right_timer
-from .test_overlapping_timer import RUNS as TIMER_RUNS
-from .wall_clock import Line, at_once, begin, call, end, judged, returns
+from .test_overlapping_memory_pool import right_run
+from .test_overlapping_purgatory import EXACT, PROPOSAL
+from .test_overlapping_timer import TIMER, ran, run_of_a_right_timer
+from .wall_clock import Line, begin, end, judged, returns
 
+VERDICTS = Path(__file__).with_name("verdicts")
 LARGE = begin(MemoryPoolInstance(MemoryPoolConfiguration(300, 100)))
 
 
@@ -27,7 +26,7 @@ class Run(NamedTuple):
     """A run, and how it may be that calls took effect: when they began, when they returned."""
 
     first: Begin
-    lines: list[Line]
+    lines: Sequence[Line]
     ledger: Callable[[], Ledger]
     truths: tuple[bool, ...] = (True, False)
 
@@ -36,109 +35,49 @@ LAST = (False,)
 """Calls took effect when they returned: that they did before contradicts what follows."""
 
 
-def timer(*lines: Line, truths: tuple[bool, ...] = (True, False)) -> Run:
-    return Run(TIMER, list(lines), TimerLedger, truths)
+def cut_run(first: Begin, case: TraceCase, ledger: Callable[[], Ledger]) -> Run:
+    """Return a run of a file as one that can be cut."""
+    lines = [line for line in case.rest if not isinstance(line, Begin)]
+    effects = LAST if case.expected["cut"] == "effects last" else (True, False)
+    return Run(first, lines, ledger, effects)
 
 
-def pool(*lines: Line, first: Begin = POOL, truths: tuple[bool, ...] = (True, False)) -> Run:
-    return Run(first, list(lines), PoolLedger, truths)
-
-
-TAKES_EFFECT_LAST = {
-    "add and cancel overlap: added last",
-    "an add without return, not in effect",
-    "overlaps",
-    "an add that overlaps is taken, and lost",
-    "refused during a release",
-}
-TIMERS = {
-    name: timer(*lines, truths=LAST if name in TAKES_EFFECT_LAST else (True, False))
-    for name, (lines, rule) in TIMER_RUNS.items()
-    if rule is None
-} | {
-    "runs": timer(*ADD, ran(160), end(500)),
-    "two adds at once, the shorter last": timer(
-        call(0, "t1", Add("a", 5)),
-        call(0, "t2", Add("a", 60)),
-        returns(1, "t2"),
-        returns(1, "t1"),
-        ran(6),
-        end(500),
-        truths=LAST,
-    ),
-    "a long run": timer(*run_of_a_right_timer(40, 3)),
-}
-POOLS = {
-    name: pool(*lines, truths=LAST if name in TAKES_EFFECT_LAST else (True, False))
-    for name, (lines, rule) in POOL_RUNS.items()
-    if rule is None
-} | {
-    "leaked while it is given back": pool(
-        *granted("a", 2),
-        call(0, "t1", Release("a")),
-        call(0, "t2", Lose("a")),
-        returns(0, "t2", None, Reason.UNKNOWN_NAME),
-        returns(0, "t1"),
-        *granted("b", 2),
-        first=KNOWS,
-    ),
-    "given back twice at once": pool(*RELEASED_TWICE_AT_ONCE, first=KNOWS),
-    # Here calls are granted and give back when they begin.
-    "a long run": pool(*right_run(60, 2, 300), first=LARGE, truths=(True,)),
-}
-PURGATORIES = {
-    f"{name}, {accounting}": Run(first, lines, PurgatoryLedger)
-    for accounting, first in (("exact", EXACT), ("proposal", PROPOSAL))
-    for name, lines in RIGHT.items()
+RUNS = {
+    f"{component}: {name}{suffix}": (run, cut_run(first or run.first, run, ledger))
+    for component, file, ledger, variants in (
+        ("timer", "timers", TimerLedger, {"": None}),
+        ("pool", "memory_pools", PoolLedger, {"": None}),
+        ("purgatory", "purgatories", PurgatoryLedger, {", exact": EXACT, ", proposal": PROPOSAL}),
+    )
+    for name, run in cases_of(VERDICTS / f"wall_clock_{file}.jsonl").items()
+    if "cut" in run.expected
+    for suffix, first in variants.items()
 }
 ALL_RIGHT = {
-    f"{component}: {name}": run
-    for component, runs in (("timer", TIMERS), ("pool", POOLS), ("purgatory", PURGATORIES))
-    for name, run in runs.items()
+    name: run for name, (told, run) in RUNS.items() if told.expected["verdict"] != "diverges"
+} | {
+    "timer: a long run": Run(TIMER, run_of_a_right_timer(40, 3), TimerLedger),
+    # Here calls are granted and give back when they begin.
+    "pool: a long run": Run(LARGE, right_run(60, 2, 300), PoolLedger, (True,)),
 }
 
 
 @pytest.mark.parametrize("run", ALL_RIGHT.values(), ids=ALL_RIGHT)
 def test_a_right_run_is_right_from_any_line_on(run: Run) -> None:
-    """
-    Given a run that is right
-    When it is judged from the snapshot in front of any of its lines, whatever calls are open there,
-        and whether these have taken effect or not
-    Then it is right
-    """
     assert judged(run.first, run.lines) is None
     for truth in run.truths:
         for cut in range(len(run.lines) + 1):
             assert said_from(cut, run.first, run.lines, run.ledger, at_once=truth) is None, cut
 
 
-WRONG_TIMERS = {
-    name: timer(*lines) for name, (lines, rule) in TIMER_RUNS.items() if rule is not None
-} | {
-    "too early": timer(*ADD, ran(149)),
-    "too late": timer(*ADD, ran(173)),
-    "a long run": timer(*run_of_a_right_timer(40, 3), ran(9000, "task 1")),
-}
-WRONG_POOLS = {
-    name: pool(*lines) for name, (lines, rule) in POOL_RUNS.items() if rule is not None
-} | {
-    "given back twice": pool(
-        *granted("a", 2), *at_once(0, Release("a")), *at_once(0, Release("a")), first=KNOWS
-    ),
-}
-WRONG_PURGATORIES = {
-    f"{name}, {accounting}": Run(first, lines, PurgatoryLedger)
-    for accounting, first in (("exact", EXACT), ("proposal", PROPOSAL))
-    for name, (lines, _) in WRONG.items()
-}
 ALL_WRONG = {
-    f"{component}: {name}": run._replace(truths=LAST)
-    for component, runs in (
-        ("timer", WRONG_TIMERS),
-        ("pool", WRONG_POOLS),
-        ("purgatory", WRONG_PURGATORIES),
-    )
-    for name, run in runs.items()
+    name: run._replace(truths=LAST)
+    for name, (told, run) in RUNS.items()
+    if told.expected["verdict"] == "diverges"
+} | {
+    "timer: a long run": Run(
+        TIMER, [*run_of_a_right_timer(40, 3), ran(9000, "task 1")], TimerLedger, LAST
+    ),
 }
 UNKNOWN_NAMES = {
     # What is forced and not live may be new, or have been completed long ago.
@@ -169,11 +108,7 @@ def is_same_or_of_unknown(whole: Said, resumed: Said) -> bool:
 
 @pytest.mark.parametrize("name", ALL_WRONG)
 def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
-    """
-    Given a run that is wrong
-    When it is judged from the snapshot in front of any line up to the wrong one
-    Then the same line is found, or none where a call is open that is not seen from its beginning
-    """
+    """The same line is found, or none where a call is open that is not seen from its beginning."""
     run = ALL_WRONG[name]
     whole = judged(run.first, run.lines)
     assert whole is not None
@@ -187,12 +122,8 @@ def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
 
 
 def test_a_check_that_was_open_is_still_judged() -> None:
-    """
-    Given a check that was open at the snapshot, of a key under which an operation waits
-    When it counts fewer than it has completed since, and when the operation is then lost
-    Then that is found; whether it had tried the operation before is free
-    """
-    lines = [*RIGHT["is completed by a check"]]
+    """That is found; whether it had tried the operation before is free."""
+    lines = [*ALL_RIGHT["purgatory: is completed by a check, exact"].lines]
     counted = [*lines[:-2], returns(9, "main", 0)]
     cut = len(lines) - 4
     assert isinstance(lines[cut - 1], Call)
@@ -208,7 +139,7 @@ def test_a_check_that_was_open_is_still_judged() -> None:
 
 def test_a_snapshot_that_leaves_out_its_open_calls_makes_a_right_run_wrong() -> None:
     """A control: that the open calls are told matters."""
-    run = PURGATORIES["is completed by a check, exact"]
+    run = ALL_RIGHT["purgatory: is completed by a check, exact"]
     cut = len(run.lines) - 3
     told = CutRun(run.lines, run.ledger(), False).go_to(cut)
     without = msgspec.structs.replace(told, calls=())

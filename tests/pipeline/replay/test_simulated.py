@@ -144,11 +144,7 @@ simulations = pytest.mark.parametrize("simulation", SIMULATIONS.values(), ids=SI
 
 @pytest.mark.parametrize(("simulation", "plan"), PLANS.values(), ids=PLANS)
 def test_a_right_run_conforms(simulation: Simulation, plan: object) -> None:
-    """
-    Given runs of an instance that is right, with snapshots in the middle
-    When they are judged, each from its beginning and from each of its snapshots
-    Then they conform, and many of their calls overlap
-    """
+    """They conform, and many of their calls overlap."""
     crowded = 0
     for seed in simulation.seeds:
         machine = simulation.simulated(seed, plan, snapshots=3).machine
@@ -173,11 +169,7 @@ def test_a_right_run_of_a_drawn_instance_conforms(simulation: Simulation, seeds:
 def test_a_fault_is_found_where_it_was_planted(
     simulation: Simulation, plan: object, fault: Enum
 ) -> None:
-    """
-    Given a run in which one thing goes wrong, at a moment that is drawn
-    When it is judged
-    Then the first line that is not allowed is the one that shows it, and the rule is the right one
-    """
+    """The first line that is not allowed is the one that shows it."""
     scene, rules = simulation.scenes[fault]
     for seed in simulation.seeds_of(fault):
         machine = simulation.simulated(seed, plan, scene).machine
@@ -229,11 +221,7 @@ def crowded(calls: int, accounting: Accounting) -> PurgatoryPlan:
 def test_a_large_run_conforms(
     component: str, plan_of: Callable[[int], object], calls: int, share: int
 ) -> None:
-    """
-    Given 8 threads, in a pool with less than they ask for
-    When a run of about 50,000 lines, or of a tenth of that, is judged
-    Then it conforms
-    """
+    """Given 8 threads, in a pool with less than they ask for: it conforms."""
     calls //= share
     machine = SIMULATIONS[component].simulated(1, plan_of(calls)).machine
     assert len(machine.lines) > 15 * calls

@@ -20,11 +20,7 @@ from .simulation.memory_pool_run import simulated_pool
 
 
 def test_a_refusal_that_another_request_explains_is_no_fault() -> None:
-    """
-    Given a pool of one byte that refuses one of two requests though it has the byte
-    When the other one, which is granted, had begun before the refusal returned, or had not
-    Then only the latter is wrong: in the former it may have had the byte first
-    """
+    """Only the latter is wrong: in the former it may have had the byte first."""
     masked = found = 0
     for seed in range(60):
         pool = pool_of(seed, PoolPlan(size_bytes=1, max_single_bytes=1))
@@ -97,11 +93,7 @@ def history_of(lines: list[TraceLine]) -> History:
 
 
 def test_it_says_what_the_model_says_of_each_small_run() -> None:
-    """
-    Given small runs, and each with one answer turned round, somewhere
-    When model and judge are asked whether some order explains them
-    Then they agree
-    """
+    """Given small runs, and each with one answer turned round, somewhere: they agree."""
     answers = []
     for seed in range(60):
         plan = small_plan(seed)

@@ -11,17 +11,11 @@ from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import TimerProfile
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import JudgedLine
-from purgatory_traces.replay.run_replay import judge_of
-from purgatory_traces.traces.lines import (
-    Begin,
-    End,
-    Happened,
-    PurgatoryInstance,
-    Return,
-    Step,
-    TimerInstance,
-    TraceLine,
-)
+from purgatory_traces.replay.judges import judge_of
+from purgatory_traces.traces.lines import Begin, End, Happened, Return, TimerInstance, TraceLine
+from purgatory_spec.operations import Add, Cancel, Shutdown
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.reasons import Reason
 
 from .simulation.judged import verdict_of
 from .simulation.memory_pool_run import drawn_plan as pool_plan
@@ -32,17 +26,7 @@ from .simulation.purgatory_run import simulated_purgatory
 from .simulation.timer import TimerPlan
 from .simulation.timer_run import drawn_plan as timer_plan
 from .simulation.timer_run import simulated_timer
-from .wall_clock import (
-    NS_PER_MS,
-    at_once,
-    begin,
-    call,
-    end,
-    event,
-    judged,
-    returns,
-    rule_of,
-)
+from .wall_clock import at_once, begin, call, end, event, returns
 
 AT_RETURNS = {
     "timer": ("TIMER-SHUTDOWN-CLOSED", "TIMER-NEGATIVE-DELAY"),
@@ -83,12 +67,7 @@ def visited(lines: list[TraceLine]) -> Iterator[tuple[int, TraceLine, Counter[st
 def test_no_return_visits_a_rule_that_its_other_answer_would_keep(
     component: str, lines: list[TraceLine]
 ) -> None:
-    """
-    Given a simulated run that conforms, with calls that overlap
-    When one return gets the other answer, each in turn
-    Then the run diverges wherever the return put one of these rules to the test
-    And some other returns are free, so that the run shows the difference
-    """
+    """The run diverges wherever the return put one of these rules to the test."""
     tested = free = 0
     for place, line, rules in list(visited(lines)):
         if not isinstance(line, Return):
@@ -124,11 +103,7 @@ def runs_outside_calls(lines: list[TraceLine]) -> Iterator[tuple[int, ...]]:
 
 
 def test_no_run_visits_exactly_once_where_a_second_one_would_be_right() -> None:
-    """
-    Given a simulated timer
-    When a run is told twice, each in turn
-    Then the trace diverges wherever the run put it to the test that a task runs once
-    """
+    """The trace diverges wherever the run put it to the test that a task runs once."""
     lines = simulated_timer(11, TimerPlan(threads=8, names=2)).machine.lines
     tested = free = 0
     for place, line, rules in list(visited(lines)):
@@ -159,11 +134,7 @@ def test_no_run_visits_exactly_once_where_a_second_one_would_be_right() -> None:
 def test_no_expiry_is_visited_whose_absence_would_be_right(
     rule: str, lines: list[TraceLine]
 ) -> None:
-    """
-    Given a simulated run that conforms
-    When the lines of one expiry are left out, each in turn
-    Then as many traces diverge at least as expiries were counted as visits
-    """
+    """As many traces diverge at least as expiries were counted as visits."""
     visits = sum(rules[rule] for _, _, rules in visited(lines))
     found = 0
     for places in runs_outside_calls(lines):
@@ -202,45 +173,3 @@ def test_what_a_run_cannot_refute_is_no_visit(lines: list[JudgedLine], kept: set
         assert judge.take(line) is None
     rules = {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE", "TIMER-NOT-LATE"}
     assert {rule for rule in rules if not judge.visits[rule]} == kept
-
-
-@pytest.mark.parametrize("at_once_as", ["call", "step"])
-@pytest.mark.parametrize("name", ["timer", "purgatory"])
-def test_a_shutdown_hides_nothing_that_was_overdue(name: str, at_once_as: str) -> None:
-    """
-    Given an expiry that should have come long before a shutdown, or just before it
-    When the first line since tells of the shutdown
-    Then the former is missing, and the latter may have been dropped
-    """
-    first, armed = TIMER, at_once(0, Add("a", 10))
-    if name == "purgatory":
-        first = begin(PurgatoryInstance())
-        armed = [
-            call(0, "m", Watch("a", ("k",), 10)),
-            event(0, "m", "tried", "a"),
-            event(0, "m", "tried", "a"),
-            returns(0, "m", False),
-        ]
-    for at_ms, is_missing in ((5000, True), (51, True), (50, False)):
-        shut: list[JudgedLine] = at_once(at_ms, Shutdown())
-        if at_once_as == "step":
-            at_ns = at_ms * NS_PER_MS
-            shut = [Step(run="", seq=0, at_ns=at_ns, called_ns=at_ns, operation=Shutdown())]
-        found = judged(first, [*armed, *shut, end(6000)])
-        assert (found is not None) is is_missing, at_ms
-
-
-@pytest.mark.parametrize("operation", [Cancel("a"), Add("a", 10_000)])
-def test_a_call_that_is_open_for_long_may_have_ended_the_arming(operation: Operation) -> None:
-    """
-    Given a call that began before a task was due and returns long after that
-    When it is taken, it may have been so before the task was due: nothing is missing
-    Then it is wrong all the same where the call is rejected
-    """
-    lines = [*at_once(0, Add("a", 10)), call(5, "c", operation), *at_once(500, Cancel("z"))]
-    assert rule_of(TIMER, [*lines, returns(600, "c"), end(700)]) is None
-    assert rule_of(TIMER, lines[:2] + lines[3:] + [end(700)]) == "TIMER-LATENESS", "the control"
-    if isinstance(operation, Add):
-        strict = begin(TimerInstance(profile=TimerProfile(largest_delay_ms=5000)))
-        refused = returns(600, "c", rejected=Reason.TOO_LARGE)
-        assert rule_of(strict, [*lines, refused, end(700)]) == "TIMER-LATENESS"

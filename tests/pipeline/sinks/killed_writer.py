@@ -1,7 +1,6 @@
-"""Writes results into a folder and kills itself at a given point; run by a test.
+"""Writes results into a folder and kills itself at a given point; run by a test."""
 
-Arguments: the folder, the point, and what the rows are about.
-"""
+# Arguments: the folder, the point, and what the rows are about.
 
 import os
 import shutil

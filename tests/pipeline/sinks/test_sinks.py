@@ -192,11 +192,7 @@ def killed(folder: Path, point: str, about: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("point", [point for point in POINTS if point != "never"])
 def test_whatever_kills_the_process_one_of_the_results_is_whole(tmp_path: Path, point: str) -> None:
-    """
-    Given results in a folder
-    When the next check is killed at some point
-    Then the folder holds the previous results or the new ones, whole, and a further check goes on
-    """
+    """The folder holds the previous results or the new ones, whole, and a further check goes on."""
     before = write(tmp_path, ROWS)
     assert killed(tmp_path, point, "new") == -signal.SIGKILL
     found = read_results(tmp_path)

@@ -165,11 +165,7 @@ def test_a_gzip_file_that_breaks_off_is_used_so_far_and_told(tmp_path: Path, kep
 def test_each_run_that_no_checksum_covers_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """
-    Given a compressed file of two members, the second without its checksum
-    When it is read, with room for one run and for many
-    Then behind the lines of the second member comes one that says so for each of its runs
-    """
+    """Behind the lines of the second member comes one that says so for each of its runs."""
     monkeypatch.setattr(sources, "_MOST_RUNS", most)
     second = b'{"run":"a","seq":9}\n{"run":"b","seq":7}\n{"run":"b","seq":5}\n'
     path = tmp_path / "trace.jsonl.gz"
@@ -207,11 +203,7 @@ def flipped(packed: bytes, number: int) -> bytes:
 def test_no_line_counts_of_a_member_that_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
 ) -> None:
-    """
-    Given a compressed file of three members, in the second of which a digit has changed
-    When it is read, in pieces of any size
-    Then the lines of the first count, and of the others one that does not count for each run
-    """
+    """The lines of the first count, and of the others one that does not count for each run."""
     monkeypatch.setattr(byte_streams, "CHUNK_BYTES", chunk_bytes)
     first, second = (gzip.compress(b"\n".join(LINES[a : a + 50]) + b"\n", 0) for a in (100, 200))
     third = gzip.compress(b'{"run":"other","seq":0}\n')

@@ -43,13 +43,7 @@ def test_the_folder_of_settings_does_not_exist() -> None:
 
 @pytest.mark.large
 def test_java_takes_most_classes_from_the_archive(cache: Path, tmp_path: Path) -> None:
-    """
-    Given a check that has archived Java's classes
-    When Spark is started again
-    Then most classes that Java loads are from the archive, and the results are the same
-    When the archive is damaged
-    Then Java does without
-    """
+    """Most classes that Java loads are from the archive, and the results are the same."""
     write_corpus(tmp_path / "traces", 9, 60, faulty=2, files=2)
 
     def check(*words: str, archives: bool = False) -> tuple[dict[str, object], list[str]]:

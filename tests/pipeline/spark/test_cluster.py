@@ -156,12 +156,7 @@ def executors(folder: Path) -> dict[str, set[object]]:
 def test_the_rows_are_those_of_the_local_engine(
     tmp_path: Path, cluster: Cluster, expected: list[Expected]
 ) -> None:
-    """
-    Given lines of all runs in no order, in files that are named by an address and split
-    When they are checked by a cluster with two workers
-    Then the tables are those of the local engine, whose files have paths, and as planted, and both
-        workers have read lines
-    """
+    """The tables are those of the local engine, whose files have paths, and as planted."""
     traces = (tmp_path / "traces").as_uri()
     words = ["trace", "check", "--engine", "spark", *cluster.words(tmp_path / "events")]
     command = [*PURGATORY, *words, "--out", "out", traces]

@@ -108,11 +108,7 @@ def installed(tmp_path: Path) -> Path:
 def test_spark_submit_with_the_wheel(
     tmp_path: Path, expected: list[Expected], installed: Path
 ) -> None:
-    """
-    Given a wheel that is installed where driver and workers find it before the checkout
-    When its application is submitted
-    Then the results are those of the local engine, and everything came out of the wheel
-    """
+    """The results are those of the local engine, and everything came out of the wheel."""
     env = {**environment(tmp_path), "PYTHONPATH": str(installed)}
     asked = "import purgatory_traces, purgatory_model; print(purgatory_traces.__file__)"
     code, said = run([sys.executable, "-c", asked], tmp_path, env)

@@ -24,11 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 def test_files_are_compared_with_the_digests_beside_them(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """
-    Given three files of lines, two of them with the SHA-256 of what was written beside them
-    When a bit flips in one of these two, and the folder is checked by its address
-    Then the rows are those of the local engine: the runs in that file are incomplete
-    """
+    """The rows are those of the local engine: the runs in that file are incomplete."""
     folder = tmp_path / "traces"
     folder.mkdir()
     for run in "abc":

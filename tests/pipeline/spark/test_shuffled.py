@@ -83,11 +83,7 @@ def test_of_runs_that_lie_whole_in_a_share_the_rows_alone_are_shuffled(
 def test_of_runs_that_are_cut_compact_blocks_are_shuffled(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """
-    Given runs each line of which is in another file than the line before
-    When they are checked
-    Then a block for each run and file is shuffled, of fewer bytes a line than the line has
-    """
+    """A block for each run and file is shuffled, of fewer bytes a line than the line has."""
     write_shuffled(traces, RUNS, EVENTS)
     files = [file.read_bytes() for file in sorted(traces.iterdir())]
     (found,) = shuffled(spark, tmp_path)
@@ -99,12 +95,7 @@ def test_of_runs_that_are_cut_compact_blocks_are_shuffled(
 def test_of_a_long_run_that_is_cut_the_first_lines_of_its_files_are_shuffled(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """
-    Given a run in eight files, each further one of which begins with a snapshot
-    When it is checked
-    Then for each file two records and a block of lines are shuffled, without a block for the
-        first, and nothing is read again
-    """
+    """For each file two records and a block of lines are shuffled; nothing is read again."""
     write_one_run(traces, 40_000)
     (found,) = shuffled(spark, tmp_path)
     assert found.records == 3 * LONG_FILES - 1

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from purgatory_spark.engine import engine
-from purgatory_spark.engine.engine import (
-    Plan,
-    in_order,
-    plan_of,
-    replayed,
-)
+from purgatory_spark.engine.engine import Plan, in_order, plan_of, replayed
 from purgatory_spark.engine.tables import summary_of
 from purgatory_spec.profiles import Component
 from purgatory_traces.engines.local import check_locally
@@ -85,12 +80,7 @@ def test_lines_that_were_not_sorted_are_an_error_and_no_verdict(
 
 
 def test_tables_lie_in_folders_by_date_and_component(spark: "SparkSession", tmp_path: Path) -> None:
-    """
-    Given runs of two components in a file of one day, and a cut run in a file of another
-    When they are checked
-    Then Spark reads the tables with the types that are declared, and the folders are those of the
-        days and components; what is not known is null
-    """
+    """Spark reads the tables with the types that are declared."""
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     write_runs(old, "a")
     old.write_bytes(old.read_bytes() + b"".join(run_lines("b", Component.PURGATORY, 60)))
@@ -148,11 +138,7 @@ def test_the_summary_of_all_tasks_is_that_of_the_local_engine(
 def test_rows_that_a_task_has_written_elsewhere_are_missed(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """
-    Given the rows of three tasks, one of which finds no run, as they are on a shared file system
-    When those of one task are gone, as where its machine wrote to a disk of its own
-    Then that is an error, and no summary
-    """
+    """That is an error, and no summary."""
     write_runs(tmp_path / "a.jsonl", "a", "b")
     plan = Plan((str(tmp_path / "a.jsonl"),), ((0,),), partitions=3)
     staging = tmp_path / "staging"

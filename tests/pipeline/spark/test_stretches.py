@@ -1,7 +1,6 @@
-"""A run that is cut at its snapshots has the rows of the same run in one piece, whatever is wrong.
+"""Check that a run cut at its snapshots has the rows of the run in one piece."""
 
-The two halves of the engine, without Spark: each file of a run is read as a share of its own.
-"""
+# The two halves of the engine, without Spark: each file of a run is read as a share of its own.
 
 import pickle
 from collections import Counter
@@ -26,15 +25,7 @@ from purgatory_traces.replay.stretches import Stretch, leap, may_begin
 from purgatory_traces.results.rows import Row, VerdictRow
 from purgatory_traces.snapshots.snapshots import profile_after_snapshot
 from purgatory_traces.traces.from_cases import encoded
-from purgatory_traces.traces.lines import (
-    TRACED,
-    Begin,
-    End,
-    Snapshot,
-    Step,
-    TraceLine,
-    WallClock,
-)
+from purgatory_traces.traces.lines import TRACED, Begin, End, Snapshot, Step, TraceLine, WallClock
 from purgatory_traces.traces.parsing import parse
 from purgatory_traces.traces.synthetic import expected_of, faults_of, run_lines
 from purgatory_traces.traces.synthetic_steps import Fault
@@ -48,10 +39,8 @@ Files = list[list[TraceLine]]
 
 
 def rotated(lines: Sequence[TraceLine], borders: Sequence[int]) -> Files:
-    """The run in files, each of which begins with a first line and a snapshot.
-
-    A border is the number of the line behind it; where the state is not determined there is none.
-    """
+    """The run in files, each of which begins with a first line and a snapshot."""
+    # A border is the number of the line behind it; where the state is not determined there is none.
     begin = lines[0]
     assert isinstance(begin, Begin)
     judge: SequentialJudge | None = SequentialJudge(begin)
@@ -199,11 +188,7 @@ def synthetic(component: Component, events: int, fault: Fault = Fault.NONE) -> l
 @pytest.mark.usefixtures("warmup")
 @pytest.mark.parametrize("component", TRACED)
 def test_planted_faults_behind_a_border(component: Component, tmp_path: Path) -> None:
-    """
-    Given runs with a planted fault in the middle, in files that begin with snapshots up to there
-    When the files are judged apart
-    Then the verdicts are as planted, by leaps, and all rows are those of the run in one piece
-    """
+    """The verdicts are as planted, by leaps, and all rows are those of the run in one piece."""
     for fault in FAULTS_OF_STEPS & set(faults_of(component)):
         files = rotated(synthetic(component, 400, fault), (65, 130, 195))
         paths = written(tmp_path / fault.value, [[encoded(line) for line in f] for f in files])
@@ -219,13 +204,7 @@ def test_planted_faults_behind_a_border(component: Component, tmp_path: Path) ->
 @pytest.mark.parametrize("warmup", [12], indirect=True)
 @pytest.mark.parametrize("component", TRACED)
 def test_generated_runs_with_anything_wrong(component: Component, tmp_path: Path) -> None:
-    """
-    Given generated runs that the implementation has answered, cut where their state is determined,
-        with something wrong in a step, a snapshot, or a line, at a border or anywhere
-    When the files are judged apart
-    Then the rows are those of the run in one piece; some came about by leaps, and some by reading
-        again, which is the control
-    """
+    """The rows are those of the run in one piece."""
     ways: Counter[str] = Counter()
     for seed in range(100):
         source = Random(f"{component.value}/{seed}")
@@ -246,11 +225,7 @@ def test_generated_runs_with_anything_wrong(component: Component, tmp_path: Path
 def test_of_a_long_run_few_lines_are_replayed_where_it_is_put_together(
     tmp_path: Path, warmup: int
 ) -> None:
-    """
-    Given a run in eight files that begin with snapshots, and the same run in files that do not
-    When its pieces meet
-    Then of each further file the first lines are replayed, and of the other run all lines are
-    """
+    """Of each further file the first lines are replayed, and of the other run all lines are."""
     events, count = 4000, 8
     each = events // count
     lines = synthetic(Component.TIMER, events)
@@ -307,11 +282,7 @@ def test_where_a_stretch_may_begin(
 
 
 def test_a_judge_that_knows_less_is_not_believed() -> None:
-    """
-    Given tasks that were armed before a snapshot, which does not tell the rules their expiry tests
-    When a second replay begins with the snapshot
-    Then nothing is taken over before these tasks have run, and everything behind
-    """
+    """Nothing is taken over before these tasks have run, and everything behind."""
     first, second = rotated(synthetic(Component.TIMER, 100), (40,))
     whole, apart = RunReplay("r"), RunReplay("r")
     for line in located(first):

@@ -1,9 +1,8 @@
-"""Runs whose judgement behind a snapshot depends on what was done before it.
+"""Runs whose judgement behind a snapshot depends on what was done before it."""
 
-Each has a border between the cause and a step far behind it that shows the effect, or goes wrong.
-Judged apart, the part behind the border does not know the cause; so the comparison of judges has to
-keep it from being believed.
-"""
+# Each has a border between the cause and a step far behind it that shows the effect, or goes wrong.
+# Judged apart, the part behind the border does not know the cause; so the comparison of judges has
+# to keep it from being believed.
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,84 +14,66 @@ import pytest
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_spark.engine import reading
-from purgatory_spec import cases
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Allocate,
-    CancelForKey,
-    Check,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-    Satisfy,
-    Watch,
-)
-from purgatory_spec.profiles import (
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolObservable,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-)
-from purgatory_traces.engines.local import check_locally
 from purgatory_traces.replay import stretches
 from purgatory_traces.snapshots.snapshots import profile_after_snapshot
 from purgatory_traces.traces.from_cases import encoded, instance_of, trace_of_steps
 from purgatory_traces.traces.lines import TRACED, Begin, Step, TraceLine
+from purgatory_spec import cases, profiles
+from purgatory_spec import operations as op
 
 from .test_pieces import compared
 from .test_stretches import put_together, rotated, with_other_result, without_event, written
 
 WARMUP = 12
-ACCOUNT = {MemoryPoolObservable.AVAILABLE, MemoryPoolObservable.USED}
+ACCOUNT = {profiles.MemoryPoolObservable.AVAILABLE, profiles.MemoryPoolObservable.USED}
 
-CONFIGURATIONS: dict[Component, Configuration] = {
-    Component.TIMER: TimerConfiguration(),
-    Component.PURGATORY: PurgatoryConfiguration(),
-    Component.MEMORY_POOL: MemoryPoolConfiguration(100, 10),
+CONFIGURATIONS: dict[profiles.Component, profiles.Configuration] = {
+    profiles.Component.TIMER: profiles.TimerConfiguration(),
+    profiles.Component.PURGATORY: profiles.PurgatoryConfiguration(),
+    profiles.Component.MEMORY_POOL: profiles.MemoryPoolConfiguration(100, 10),
 }
-CAUSES: dict[Component, list[list[Operation]]] = {
-    Component.TIMER: [[Add("a", 900), Add("a", 500)]],
-    Component.PURGATORY: [
-        [Watch("a", ("k", "l"), 500), CancelForKey("k")],
-        [Watch("a", ("k",), 900), Advance(1), Watch("a", ("l",), 500)],
-        [Watch("a", ("k", "k"), 500)],
+CAUSES: dict[profiles.Component, list[list[op.Operation]]] = {
+    profiles.Component.TIMER: [[op.Add("a", 900), op.Add("a", 500)]],
+    profiles.Component.PURGATORY: [
+        [op.Watch("a", ("k", "l"), 500), op.CancelForKey("k")],
+        [op.Watch("a", ("k",), 900), op.Advance(1), op.Watch("a", ("l",), 500)],
+        [op.Watch("a", ("k", "k"), 500)],
     ],
-    Component.MEMORY_POOL: [
-        [Allocate("a", 11)],
-        [Allocate("a", -1)],
-        [Allocate("a", 0)],
-        [ReleaseNothing()],
-        [ReleaseForeign(3)],
-        [Allocate("a", 5), Release("a", ReleaseForm.COPY), Release("a")],
+    profiles.Component.MEMORY_POOL: [
+        [op.Allocate("a", 11)],
+        [op.Allocate("a", -1)],
+        [op.Allocate("a", 0)],
+        [op.ReleaseNothing()],
+        [op.ReleaseForeign(3)],
+        [op.Allocate("a", 5), op.Release("a", op.ReleaseForm.COPY), op.Release("a")],
     ],
 }
 
 
-def between(component: Component, number: int) -> list[Operation]:
+def between(component: profiles.Component, number: int) -> list[op.Operation]:
     """Operations that leave nothing behind."""
     name = f"b{number}"
     match component:
-        case Component.TIMER:
-            return [Add(name, 0), Advance(2)]
-        case Component.PURGATORY:
-            return [Watch(name, ("m",), 700), Satisfy(name), Check("m")]
+        case profiles.Component.TIMER:
+            return [op.Add(name, 0), op.Advance(2)]
+        case profiles.Component.PURGATORY:
+            return [op.Watch(name, ("m",), 700), op.Satisfy(name), op.Check("m")]
         case _:
-            return [Allocate(name, 4), Release(name)]
+            return [op.Allocate(name, 4), op.Release(name)]
 
 
-def effect(component: Component) -> list[Operation]:
+def effect(component: profiles.Component) -> list[op.Operation]:
     """The steps that the cause has a bearing on."""
-    if component is Component.MEMORY_POOL:
-        return [Allocate("last", 6)]
-    return [Check("k"), Advance(600)] if component is Component.PURGATORY else [Advance(600)]
+    if component is profiles.Component.MEMORY_POOL:
+        return [op.Allocate("last", 6)]
+    return (
+        [op.Check("k"), op.Advance(600)]
+        if component is profiles.Component.PURGATORY
+        else [op.Advance(600)]
+    )
 
 
-def drawn(component: Component, source: Random) -> list[list[TraceLine]]:
+def drawn(component: profiles.Component, source: Random) -> list[list[TraceLine]]:
     """Such a run in two files; the last step may be wrong."""
     cause = source.choice(CAUSES[component])
     count = source.randint(2 * WARMUP, 3 * WARMUP)
@@ -106,7 +87,7 @@ def drawn(component: Component, source: Random) -> list[list[TraceLine]]:
     profile = profile_of(subject, component)
     instance = instance_of(configuration, profile)
     profile = profile_after_snapshot(instance)
-    if component is Component.MEMORY_POOL:
+    if component is profiles.Component.MEMORY_POOL:
         profile = msgspec.structs.replace(profile, observables=profile.observables - ACCOUNT)
     instance = msgspec.structs.replace(instance, profile=profile)
     pairs = zip(operations, outcomes, strict=True)
@@ -129,14 +110,9 @@ def texts(files: Sequence[Sequence[TraceLine]]) -> list[list[bytes]]:
 
 @pytest.mark.parametrize("component", TRACED)
 def test_it_is_known_where_the_run_is_put_together(
-    component: Component, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    component: profiles.Component, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given such runs of a component
-    When their files are judged apart
-    Then the rows are those of the run in one piece; and without the comparison of judges, which is
-        the control, those of some are not
-    """
+    """The rows are those of the run in one piece."""
     monkeypatch.setattr(reading, "WARMUP", WARMUP)
     wrong = 0
     for seed in range(20):

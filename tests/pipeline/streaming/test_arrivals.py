@@ -70,11 +70,7 @@ WHOLE = lines("a") + b'{"run":"b","seq":2}\r\n\n\n  \ngarbage\n' + lines("c", "d
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n\n", b"half a li"], ids=repr)
 def test_a_file_that_grows_is_read_as_if_it_had_not(tmp_path: Path, end: bytes) -> None:
-    """
-    Given a file with empty lines, carriage returns and a line that is none
-    When it is looked at as it grows from any length to any end
-    Then each line is read once, by its number, and what was told last is what a check would tell
-    """
+    """Each line is read once, by its number, and what was told last is what a check would tell."""
     whole = WHOLE + (b"\n" if end.startswith(b"half") else b"") + end
     for cut in range(len(whole) + 1):
         watched = Watched(tmp_path / str(cut))
@@ -100,11 +96,7 @@ def test_a_name_that_is_used_again_is_another_file(watched: Watched) -> None:
 
 
 def test_a_file_that_is_cut_begins_anew(watched: Watched) -> None:
-    """
-    Given a file that was read
-    When a copy is put beside it and it is emptied, as some log rotations do, and written again
-    Then the copy is read, whose lines are set aside as copies, and what is new is read
-    """
+    """The copy is read, whose lines are set aside as copies, and what is new is read."""
     watched.log.write_bytes(lines("a"))
     assert watched.runs() == ["a"]
     shutil.copy(watched.log, watched.logs / "log-1.jsonl")
@@ -130,11 +122,7 @@ def test_a_file_that_loses_its_end_is_told_and_read_on(watched: Watched) -> None
 
 
 def test_a_compressed_file_that_grows_is_told(watched: Watched) -> None:
-    """
-    Given a compressed file that was read
-    When something is added to it
-    Then that is not read, and a row says so until the file is gone
-    """
+    """When something is added to it, that is not read, and a row says so until the file is gone."""
     packed = watched.logs / "log.jsonl.gz"
     packed.write_bytes(gzip.compress(lines("a")))
     assert watched.runs() == ["a"]
@@ -166,12 +154,7 @@ def flipped(content: bytes) -> bytes:
 def test_a_file_that_is_complete_is_compared(
     watched: Watched, read_before: int, is_sound: bool
 ) -> None:
-    """
-    Given a file of which nothing, something or all was read before it was complete
-    When its digest appears beside it, and a bit of it has changed or not
-    Then the rest is read where it has not; else that is told, and the second look brings what a
-        check would say of the file, once
-    """
+    """The rest is read where it has not."""
     whole = lines("a", "b")
     if read_before:
         watched.log.write_bytes(lines(*"ab"[:read_before]))
@@ -193,11 +176,7 @@ def test_a_file_that_is_complete_is_compared(
 
 
 def test_a_file_that_comes_behind_its_digest_is_read(watched: Watched) -> None:
-    """
-    Given the digest of a file that is still being copied
-    When looks see it grow, and whole in the end
-    Then nothing is read before it is whole, and everything then
-    """
+    """Nothing is read before it is whole, and everything then."""
     whole = lines("a", "b", "c")
     sealed(watched.log, whole)
     for size in (10, len(lines("a"))):
@@ -258,11 +237,7 @@ def test_orders_are_as_long_as_is_asked_for(watched: Watched) -> None:
 def test_a_kill_while_ordering_loses_nothing_and_orders_nothing_twice(
     watched: Watched, committed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given a kill while an order is placed, before or behind the commit of the database
-    When the folder is looked at again
-    Then the order is there, once
-    """
+    """When the folder is looked at again, the order is there, once."""
 
     def killed(*given: object) -> None:
         raise KeyboardInterrupt
@@ -284,11 +259,7 @@ def test_a_kill_while_ordering_loses_nothing_and_orders_nothing_twice(
 def test_files_that_are_gone_are_forgotten_some_time(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """
-    Given room for one file that is gone
-    When two go, one after the other, and come back
-    Then the one that went last is known, and the other is read again
-    """
+    """The one that went last is known, and the other is read again."""
     monkeypatch.setattr(module, "MOST_GONE", 1)
     away = tmp_path / "away"
     away.mkdir()

@@ -18,11 +18,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 def test_a_later_start_goes_on_and_another_folder_is_refused(logs: Path, tmp_path: Path) -> None:
-    """
-    Given the folder of a stream that watches one folder
-    When a stream begins there that watches the same one, by any name, and then another one
-    Then the first goes on, and the second is refused
-    """
+    """The first goes on, and the second is refused."""
     out = tmp_path / "out"
     (tmp_path / "link").symlink_to(logs)
     for same in (logs, logs, tmp_path / "link", logs / ".." / "logs"):
@@ -38,11 +34,7 @@ def test_a_later_start_goes_on_and_another_folder_is_refused(logs: Path, tmp_pat
 
 
 def test_what_another_version_kept_is_set_aside_and_told(logs: Path, tmp_path: Path) -> None:
-    """
-    Given the folder of a stream of the first layout, with its checkpoint
-    When a stream begins there that watches the same folder, and later another one
-    Then the first says in a sentence where all that was kept is now, and the second goes on
-    """
+    """The first says in a sentence where all that was kept is now, and the second goes on."""
     out = tmp_path / "out"
     (out / "checkpoint").mkdir(parents=True)
     (out / "watched.json").write_text(f'{{"folder":"{logs}"}}', encoding="utf-8")

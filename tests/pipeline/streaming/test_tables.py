@@ -93,11 +93,7 @@ def test_rows_about_files_stand_as_long_as_they_are_told(stream: Stream) -> None
 def test_only_parts_with_a_changed_run_are_written(
     stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given room for two runs in a part, and six runs
-    When a batch has lines of one of them
-    Then the files of its part alone are new
-    """
+    """Given room for two runs in a part, and six runs: the files of its part alone are new."""
     monkeypatch.setattr(module, "MOST_RUNS", 2)
     stream.take(0, [record for run in "abcdef" for record in told(run, 1)])
     before = stream.files()
@@ -113,11 +109,7 @@ def test_only_parts_with_a_changed_run_are_written(
 def test_merging_changes_no_row_and_bounds_the_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Given one stream that merges small parts early, and one that never does
-    When both take the same batches, of runs old and new, also in another order of homes
-    Then their rows are the same, and the first has few files
-    """
+    """Their rows are the same, and the first has few files."""
     few, many = Stream(tmp_path / "few"), Stream(tmp_path / "many")
     for number, runs in enumerate(["ab", "c", "f", "de", "ac", "f", "b", "e"]):
         records = [record for run in runs for record in told(run, number, number)]

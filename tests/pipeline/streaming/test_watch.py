@@ -46,11 +46,7 @@ def watching(corpus: Path, out: Path, *words: str) -> list[str | Path]:
 
 
 def test_one_turn_is_sure_of_a_file_that_has_changed(tmp_path: Path) -> None:
-    """
-    Given a complete file of which a bit has flipped since its digest was written, and a sound one
-    When the folder is watched once
-    Then the run in the first is incomplete, and the other conforms
-    """
+    """The run in the first is incomplete, and the other conforms."""
     logs = tmp_path / "logs"
     logs.mkdir()
     for run in ("flipped", "sound"):

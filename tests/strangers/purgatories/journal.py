@@ -8,11 +8,10 @@ from .time_outs import TimeOuts
 
 
 class JournalPurgatory:
-    """Each row is a key and who waits under it; a row of somebody completed is garbage.
+    """Each row is a key and who waits under it; a row of somebody completed is garbage."""
 
-    To write the journal anew costs as much as it has rows. So it waits until there is more garbage
-    than half of the rest, and more than is worth the trouble.
-    """
+    # To write the journal anew costs as much as it has rows. So it waits until there is more
+    # garbage than half of the rest, and more than is worth the trouble.
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
         self.worth_the_trouble = purge_interval

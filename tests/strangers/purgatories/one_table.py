@@ -8,11 +8,10 @@ from .time_outs import TimeOuts
 
 
 class OneTablePurgatory:
-    """A row is a key and an operation; what is completed is deleted with the next check or sweep.
+    """Keep rows of a key and an operation; a check or sweep deletes what is completed."""
 
-    Whoever makes an operation possible after its rows are there finds it by them, and whoever did
-    so before has made the one try succeed: nothing is missed.
-    """
+    # Whoever makes an operation possible after its rows are there finds it by them, and whoever did
+    # so before has made the one try succeed: nothing is missed.
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
         self.purge_interval = purge_interval

@@ -1,8 +1,7 @@
-"""A server with a thread for each connection: whoever waits for memory is woken by each release.
+"""A server with a thread for each connection: whoever waits for memory is woken by each release."""
 
-A request is four bytes of size and a body, a response is four bytes of zero. Its words to an
-adapter are those of the server in the template ``conformance/adapters/python-server``.
-"""
+# A request is four bytes of size and a body, a response is four bytes of zero. Its words to an
+# adapter are those of the server in the template ``conformance/adapters/python-server``.
 
 import socket
 import threading

@@ -1,7 +1,6 @@
-"""What the history of the memory pool shows that its states do not.
+"""What the history of the memory pool shows that its states do not."""
 
-That both sides have one state graph is in ``test_state_graphs``.
-"""
+# That both sides have one state graph is in ``test_state_graphs``.
 
 from pathlib import Path
 
@@ -24,11 +23,7 @@ from ..comparing.seeded_changes import changed_binding
 @pytest.mark.java
 @pytest.mark.slow
 def test_the_size_of_a_foreign_buffer_shows_in_the_history_alone(tmp_path: Path) -> None:
-    """
-    Given a model that says of every foreign buffer that it has one byte
-    When it is compared with and without the arguments of steps
-    Then it differs with them, in no state, and is equal without
-    """
+    """It differs with them, in no state, and is equal without."""
     binding = memory_pool.small_identity_binding()
     settings = CompareSettings(modules_folder(), java_options=QUICK)
     dump = explore_module(binding, settings, tmp_path / "graph.dot")

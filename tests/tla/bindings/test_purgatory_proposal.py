@@ -3,12 +3,7 @@
 import pytest
 
 from purgatory_model.concurrent.proposal.claims import CLAIMS
-from purgatory_model.concurrent.proposal.instances import (
-    FALSE_CLAIMS,
-    FAULTS,
-    TRUE_CLAIMS,
-    examine,
-)
+from purgatory_model.concurrent.proposal.instances import FALSE_CLAIMS, FAULTS, TRUE_CLAIMS, examine
 from purgatory_model.concurrent.proposal.state import ProposalInstance
 from purgatory_tla.bindings.purgatory import proposal
 from purgatory_tla.comparing.comparing import GraphVerdict, compare
@@ -23,11 +18,7 @@ MODELS = {model.name: model for model in read_manifest().models}
 @pytest.mark.java
 @pytest.mark.large
 def test_the_purgatory_as_it_was_released_has_one_graph() -> None:
-    """
-    Given the reported instance without any feature: purges while the executor is busy
-    When the model and the module are explored completely
-    Then they have the same states, and the same steps with the same arguments between them
-    """
+    """They have the same states, and the same steps with the same arguments between them."""
     released = ProposalInstance(callers=("c1", "c2"), keys=("k1",), most_events=1, purge_interval=1)
     found = compare(proposal.bound("released", "As it was released.", released))
     assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
@@ -35,11 +26,7 @@ def test_the_purgatory_as_it_was_released_has_one_graph() -> None:
 
 
 def test_every_action_of_the_module_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:
-    """
-    Given the actions that the history module labels
-    When those are looked up that the binding has in words
-    Then what is missing are the steps of a rejected order and of a fault
-    """
+    """What is missing are the steps of a rejected order and of a fault."""
     text = (modules_folder() / "PurgatoryProposalHistory.tla").read_text(encoding="utf-8")
     labelled = {part.split('"')[1] for part in text.split("step' = <<")[1:] if '"' in part[:2]}
     left_out = {"ReadSizeFirst", "ExpiryTests", "ExpirySets"}
@@ -54,11 +41,7 @@ def in_tla(claim: str) -> str:
 
 @pytest.mark.parametrize("name", [*FALSE_CLAIMS, *FAULTS])
 def test_what_is_false_is_false_in_tla_after_as_many_steps(name: str) -> None:
-    """
-    Given a claim that an instance of the model breaks, and the TLA+ model of the same name
-    When both are explored, breadth first
-    Then the same property is broken, by a path of the same length
-    """
+    """The same property is broken, by a path of the same length."""
     instance, claim = (FALSE_CLAIMS | FAULTS)[name]
     model = MODELS[f"proposal-{name}"]
     assert model.violated == in_tla(claim)
@@ -68,11 +51,6 @@ def test_what_is_false_is_false_in_tla_after_as_many_steps(name: str) -> None:
 
 
 def test_what_is_true_is_claimed_in_tla_by_the_same_names_and_rules() -> None:
-    """
-    Given the claims of the model
-    When they are looked up in the module
-    Then each is there by its name, and names the same rules
-    """
     stated = vocabulary(modules_folder(), "PurgatoryProposal")
     for claim, (_, holds) in CLAIMS.items():
         rules = set((holds.__doc__ or "").replace(",", " ").replace(".", " ").split())
@@ -81,11 +59,7 @@ def test_what_is_true_is_claimed_in_tla_by_the_same_names_and_rules() -> None:
 
 
 def test_the_module_claims_at_least_what_the_model_does() -> None:
-    """
-    Given the instances of which claims are true
-    When the TLA+ models are looked up that have the same instance
-    Then they are there, and claim the same of one thread at a time
-    """
+    """They are there, and claim the same of one thread at a time."""
     sequential = MODELS["proposal-sequential"]
     (instance,) = (each for each in TRUE_CLAIMS if each.features)
     assert isinstance(instance, ProposalInstance)

@@ -5,25 +5,16 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, CancelForKey, Check, RunOne
 from purgatory_spec.outcomes import Outcome, completed, expired, ran, tried
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Observable,
-    PurgatoryProfile,
-    ReleaseValidation,
-    Rounding,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_tla.cases.comparison import Comparison, Difference, follow, misfit
 from purgatory_tla.cases.predictions import Driven, NotDrivable, Prediction
 
-STEPPED = TimerProfile(executor=Executor.STEPPED, observables=frozenset(Observable))
+STEPPED = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED, observables=frozenset(profiles.Observable)
+)
 EXPECTED = Outcome(True, events=(expired("a"), expired("b")), observed={"size": 1})
 
 
@@ -32,11 +23,7 @@ def difference(prediction: Prediction, seen: Outcome) -> Difference | None:
 
 
 def test_what_is_as_predicted_does_not_differ() -> None:
-    """
-    Given a predicted outcome
-    When the same is seen, with an observable more
-    Then nothing differs
-    """
+    """Given a predicted outcome: nothing differs."""
     seen = msgspec.structs.replace(EXPECTED, observed={"size": 1, "levels": 2})
     assert difference(Prediction(Advance(5), EXPECTED), seen) is None
 
@@ -53,11 +40,7 @@ def test_what_is_as_predicted_does_not_differ() -> None:
     ],
 )
 def test_each_part_can_differ(changes: dict[str, object], about: str) -> None:
-    """
-    Given a predicted outcome
-    When one part of what is seen is another
-    Then that part is named
-    """
+    """Given a predicted outcome, when one part of what is seen is another, that part is named."""
     seen = msgspec.structs.replace(EXPECTED, **changes)
     found = difference(Prediction(Advance(5), EXPECTED), seen)
     assert found is not None
@@ -66,11 +49,7 @@ def test_each_part_can_differ(changes: dict[str, object], about: str) -> None:
 
 
 def test_inside_a_group_tasks_may_change_places() -> None:
-    """
-    Given a prediction whose two first events are one group, and a third one
-    When the two stand the other way round, and when the third stands among them
-    Then the former does not differ, and the latter does
-    """
+    """The former does not differ, and the latter does."""
     a, b, c = expired("a"), expired("b"), expired("c")
     prediction = Prediction(Advance(5), Outcome(events=(a, b, c)), groups=(2,))
     assert difference(prediction, Outcome(events=(b, a, c))) is None
@@ -78,25 +57,17 @@ def test_inside_a_group_tasks_may_change_places() -> None:
 
 
 def test_inside_a_group_the_events_of_one_operation_keep_their_order() -> None:
-    """
-    Given a check that tries and completes one operation and tries another
-    When the other comes first, and when a callback comes before its try
-    Then the former does not differ, and the latter does
-    """
+    """The former does not differ, and the latter does."""
     events = (tried("1"), completed("1"), tried("2"))
     prediction = Prediction(Check("k"), Outcome(1, events=events), groups=(3,))
-    comparison = Comparison(PurgatoryProfile(executor=Executor.STEPPED))
+    comparison = Comparison(profiles.PurgatoryProfile(executor=profiles.Executor.STEPPED))
     assert comparison.difference(prediction, Outcome(1, events=(*events[2:], *events[:2]))) is None
     wrong = Outcome(1, events=(completed("1"), tried("1"), tried("2")))
     assert comparison.difference(prediction, wrong) is not None
 
 
 def test_the_executor_runs_what_the_subject_handed_over_first() -> None:
-    """
-    Given two tasks of one tick, handed over the other way round than predicted
-    When the executor runs the first of them as the subject has it, and as was predicted
-    Then the former does not differ, and the latter does
-    """
+    """The former does not differ, and the latter does."""
     advance = Prediction(Advance(5), Outcome(events=(expired("a"), expired("b"))), groups=(2,))
     run = Prediction(RunOne(), Outcome(events=(ran("a"),)))
     for task, differs in (("b", False), ("a", True)):
@@ -107,11 +78,7 @@ def test_the_executor_runs_what_the_subject_handed_over_first() -> None:
 
 
 def test_what_is_free_is_not_compared() -> None:
-    """
-    Given a prediction whose answer is free, and one whose events are
-    When these parts are others
-    Then nothing differs
-    """
+    """Given a prediction whose answer is free, and one whose events are: nothing differs."""
     free = Prediction(Advance(5), EXPECTED, free=frozenset({"answer"}))
     seen = Outcome(rejected=Reason.CLOSED, events=EXPECTED.events, observed=EXPECTED.observed)
     assert difference(free, seen) is None
@@ -120,31 +87,22 @@ def test_what_is_free_is_not_compared() -> None:
 
 
 def test_an_advance_has_a_result_only_where_it_is_declared() -> None:
-    """
-    Given a timer that declares no result of an advance
-    When it answers nothing
-    Then that does not differ
-    """
-    comparison = Comparison(TimerProfile(executor=Executor.STEPPED))
+    comparison = Comparison(profiles.TimerProfile(executor=profiles.Executor.STEPPED))
     seen = msgspec.structs.replace(EXPECTED, result=None)
     assert comparison.difference(Prediction(Advance(5), EXPECTED), seen) is None
 
 
 def test_names_in_an_answer_may_stand_in_any_order() -> None:
-    """
-    Given that a cancel answers two operations
-    When they stand the other way round, and when one is missing
-    Then the former does not differ, and the latter does
-    """
+    """The former does not differ, and the latter does."""
     prediction = Prediction(CancelForKey("k"), Outcome(("1", "2")))
-    comparison = Comparison(PurgatoryProfile(executor=Executor.STEPPED))
+    comparison = Comparison(profiles.PurgatoryProfile(executor=profiles.Executor.STEPPED))
     assert comparison.difference(prediction, Outcome(("2", "1"))) is None
     assert comparison.difference(prediction, Outcome(("2",))) is not None
 
 
 def driven(*predictions: Prediction) -> Driven:
     length = sum(len(each.steps) for each in predictions)
-    return Driven(TimerConfiguration(), STEPPED, predictions, length)
+    return Driven(profiles.TimerConfiguration(), STEPPED, predictions, length)
 
 
 def outcomes(*sizes: int) -> Iterable[Outcome]:
@@ -163,11 +121,7 @@ def sized(number: int, *steps: int, either: str = "", needs: str = "") -> Predic
 
 
 def test_a_case_is_followed_up_to_its_first_difference() -> None:
-    """
-    Given three predictions, which stand for two, one and three steps
-    When the second outcome differs
-    Then two steps were followed, and two outcomes are kept
-    """
+    """When the second outcome differs, two steps were followed, and two outcomes are kept."""
     case = driven(sized(1, 1, 2), sized(2, 3), sized(3, 4, 5, 6))
     followed = follow(case, STEPPED, outcomes(1, 9, 3))
     assert followed.difference == Difference("size", "2", "9")
@@ -177,11 +131,7 @@ def test_a_case_is_followed_up_to_its_first_difference() -> None:
 
 
 def test_a_way_that_is_as_right_ends_the_case_without_a_difference() -> None:
-    """
-    Given a prediction that may go otherwise
-    When it does
-    Then the case is left there, and nothing differs
-    """
+    """Given a prediction that may go otherwise: the case is left there, and nothing differs."""
     case = driven(sized(1, 1), sized(2, 2, either="both are right"), sized(3, 3))
     followed = follow(case, STEPPED, outcomes(1, 7, 3))
     assert followed.difference is None
@@ -190,32 +140,27 @@ def test_a_way_that_is_as_right_ends_the_case_without_a_difference() -> None:
 
 
 def test_a_subject_is_asked_up_to_what_it_does_not_offer() -> None:
-    """
-    Given a case whose second operation takes a feature
-    When the subject does not declare it, and when it does
-    Then the former is asked the first operation alone, and the step and the feature are named
-    """
+    """The former is asked the first operation alone, and the step and the feature are named."""
     case = driven(sized(1, 1, 2), sized(2, 3, needs="readd"))
     cut = case.for_subject(STEPPED)
     assert len(cut.predictions) == 1
     assert cut.stopped == NotDrivable(3, "the subject does not offer readd")
-    declared = msgspec.convert({"features": ["readd"]}, TimerProfile)
+    declared = msgspec.convert({"features": ["readd"]}, profiles.TimerProfile)
     assert case.for_subject(declared) is case
 
 
 def test_a_subject_with_another_choice_is_not_asked() -> None:
-    """
-    Given a behaviour that rounds down, and one that releases twice what a pool can tell apart
-    When the subject rounds up, runs inline, or tells nothing apart
-    Then the reason is said
-    """
+    """When the subject rounds up, runs inline, or tells nothing apart, the reason is said."""
     case = driven(sized(1, 1))
-    up = msgspec.structs.replace(STEPPED, rounding=Rounding.UP)
+    up = msgspec.structs.replace(STEPPED, rounding=profiles.Rounding.UP)
     assert misfit(case, STEPPED) == ""
     assert "rounding down" in misfit(case, up)
-    assert "executor stepped" in misfit(case, TimerProfile())
-    assert "another component" in misfit(case, MemoryPoolProfile())
-    identity = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
-    for needs, fits in ((MemoryPoolFeature.STRICT, True), (MemoryPoolFeature.RELEASE_AGAIN, False)):
-        pool = Driven(MemoryPoolConfiguration(), identity, (sized(1, 1, needs=needs),), 1)
-        assert (misfit(pool, MemoryPoolProfile()) == "") is fits
+    assert "executor stepped" in misfit(case, profiles.TimerProfile())
+    assert "another component" in misfit(case, profiles.MemoryPoolProfile())
+    identity = profiles.MemoryPoolProfile(release_validation=profiles.ReleaseValidation.IDENTITY)
+    for needs, fits in (
+        (profiles.MemoryPoolFeature.STRICT, True),
+        (profiles.MemoryPoolFeature.RELEASE_AGAIN, False),
+    ):
+        pool = Driven(profiles.MemoryPoolConfiguration(), identity, (sized(1, 1, needs=needs),), 1)
+        assert (misfit(pool, profiles.MemoryPoolProfile()) == "") is fits

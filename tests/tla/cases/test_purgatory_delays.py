@@ -23,11 +23,7 @@ def timing(*calls: Call) -> Timing:
 
 
 def test_what_expires_together_is_due_in_the_order_of_its_runs() -> None:
-    """
-    Given three operations of which two expire in one advance, the later one to run first
-    When delays are chosen
-    Then both are due by the advance, the one before the other, and the third one much later
-    """
+    """Both are due by the advance, the one before the other, and the third one much later."""
     found = timing(
         call("watch", 1),
         call("watch", 2),
@@ -42,11 +38,7 @@ def test_what_expires_together_is_due_in_the_order_of_its_runs() -> None:
 
 
 def test_an_advance_without_an_expiry_goes_on_by_one() -> None:
-    """
-    Given two advances, of which the first expires nothing
-    When delays are chosen
-    Then the operation is due by the second one
-    """
+    """When delays are chosen, the operation is due by the second one."""
     idle = call("advance", 0, action="ReadEstimate")
     found = timing(idle, call("watch", 1), idle, call("advance", 1))
     assert found.readings == {0: 1, 2: 2, 3: 3}
@@ -54,11 +46,7 @@ def test_an_advance_without_an_expiry_goes_on_by_one() -> None:
 
 
 def test_the_executor_takes_what_has_waited_longest() -> None:
-    """
-    Given two operations that expire in two advances, and an executor that takes the later one
-    When delays are chosen
-    Then there are none
-    """
+    """When delays are chosen, there are none."""
     with pytest.raises(CannotDrive, match="takes operation 2, and 1 has waited longest"):
         timing(
             call("watch", 1),
@@ -70,11 +58,7 @@ def test_the_executor_takes_what_has_waited_longest() -> None:
 
 
 def test_an_operation_keeps_its_delay_when_it_is_watched_again() -> None:
-    """
-    Given an operation that is watched again, and expires at two distances from its watch
-    When delays are chosen
-    Then there are none; at the same distance there are
-    """
+    """When delays are chosen, there are none; at the same distance there are."""
     idle = call("advance", 0, action="ReadEstimate")
     again = (call("watch", 1), call("advance", 1), call("run", 1), call("watch", 1))
     assert timing(*again, call("advance", 1)).delays == {1: 1}
@@ -83,12 +67,7 @@ def test_an_operation_keeps_its_delay_when_it_is_watched_again() -> None:
 
 
 def test_an_operation_may_not_be_due_before_it_is_watched_again() -> None:
-    """
-    Given an operation that has to wait for two advances after it was watched again, and for three
-        before
-    When delays are chosen
-    Then there are none: its first arming would be due
-    """
+    """When delays are chosen, there are none: its first arming would be due."""
     idle = call("advance", 0, action="ReadEstimate")
     with pytest.raises(CannotDrive, match="operation 1 would be due before"):
         timing(call("watch", 1), idle, idle, call("watch", 1), call("advance", 1))

@@ -25,11 +25,7 @@ FIRST = {
 
 
 def test_the_wheel_predicts_what_its_states_say() -> None:
-    """
-    Given a wheel to which two tasks of one tick are added, and which is then advanced
-    When the behaviour is made a case
-    Then each step is an operation, and the observables are those of the state after it
-    """
+    """Each step is an operation, and the observables are those of the state after it."""
     both = {"due": function({"a": 1, "b": 1})}
     made = timing_wheel.drive(
         behaviour(
@@ -79,11 +75,7 @@ def test_the_wheel_predicts_what_its_states_say() -> None:
 
 
 def test_what_is_optional_is_needed_where_it_is_used() -> None:
-    """
-    Given a task that is added, cancelled, and added again with the same and another delay
-    When the behaviour is made a case
-    Then the operations need the features of these steps
-    """
+    """When the behaviour is made a case, the operations need the features of these steps."""
     pending = {"due": function({"a": 1}), "buckets": frozenset({(1, 1)})}
     made = timing_wheel.drive(
         behaviour(
@@ -107,11 +99,7 @@ def test_what_is_optional_is_needed_where_it_is_used() -> None:
 
 
 def test_after_shutdown_the_queue_alone_is_predicted() -> None:
-    """
-    Given a timer that is shut down with a task in the executor's queue
-    When it is advanced and a task is added
-    Then the answer of the advance is free, the add is refused, and only the queue is observed
-    """
+    """The answer of the advance is free, the add is refused, and only the queue is observed."""
     made = timer.drive(
         behaviour(
             {**FIRST, "queue": sequence(["a"])},
@@ -130,22 +118,14 @@ def test_after_shutdown_the_queue_alone_is_predicted() -> None:
 
 @pytest.mark.parametrize(("delay", "free"), [(0, True), (-3, True), (1, False)])
 def test_the_abstract_timer_leaves_open_when_a_due_task_expires(delay: int, free: bool) -> None:
-    """
-    Given a task that is due when it is added, or not
-    When the abstract timer keeps it pending
-    Then another timer may answer otherwise exactly where it is due
-    """
+    """Another timer may answer otherwise exactly where it is due."""
     pending = {"due": function({"a": delay})}
     made = timer.drive(behaviour(FIRST, (("AddPending", "a", delay), pending)), CONSTANTS)
     assert bool(made.predictions[0].either) is free
 
 
 def test_a_bound_of_the_module_alone_cannot_be_driven() -> None:
-    """
-    Given an open timer that refuses a small delay, since its constant is smaller
-    When the behaviour is made a case
-    Then it ends before that step
-    """
+    """When the behaviour is made a case, it ends before that step."""
     made = timer.drive(
         behaviour(FIRST, (("Elapse",), {"now": 1}), (("Refuse", "a", 5), {})), CONSTANTS
     )
@@ -156,11 +136,7 @@ def test_a_bound_of_the_module_alone_cannot_be_driven() -> None:
 
 
 def test_the_features_of_the_module_are_choices_of_the_profile() -> None:
-    """
-    Given the features of rounding up and of rejecting negative delays
-    When a behaviour is made a case
-    Then the profile has these choices, and a refused negative delay is an invalid argument
-    """
+    """The profile has these choices, and a refused negative delay is an invalid argument."""
     features = Constants({**CONSTANTS.texts, "Features": '{"rounds-up", "rejects-negative"}'})
     made = timer.drive(behaviour(FIRST, (("Refuse", "a", -1), {})), features)
     assert isinstance(made.profile, TimerProfile)

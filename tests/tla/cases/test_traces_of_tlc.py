@@ -7,10 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.specimens.mutants import mutant, mutants
-from purgatory_conformance.subjects.bundled import (
-    bundled_proposal_subject,
-    bundled_subject,
-)
+from purgatory_conformance.subjects.bundled import bundled_proposal_subject, bundled_subject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import component_of
 from purgatory_tla.cases.instances import INSTANCES
@@ -109,11 +106,7 @@ def test_every_instance_has_a_share() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_the_bundled_implementation_does_what_tlc_predicts(name: str, subject: Subject) -> None:
-    """
-    Given twenty random behaviours of sixty steps each
-    When they are asked of the bundled implementation, as far as they can be driven
-    Then nothing differs, and no fewer steps are driven than must be
-    """
+    """Nothing differs, and no fewer steps are driven than must be."""
     found = simulated_by_tlc(name)
     length = sum(each.driven.length for each in found)
     assert length >= 600
@@ -132,11 +125,7 @@ def test_the_bundled_implementation_does_what_tlc_predicts(name: str, subject: S
 
 @pytest.mark.parametrize("name", CAUGHT)
 def test_wrong_implementations_are_caught(name: str) -> None:
-    """
-    Given implementations that break one rule each
-    When TLC's behaviours are asked of them
-    Then for each of them one behaviour shows a difference
-    """
+    """For each of them one behaviour shows a difference."""
     caught = []
     for wrong in CAUGHT[name]:
         made = mutant(wrong).make()
@@ -149,11 +138,7 @@ def test_wrong_implementations_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["timing-wheel", "memory-pool-released-twice"])
 def test_a_wrong_prediction_is_reported_at_its_step(name: str) -> None:
-    """
-    Given a behaviour whose prediction at one place says one more of an observable
-    When it is asked of the bundled implementation
-    Then that place is reported, and neither an earlier nor a later one
-    """
+    """That place is reported, and neither an earlier nor a later one."""
     (found, *_) = simulated_by_tlc(name)
     place = len(found.driven.predictions) // 2
     wrong = list(found.driven.predictions)
@@ -173,11 +158,7 @@ def test_a_wrong_prediction_is_reported_at_its_step(name: str) -> None:
 
 @pytest.mark.large
 def test_how_many_wrong_implementations_are_caught() -> None:
-    """
-    Given all wrong implementations that the suite has
-    When all behaviours but those of the published accounting are asked of them
-    Then at least half are caught, though no behaviour has a script that throws or calls back
-    """
+    """At least half are caught, though no behaviour has a script that throws or calls back."""
     caught = set()
     instances = [each for each in INSTANCES if each.module != "PurgatoryProposal"]
     for each in mutants():

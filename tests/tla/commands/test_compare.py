@@ -51,22 +51,14 @@ class Run:
 
 
 def test_it_is_a_command_of_the_group() -> None:
-    """
-    Given the group of this package
-    When the comparison is asked for
-    Then it is the command of its module
-    """
+    """Given the group of this package: it is the command of its module."""
     assert tla.get_command(click.Context(tla), "compare") is compare_commands.compare_
 
 
 @pytest.mark.java
 @pytest.mark.slow
 def test_equal_graphs_are_a_row_and_success(run: Run) -> None:
-    """
-    Given a pair with one state graph
-    When it is compared without naming it
-    Then there is a row with its states and edges, and the exit code is 0
-    """
+    """There is a row with its states and edges, and the exit code is 0."""
     result = run()
     assert result.exit_code == 0, result.output
     head, row = result.output.splitlines()
@@ -77,11 +69,7 @@ def test_equal_graphs_are_a_row_and_success(run: Run) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_difference_is_told_with_its_path(run: Run) -> None:
-    """
-    Given a model in which one thread does nothing
-    When it is compared beside an equal one
-    Then the row says that it differs, the path is told below it, and the exit code is 1
-    """
+    """The row says that it differs, the path is told below it, and the exit code is 1."""
     result = run("toy-alone", "toy")
     assert result.exit_code == 1, result.output
     lines = result.output.splitlines()
@@ -96,11 +84,7 @@ def test_a_difference_is_told_with_its_path(run: Run) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_map_that_does_not_fit_is_a_failure(run: Run) -> None:
-    """
-    Given a binding that does not map an action that occurs
-    When it is compared
-    Then it is unfit, and the exit code is 1
-    """
+    """When it is compared, it is unfit, and the exit code is 1."""
     result = run("toy-unmapped")
     assert result.exit_code == 1
     assert "unfit" in result.output
@@ -110,11 +94,7 @@ def test_a_map_that_does_not_fit_is_a_failure(run: Run) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_run_without_an_end_is_inconclusive(run: Run) -> None:
-    """
-    Given a module with more states than can be explored in the time that is given
-    When it is compared
-    Then that is no verdict, and the exit code is 4; a difference beside it is still exit code 1
-    """
+    """That is no verdict, and the exit code is 4; a difference beside it is still exit code 1."""
     result = run("toy-endless", "--timeout", "3")
     assert result.exit_code == 4, result.output
     assert "inconclusive" in result.output
@@ -123,22 +103,14 @@ def test_a_run_without_an_end_is_inconclusive(run: Run) -> None:
 
 
 def test_a_module_that_cannot_be_read_is_a_failure(run: Run) -> None:
-    """
-    Given a binding of a module that is not there
-    When it is compared
-    Then that is said, and the exit code is 1
-    """
+    """Given a binding of a module that is not there: that is said, and the exit code is 1."""
     result = run("toy-unread")
     assert result.exit_code == 1
     assert "Nothing.tla cannot be read" in result.output
 
 
 def test_an_unknown_name_is_a_usage_error(run: Run) -> None:
-    """
-    Given a name that no binding has
-    When it is asked for
-    Then near names are proposed, or all of them, and nothing is explored
-    """
+    """When it is asked for, near names are proposed, or all of them, and nothing is explored."""
     near = run("toy-lone").exception
     assert isinstance(near, Problem)
     assert near.exit_code == 2
@@ -149,11 +121,7 @@ def test_an_unknown_name_is_a_usage_error(run: Run) -> None:
 
 
 def test_a_missing_tool_is_a_problem(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given a machine without Java
-    When a pair is compared
-    Then it is said what to install, with the exit code for a missing tool
-    """
+    """It is said what to install, with the exit code for a missing tool."""
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     problem = run("toy").exception

@@ -19,11 +19,7 @@ def run(*words: str) -> Result:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_counterexample_is_told_step_by_step(tmp_path: Path) -> None:
-    """
-    Given the mass expiry that TLC finds
-    When it is replayed on the bundled purgatory with the published accounting
-    Then each operation is told with the steps it stands for, and the rule that TLA+ shows broken
-    """
+    """Each operation is told with the steps it stands for, and the rule that TLA+ shows broken."""
     result = run(
         "replay",
         "proposal-mass-expiry-passed-over",
@@ -43,11 +39,7 @@ def test_a_counterexample_is_told_step_by_step(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.large
 def test_a_subject_without_the_defect_differs() -> None:
-    """
-    Given the same, and the bundled purgatory, which counts exactly
-    When it is replayed
-    Then the first difference is told, and that the rules allow what was seen
-    """
+    """When it is replayed, the first difference is told, and that the rules allow what was seen."""
     result = run("replay", "proposal-mass-expiry-passed-over", "--subject", "bundled")
     assert result.exit_code == 1, result.output
     assert "differs from TLA+: estimate" in result.output
@@ -61,11 +53,7 @@ def test_a_subject_without_the_defect_differs() -> None:
 @pytest.mark.slow
 @pytest.mark.large
 def test_a_race_is_not_drivable() -> None:
-    """
-    Given a counterexample that needs a thread to be interrupted
-    When it is replayed
-    Then the step is named, no behaviour with one call at a time is found, and the code is 4
-    """
+    """The step is named, no behaviour with one call at a time is found, and the code is 4."""
     result = run("replay", "proposal-lost-count")
     assert result.exit_code == EXIT_INCONCLUSIVE, result.output
     assert "Not drivable at step 8: the calls interleave here" in result.output
@@ -93,11 +81,7 @@ def test_a_race_is_not_drivable() -> None:
     ],
 )
 def test_a_wrong_implementation_does_what_its_defect_does_in_tla(model: str, wrong: str) -> None:
-    """
-    Given the counterexample of a module with a defect
-    When it is replayed on the bundled implementation, and on a wrong one with the same defect
-    Then the former differs, and the latter does as TLA+ predicts
-    """
+    """The former differs, and the latter does as TLA+ predicts."""
     assert run("replay", model).exit_code == 1
     result = run("replay", model, "--subject", f"mutant:{wrong}")
     assert result.exit_code == 0, result.output
@@ -106,11 +90,7 @@ def test_a_wrong_implementation_does_what_its_defect_does_in_tla(model: str, wro
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_simulation_counts_what_was_driven(tmp_path: Path) -> None:
-    """
-    Given a named instance
-    When three behaviours of it are asked of the bundled pool, and stored
-    Then their steps are counted, and the cases are there
-    """
+    """Given a named instance: their steps are counted, and the cases are there."""
     words = ("memory-pool-strict", "--traces", "3", "--depth", "20", "--store", str(tmp_path))
     result = run("simulate", *words)
     assert result.exit_code == 0, result.output
@@ -122,11 +102,7 @@ def test_a_simulation_counts_what_was_driven(tmp_path: Path) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_simulation_of_a_wrong_implementation_tells_the_difference() -> None:
-    """
-    Given a model of the manifest as the instance
-    When its behaviours are asked of a wrong timer
-    Then the first that differs is told with the rule that is broken
-    """
+    """The first that differs is told with the rule that is broken."""
     words = ("wheel-zero-delays", "--traces", "5", "--subject", "mutant:one-tick-late")
     result = run("simulate", *words)
     assert result.exit_code == 1, result.output
@@ -137,11 +113,7 @@ def test_a_simulation_of_a_wrong_implementation_tells_the_difference() -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given the list of TLC's vectors, of which two are left
-    When they are made again in a folder
-    Then they are there, and what they are from is printed
-    """
+    """When they are made again in a folder, they are there, and what they are from is printed."""
     two = [each for each in STORED if each.name in ("tlc-zero-delay-waits", "tlc-bound-is-tight")]
     monkeypatch.setattr(stored, "STORED", two)
     result = run("vectors", str(tmp_path))
@@ -163,11 +135,7 @@ def test_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_what_cannot_be_replayed_is_a_usage_error(words: tuple[str, ...], told: str) -> None:
-    """
-    Given a name that is none, a claim that holds, or a proof
-    When it is to be replayed or simulated
-    Then the sentence says what to do instead
-    """
+    """When it is to be replayed or simulated, the sentence says what to do instead."""
     result = run(*words)
     assert isinstance(result.exception, Problem), result.output
     assert result.exception.exit_code == EXIT_USAGE

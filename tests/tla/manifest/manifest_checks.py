@@ -99,10 +99,8 @@ def _wrong_companion(model: Model, folder: Path) -> Iterator[str]:
 
 
 def _lonely_claims(models: Sequence[Model], folder: Path) -> Iterator[str]:
-    """Each checked claim has a must-fail and a witness in its module, or a reason why not.
-
-    A type invariant is none of these claims: it is there to catch slips in the module.
-    """
+    """Each checked claim has a must-fail and a witness in its module, or a reason why not."""
+    # A type invariant is none of these claims: it is there to catch slips in the module.
     companions = {(each.kind, each.module, name) for each in models for name in each.about}
     claims = [each for each in models if each.kind is Kind.CLAIM]
     told = {(each.module, name) for each in claims for name in (*each.lacks, TYPE_INVARIANT)}

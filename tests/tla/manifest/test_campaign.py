@@ -30,11 +30,7 @@ def models(toys: Toys, count: int, **changes: object) -> list[Model]:
 
 
 def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given five models, the last of which takes long
-    When they are run two at a time
-    Then each has its finding, the listener heard of each, and the long one began first
-    """
+    """Each has its finding, the listener heard of each, and the long one began first."""
     begun: list[str] = []
     long_begun = threading.Event()
 
@@ -60,11 +56,7 @@ def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch
 
 
 def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given three models, the first of which finishes last
-    When they are run two at a time
-    Then their findings come in the order given, so that two runs print the same
-    """
+    """Their findings come in the order given, so that two runs print the same."""
     others = threading.Semaphore(0)
 
     def run(model: Model, settings: Settings) -> Finding:
@@ -81,11 +73,7 @@ def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.Monkey
 
 
 def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given runs that report their progress for ever
-    When the campaign is left after the first finding, while another runs
-    Then the running ones are ended by their next report, and the waiting ones never begin
-    """
+    """The running ones are ended by their next report, and the waiting ones never begin."""
     begun: list[str] = []
     other_begun, ended = threading.Event(), threading.Event()
 
@@ -112,11 +100,7 @@ def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.M
 
 
 def test_a_missing_tool_ends_the_campaign(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Given a checker that is not there
-    When models are run
-    Then the error comes through
-    """
+    """Given a checker that is not there, when models are run, the error comes through."""
 
     def run(model: Model, settings: Settings) -> Finding:
         raise MissingTool("install it")

@@ -7,11 +7,7 @@ from .manifest_checks import problems
 
 
 def test_a_sound_manifest_has_no_problem(toys: Toys) -> None:
-    """
-    Given a claim with its must-fail sibling and its witness
-    When the manifest is checked
-    Then nothing is wrong
-    """
+    """Given a claim with its must-fail sibling and its witness: nothing is wrong."""
     assert problems(toys.manifest(toys.claim, toys.must_fail, toys.witness), toys.folder) == ()
 
 
@@ -36,11 +32,7 @@ def test_a_sound_manifest_has_no_problem(toys: Toys) -> None:
     ],
 )
 def test_a_fault_is_named(toys: Toys, changes: dict[str, object], sentence: str) -> None:
-    """
-    Given a must-fail entry with one fault
-    When the manifest is checked
-    Then the sentence begins with the entry's name and says what is wrong
-    """
+    """The sentence begins with the entry's name and says what is wrong."""
     broken = {**toys.must_fail, **changes}
     found = problems(toys.manifest(toys.claim, broken, toys.witness), toys.folder)
     named = [each for each in found if each.startswith("toy-bound-two-threads: ")]
@@ -48,11 +40,7 @@ def test_a_fault_is_named(toys: Toys, changes: dict[str, object], sentence: str)
 
 
 def test_a_claim_that_checks_nothing_is_named(toys: Toys) -> None:
-    """
-    Given a claim that removes the configuration's only invariant
-    When the manifest is checked
-    Then that is a problem
-    """
+    """Given a claim that removes the configuration's only invariant: that is a problem."""
     found = problems(toys.manifest({**toys.claim, "invariants": []}), toys.folder)
     assert found == ("toy-bound: nothing is checked",)
 
@@ -64,11 +52,7 @@ def test_a_claim_that_checks_nothing_is_named(toys: Toys) -> None:
 def test_a_lonely_claim_is_named_unless_there_is_a_reason(
     toys: Toys, left_out: str, sentence: str
 ) -> None:
-    """
-    Given a claim without its must-fail sibling, or without its witness
-    When the manifest is checked, without and with a written reason
-    Then the first is a problem and the second is none
-    """
+    """The first is a problem and the second is none."""
     others = {"must_fail": toys.must_fail, "witness": toys.witness}
     del others[left_out]
     found = problems(toys.manifest(toys.claim, *others.values()), toys.folder)

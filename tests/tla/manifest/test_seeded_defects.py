@@ -6,11 +6,7 @@ from purgatory_tla.resources import modules_folder
 
 
 def test_planted_defects_stand_in_the_modules_and_their_rules_exist() -> None:
-    """
-    Given the models that must fail for a property
-    When the modules are searched for the defects that they plant
-    Then each stands there, more than a hundred models have some, and the rules that fail exist
-    """
+    """Each stands there, more than a hundred models have some, and the rules that fail exist."""
     told = seeded_defects()
     texts = [path.read_text("utf-8") for path in modules_folder().glob("*.tla")]
     assert len(told) > 150

@@ -1,8 +1,7 @@
-"""Every small model of the manifest finds exactly what is recorded, and can be told.
+"""Every small model of the manifest finds exactly what is recorded, and can be told."""
 
-Each model is a test of its own, so that they are spread over the cores; ``make tla-large`` runs
-the others.
-"""
+# Each model is a test of its own, so that they are spread over the cores; ``make tla-large`` runs
+# the others.
 
 import pytest
 
@@ -19,11 +18,7 @@ SMALL = [model for model in read_manifest().models if model.run_time is RunTime.
 @pytest.mark.slow
 @pytest.mark.parametrize("model", SMALL, ids=[model.name for model in SMALL])
 def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
-    """
-    Given a small model
-    When it is run
-    Then outcome and counts are exactly those of the manifest, and its steps can be told
-    """
+    """Outcome and counts are exactly those of the manifest, and its steps can be told."""
     finding = run_model(model, Settings(modules_folder(), timeout=1800))
     assert (finding.standing, finding.differences) == (Agreement.AS_EXPECTED, ())
     if finding.result is not None and finding.result.trace is not None:
@@ -33,10 +28,6 @@ def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
 
 
 def test_every_module_has_its_counts() -> None:
-    """
-    Given the modules of all models
-    When their views are looked up
-    Then each has one
-    """
+    """Given the modules of all models, when their views are looked up, each has one."""
     modules = {model.module for model in read_manifest().models if model.mode is not Mode.PROOF}
     assert modules <= set(VIEWS)

@@ -9,11 +9,7 @@ from purgatory_tla.resources import modules_folder
 
 
 def test_a_rule_leads_to_the_line_of_a_checked_property() -> None:
-    """
-    Given every rule that the modules state
-    When the statement's module is opened at its line
-    Then the definition begins there, and a claim checks it
-    """
+    """The definition begins there, and a claim checks it."""
     claims = {
         name
         for model in read_manifest().models
@@ -29,11 +25,7 @@ def test_a_rule_leads_to_the_line_of_a_checked_property() -> None:
 
 
 def test_the_rules_of_the_wheel_are_stated() -> None:
-    """
-    Given rules that the modules must state, one that there is not, and the beginning of an id
-    When their statements are looked up
-    Then the first have some, and the others none
-    """
+    """When their statements are looked up, the first have some, and the others none."""
     assert statements("TIMER-CASCADE")
     assert statements("TIMER-EXACTLY-ONCE")
     assert statements("TIMER-NONE") == statements("TIMER") == ()

@@ -36,11 +36,7 @@ REFUTED = {
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
 def test_each_obligation_comes_out_as_it_must(proof: Proof) -> None:
-    """
-    Given a proof, or a control that leaves something out
-    When all of its obligations are discharged
-    Then all are proved, but for those of a control that need what was left out
-    """
+    """All are proved, but for those of a control that need what was left out."""
     found = prove(proof).discharged
     assert len(found) > 1
     refuted = [each.name for each in found if each.verdict is ProofVerdict.REFUTED]
@@ -60,11 +56,7 @@ def _one(name: str, obligation: str) -> Discharged:
 
 
 def test_one_byte_less_is_refuted_by_the_bound_itself() -> None:
-    """
-    Given the claim that one byte less than the bound is never exceeded
-    When z3 refutes it
-    Then its values are a state in which exactly the bound is outstanding
-    """
+    """When z3 refutes it, its values are a state in which exactly the bound is outstanding."""
     values = _one("pool-bound-minus-one-refuted", "implies the bound").values
     available, size, most = (int(values[name]) for name in ("available", "size", "max_single"))
     assert size - available == size + most - 1
@@ -88,11 +80,7 @@ def _array(shares: list[int]) -> z3.ArrayRef:
 @settings(max_examples=25)
 @given(st.data())
 def test_the_steps_are_those_of_an_explicit_pool(enough: Enough, data: st.DataObject) -> None:
-    """
-    Given a pool of explicit numbers, in any state that its steps can lead to
-    When a thread takes or releases
-    Then the formulas allow exactly what the pool does, and the sums agree with the claims
-    """
+    """The formulas allow exactly what the pool does, and the sums agree with the claims."""
     size = data.draw(st.integers(1, 6), label="size")
     most = data.draw(st.integers(1, size), label="most")
     held, available = [0, 0, 0], size

@@ -10,11 +10,7 @@ STEPS = ("ask", "read enough", "read too little", "swap", "fail to swap", "relea
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
 def test_each_obligation_comes_out_as_it_must(proof: Proof) -> None:
-    """
-    Given the loop, strict or not, or a loop that does not compare
-    When all of its obligations are discharged
-    Then every step is kept and atomic; without the comparison all but the swap are
-    """
+    """Every step is kept and atomic; without the comparison all but the swap are."""
     found = prove(proof).discharged
     names = [
         "initially",

@@ -101,17 +101,14 @@ def values_of(declared: Type, integers: SearchStrategy[int] = small) -> SearchSt
 
 
 def typed_values(integers: SearchStrategy[int] = small) -> SearchStrategy[tuple[Type, Value]]:
-    """A type and a value of it."""
     return types().flatmap(
         lambda declared: values_of(declared, integers).map(lambda value: (declared, value))
     )
 
 
 def printed(value: object) -> str:
-    """The text of a value as TLC prints it.
-
-    It prints functions over 1..n like tuples, those over what looks like names like records.
-    """
+    """The text of a value as TLC prints it."""
+    # It prints functions over 1..n like tuples, those over what looks like names like records.
     if isinstance(value, frozenset):
         if len(value) > 1 and _is_interval(value):
             return f"{min(value)}..{max(value)}"

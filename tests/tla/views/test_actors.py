@@ -17,10 +17,8 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def actions(known: Mapping[str, Owned]) -> dict[str, Owned]:
-    """What ``Next`` leads to: the definitions with a trace line, or else those that prime.
-
-    A step that leaves all variables alone is in no trace, and needs no line.
-    """
+    """What ``Next`` leads to: the definitions with a trace line, or else those that prime."""
+    # A step that leaves all variables alone is in no trace, and needs no line.
     found: dict[str, Owned] = {}
     seen: set[str] = set()
     waiting = ["Next"] if "Next" in known else []
@@ -42,11 +40,7 @@ def says(owned: Owned) -> list[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_action_has_one_trace_line(module: str) -> None:
-    """
-    Given a module
-    When the actions that Next leads to are looked at
-    Then each has exactly one line for the trace, of the form "who: what"
-    """
+    """Given a module, each has exactly one line for the trace, of the form "who: what"."""
     lines = {
         name: says(owned) for name, owned in actions(vocabulary(modules_folder(), module)).items()
     }
@@ -56,11 +50,7 @@ def test_every_action_has_one_trace_line(module: str) -> None:
 
 
 def test_an_action_without_a_trace_line_is_found(toys: Toys) -> None:
-    """
-    Given a module in which an action has lost its trace line
-    When the actions that Next leads to are looked at
-    Then that one is among them, without a line
-    """
+    """When the actions that Next leads to are looked at, that one is among them, without a line."""
     path = toys.folder / "Toy.tla"
     text = path.read_text(encoding="utf-8").replace("\\* @says self: begins at {total}\n", "")
     path.write_text(text, encoding="utf-8")
@@ -83,43 +73,26 @@ def step(
 
 
 def test_the_thread_whose_place_changes_acts(toys: Toys) -> None:
-    """
-    Given a step that moves one of two threads
-    When it is told
-    Then that thread has done it
-    """
+    """Given a step that moves one of two threads, when it is told, that thread has done it."""
     told = step(toys, "Begin", {"a": "idle", "b": "idle"}, {"a": "idle", "b": "busy"})
     assert told == Told("b", "begins at 1")
 
 
 def test_of_two_moved_threads_the_one_at_the_actions_place_acts(toys: Toys) -> None:
-    """
-    Given a step of the action Begin, which begins at "idle", that moves two threads
-    When it is told
-    Then the thread that was idle has done it
-    """
+    """When it is told, the thread that was idle has done it."""
     told = step(toys, "Begin", {"a": "waits", "b": "idle"}, {"a": "woken", "b": "busy"})
     assert told.actor == "b"
 
 
 def test_a_column_of_its_own_and_an_unknown_action(toys: Toys) -> None:
-    """
-    Given a line with a fixed column, and an action that nothing defines
-    When their steps are told
-    Then the first stands in that column, and the second has its bare name and nobody
-    """
+    """The first stands in that column, and the second has its bare name and nobody."""
     places = {"a": "idle"}, {"a": "busy"}
     assert step(toys, "Begin", *places, says="timer: goes on") == Told("timer", "goes on")
     assert step(toys, "Leap", *places) == Told("", "Leap")
 
 
 def test_an_action_may_say_by_which_variable_its_actor_is_found(toys: Toys) -> None:
-    """
-    Given an action that names a variable, a function from numbers, behind @self
-    When its steps are told
-    Then the argument at which that variable changes acts, as a number and in its own column; where
-    several change, or none, nobody is known
-    """
+    """The argument at which that variable changes acts, as a number and in its own column."""
     path = toys.folder / "Toy.tla"
     text = path.read_text(encoding="utf-8")
     says = "@self round\n\\* @says thread {self}: {round[self]} is over"
@@ -139,10 +112,6 @@ def test_an_action_may_say_by_which_variable_its_actor_is_found(toys: Toys) -> N
 
 
 def test_a_step_that_changes_nothing_of_any_thread_is_someones(toys: Toys) -> None:
-    """
-    Given a step after which every thread is where it was, and two that may have taken it
-    When it is told
-    Then it is said that it is not known who
-    """
+    """When it is told, it is said that it is not known who."""
     places = {"a": "idle", "b": "idle"}
     assert step(toys, "Begin", places, places) == Told("someone", "begins at 1")

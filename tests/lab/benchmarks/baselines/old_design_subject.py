@@ -5,69 +5,32 @@ from functools import partial
 
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_impl import PurgatoryError, VirtualClock
-from purgatory_judge.components import narrowed
-from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    Satisfy,
-    Script,
-    Shutdown,
-    Throw,
-    Watch,
-    WatchInside,
-)
-from purgatory_spec.outcomes import (
-    Event,
-    EventKind,
-    Outcome,
-    Value,
-    completed,
-    timed_out,
-    tried,
-)
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Component,
-    Configuration,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    ThrowingTry,
-)
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, completed, timed_out, tried
 from purgatory_spec.reasons import Reason
 
 FEATURES = frozenset(
     {
-        PurgatoryFeature.FORCE,
-        PurgatoryFeature.DUPLICATE_KEYS,
-        PurgatoryFeature.ELAPSE,
-        PurgatoryFeature.SHUTDOWN,
-        PurgatoryFeature.SCRIPT_THROW,
-        PurgatoryFeature.SCRIPT_WATCH,
-        PurgatoryFeature.SCRIPT_CHECK,
-        PurgatoryFeature.SCRIPT_FORCE,
+        profiles.PurgatoryFeature.FORCE,
+        profiles.PurgatoryFeature.DUPLICATE_KEYS,
+        profiles.PurgatoryFeature.ELAPSE,
+        profiles.PurgatoryFeature.SHUTDOWN,
+        profiles.PurgatoryFeature.SCRIPT_THROW,
+        profiles.PurgatoryFeature.SCRIPT_WATCH,
+        profiles.PurgatoryFeature.SCRIPT_CHECK,
+        profiles.PurgatoryFeature.SCRIPT_FORCE,
     }
 )
 """All that the old design has; it has no ``cancel_for_key``, no watching twice, and time-outs."""
 
 LISTS = frozenset(
     {
-        PurgatoryObservable.ENTRIES,
-        PurgatoryObservable.KEYS,
-        PurgatoryObservable.STALE_ENTRIES,
-        PurgatoryObservable.STALE_OPERATIONS,
+        profiles.PurgatoryObservable.ENTRIES,
+        profiles.PurgatoryObservable.KEYS,
+        profiles.PurgatoryObservable.STALE_ENTRIES,
+        profiles.PurgatoryObservable.STALE_OPERATIONS,
     }
 )
 """The counts of lists; ``pending`` and ``estimate`` the old design never had."""
@@ -84,7 +47,7 @@ class ScriptFailure(Exception):
 
 
 class _ScriptedOperation(DelayedOperation):
-    def __init__(self, name: str, delay_ms: int, script: Script, owner: "_Instance") -> None:
+    def __init__(self, name: str, delay_ms: int, script: op.Script, owner: "_Instance") -> None:
         super().__init__(delay_ms)
         self.name = name
         self.script = script
@@ -94,13 +57,13 @@ class _ScriptedOperation(DelayedOperation):
 
     def try_complete(self) -> bool:
         self._owner.events.append(tried(self.name))
-        answer = Answer.WAIT
+        answer = op.Answer.WAIT
         if self.script.tries:
             self._tries = min(self._tries + 1, len(self.script.tries))
             answer = self.script.tries[self._tries - 1]
-        if self.satisfied or answer is Answer.COMPLETE:
+        if self.satisfied or answer is op.Answer.COMPLETE:
             return self.force_complete()
-        if answer is Answer.THROW:
+        if answer is op.Answer.THROW:
             raise ScriptFailure
         return False
 
@@ -112,9 +75,9 @@ class _ScriptedOperation(DelayedOperation):
         self._owner.events.append(timed_out(self.name))
         self._act(self.script.on_expiration)
 
-    def _act(self, actions: tuple[CallbackAction, ...]) -> None:
+    def _act(self, actions: tuple[op.CallbackAction, ...]) -> None:
         for action in actions:
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 raise ScriptFailure
             rejected = _reason_of(partial(self._owner.act, action))
             if rejected is not None:
@@ -124,8 +87,8 @@ class _ScriptedOperation(DelayedOperation):
 class _Instance:
     """One purgatory; with ``by_stale`` its purges are made from here, when the exact rule says."""
 
-    def __init__(self, configuration: Configuration, *, by_stale: bool = False) -> None:
-        given = narrowed(configuration, PurgatoryConfiguration)
+    def __init__(self, configuration: profiles.Configuration, *, by_stale: bool = False) -> None:
+        given = narrowed(configuration, profiles.PurgatoryConfiguration)
         self.events: list[Event] = []
         self._tick_ms = given.tick_ms
         self._clock = VirtualClock(given.start_ms)
@@ -134,7 +97,7 @@ class _Instance:
         self._purgatory: Purgatory[str] = Purgatory(purge_interval=interval, clock=self._clock)
         self._operations: dict[str, _ScriptedOperation] = {}
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         self.events.clear()
         results: list[Value] = []
         rejected = _reason_of(lambda: results.append(self._perform(operation)))
@@ -144,47 +107,47 @@ class _Instance:
     def close(self) -> None:
         self._purgatory.close()
 
-    def act(self, action: CallbackAction) -> None:
+    def act(self, action: op.CallbackAction) -> None:
         match action:
-            case WatchInside(name, keys, delay_ms):
+            case op.WatchInside(name, keys, delay_ms):
                 operation = self._introduce(name, delay_ms)
                 self._purgatory.try_complete_else_watch(operation, keys)
-            case CheckInside(key):
+            case op.CheckInside(key):
                 self._purgatory.check_and_complete(key)
-            case ForceInside(name):
+            case op.ForceInside(name):
                 self._introduce(name).force_complete()
             case _:
                 raise ValueError(f"the old design has no such action: {action}")
 
     def _introduce(
-        self, name: str, delay_ms: int = 0, script: Script | None = None
+        self, name: str, delay_ms: int = 0, script: op.Script | None = None
     ) -> _ScriptedOperation:
         """The operation of this name; its time-out ends with the tick that the suite asks for."""
         if name not in self._operations:
             now_ms = self._clock.now_ms()
             expiry_ms = (now_ms + delay_ms) // self._tick_ms * self._tick_ms
-            made = _ScriptedOperation(name, expiry_ms - now_ms, script or Script(), self)
+            made = _ScriptedOperation(name, expiry_ms - now_ms, script or op.Script(), self)
             self._operations[name] = made
         return self._operations[name]
 
-    def _perform(self, operation: Operation) -> Value:
+    def _perform(self, operation: op.Operation) -> Value:
         match operation:
-            case Watch(name, keys, delay_ms, script):
+            case op.Watch(name, keys, delay_ms, script):
                 watched = self._introduce(name, delay_ms, script)
                 return self._purgatory.try_complete_else_watch(watched, keys)
-            case Check(key):
+            case op.Check(key):
                 return self._purgatory.check_and_complete(key)
-            case Force(name):
+            case op.Force(name):
                 return self._introduce(name).force_complete()
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self._introduce(name).satisfied = True
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self._clock.set_ms(to_ms)
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self._clock.set_ms(to_ms)
                 self._purgatory.advance()
                 self._purge_if_stale()
-            case Shutdown():
+            case op.Shutdown():
                 self._purgatory.close()
             case _:
                 raise ValueError(f"the old design has no such operation: {operation}")
@@ -210,25 +173,19 @@ class _Instance:
 
 
 def old_design_subject(
-    observables: frozenset[PurgatoryObservable] = frozenset(), *, by_stale: bool = False
+    observables: frozenset[profiles.PurgatoryObservable] = frozenset(), *, by_stale: bool = False
 ) -> InProcessSubject:
-    """The old design as a subject.
-
-    Args:
-        observables: What it declares to show; judged by no count where that is nothing.
-        by_stale: Have the suite's own rule, the exact one, say when it purges.
-    """
-    profile = PurgatoryProfile(
-        check_drops=CheckDrops.AS_PASSED,
-        accounting=Accounting.EXACT,
-        throwing_try=ThrowingTry.STOP,
-        executor=Executor.INLINE,
+    profile = profiles.PurgatoryProfile(
+        check_drops=profiles.CheckDrops.AS_PASSED,
+        accounting=profiles.Accounting.EXACT,
+        throwing_try=profiles.ThrowingTry.STOP,
+        executor=profiles.Executor.INLINE,
         features=FEATURES,
         observables=observables,
     )
     return InProcessSubject(
         Implementation(name="old design", version="0.8", language="Python"),
-        {Component.PURGATORY: profile},
+        {profiles.Component.PURGATORY: profile},
         partial(_Instance, by_stale=by_stale),
     )
 

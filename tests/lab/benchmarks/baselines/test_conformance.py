@@ -30,11 +30,7 @@ def judged(
 
 @pytest.mark.slow
 def test_it_conforms_on_completion() -> None:
-    """Given the old design, which shows results and events and no count.
-
-    When the suite judges it.
-    Then every applicable rule was put to the test and held.
-    """
+    """When the suite judges it, every applicable rule was put to the test and held."""
     campaign = judged()
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
     assert campaign.visits["PURGATORY-EXACTLY-ONCE"] >= BUDGET.minimum_visits
@@ -43,11 +39,7 @@ def test_it_conforms_on_completion() -> None:
 
 @pytest.mark.large
 def test_its_lists_and_purges_conform_where_the_exact_rule_says_when() -> None:
-    """Given the old design, which shows its lists, and purges when too many entries are stale.
-
-    When the suite judges it.
-    Then it is conformant: only *when* it purges of its own accord is another rule.
-    """
+    """It is conformant: only *when* it purges of its own accord is another rule."""
     campaign = judged(LISTS, by_stale=True)
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
     assert campaign.visits["PURGATORY-PURGE-REMOVES"] >= BUDGET.minimum_visits
@@ -55,11 +47,7 @@ def test_its_lists_and_purges_conform_where_the_exact_rule_says_when() -> None:
 
 @pytest.mark.large
 def test_of_its_own_accord_it_purges_by_size() -> None:
-    """Given the old design, which shows its lists and purges as it does.
-
-    When the suite judges it.
-    Then it fails for the rule that says when, and each failure is an advance that has purged early.
-    """
+    """It fails for the rule that says when."""
     campaign = judged(LISTS)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert campaign.causes[0].rule == "PURGATORY-PURGE-START"
@@ -76,11 +64,7 @@ def test_of_its_own_accord_it_purges_by_size() -> None:
 
 @pytest.mark.large
 def test_completed_operations_stay_in_its_queue() -> None:
-    """Given the old design, which shows its lists and the size of its queue.
-
-    When the suite judges it.
-    Then it fails for one reason: the queue has more in it than what waits.
-    """
+    """It fails for one reason: the queue has more in it than what waits."""
     campaign = judged(LISTS | {PurgatoryObservable.TIMER_SIZE}, by_stale=True)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert [cause.rule for cause in campaign.causes] == ["PURGATORY-TIMER-LEFT"]

@@ -21,11 +21,7 @@ def purgatory_of(
 
 
 def test_an_operation_that_was_completed_stays_in_the_queue_and_in_the_other_lists() -> None:
-    """Given an operation under three keys.
-
-    When an event of one key completes it.
-    Then it leaves that list alone; the queue lets go of it when it is due.
-    """
+    """It leaves that list alone; the queue lets go of it when it is due."""
     purgatory, clock = purgatory_of()
     operation = Waiting(100)
     assert purgatory.try_complete_else_watch(operation, ("a", "b", "c")) is False
@@ -90,11 +86,7 @@ def test_it_purges_when_the_queue_is_longer_than_the_interval() -> None:
 def test_it_purges_for_nothing_where_all_wait(
     purge_after_each: bool, purges: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given more operations than the interval, of which three are due at once.
-
-    When the clock is led there.
-    Then it purges once, or after each of them, although little or nothing is stale.
-    """
+    """It purges once, or after each of them, although little or nothing is stale."""
     counted: list[int] = []
     honest = Purgatory.purge
 
@@ -115,11 +107,7 @@ def test_it_purges_for_nothing_where_all_wait(
 
 
 def test_a_finaliser_may_call_the_purgatory() -> None:
-    """Given completed operations that nobody keeps and whose finalisers check a key.
-
-    When a purge, or the queue, lets go of them.
-    Then each finaliser has run, and nothing hangs.
-    """
+    """When a purge, or the queue, lets go of them, each finaliser has run, and nothing hangs."""
     purgatory, clock = purgatory_of(purge_interval=0)
     finalised = []
 

@@ -1,10 +1,9 @@
-"""A peer that does what its first argument says; standard library alone, so that it starts soon.
+"""A peer that does what its first argument says; standard library alone, so that it starts soon."""
 
-    scripted_peer.py SCRIPT [NS] [--alone]
-
-``well`` answers each measure with NS nanoseconds for each operation; ``saturates`` achieves NS
-requests a second at most; the others are what can go wrong.
-"""
+# scripted_peer.py SCRIPT [NS] [--alone]
+#
+# ``well`` answers each measure with NS nanoseconds for each operation; ``saturates`` achieves NS
+# requests a second at most; the others are what can go wrong.
 
 import json
 import sys

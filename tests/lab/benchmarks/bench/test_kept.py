@@ -90,11 +90,7 @@ def test_the_page_has_a_column_for_each_machine(tmp_path: Path) -> None:
 
 
 def test_the_page_of_the_site_follows_from_the_kept_files(tmp_path: Path) -> None:
-    """
-    Given: the page, and the files that are kept beside it
-    When:  the page is made of them
-    Then:  it is what it was; of a file with another figure it is not
-    """
+    """When the page is made of them, it is what it was; of a file with another figure it is not."""
     docs = tmp_path / "docs"
     shutil.copytree(DOCS / KEPT, docs / KEPT)
     page = docs / PAGE

@@ -25,11 +25,6 @@ def said(*words: str | Path) -> Result:
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    """
-    Given the file of the last run
-    When its tables are put between the marks of the page
-    Then the page is as it was; with another figure it is not
-    """
     results = read_network_results(FILE)
     page = (REFERENCE / "network.md").read_text(encoding="utf-8")
     text = page
@@ -56,10 +51,7 @@ def test_the_command_writes_page_and_file_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.pure
 def test_it_measures_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given tiny sizes, one round, and the build that is here
-    When the parts are measured, but for the idle servers, which take their time
-    Then the bound is reached and holds, the controls are found, and the report follows from a file
-    """
+    """The bound holds, the controls are found, and the report follows from a file."""
     tiny = replace(
         plan.QUICK,
         spike_bytes=100_000,

@@ -62,10 +62,7 @@ def verdicts(results: NetworkResults) -> list[str]:
 
 
 def test_a_byte_above_the_bound_misses_the_aim() -> None:
-    """Given two spikes under a limit of 3 MiB and a byte, of requests of 1 MiB
-    When exactly 4 MiB are out at the most, and when there is a byte more
-    Then the first meets the bound, and the second does not
-    """
+    """The first meets the bound, and the second does not."""
     small, large = spike(8, 4 * MIB, 5 * MIB), spike(32, 4 * MIB, 6 * MIB)
     assert verdicts(file([small, large])) == ["met", "met"]
     assert verdicts(file([small, spike(32, 4 * MIB + 1, 6 * MIB)])) == ["**missed**", "met"]
@@ -78,10 +75,6 @@ def test_memory_that_follows_the_load_misses_the_aim() -> None:
 
 @pytest.mark.parametrize("design", ["no bound", "queue bound alone"])
 def test_a_design_that_does_not_bound_bytes_is_found(design: Design) -> None:
-    """Given a design without a bound of bytes
-    When it takes everything, and when it happens to stay within the bound
-    Then it is found, and it is told that it was not
-    """
     taking = [spike(count, count * MIB, count * MIB, design) for count in (8, 32)]
     assert verdicts(file(taking)) == ["found", "found"]
     lucky = [spike(count, 4 * MIB, 4 * MIB, design) for count in (8, 32)]
@@ -106,9 +99,7 @@ def test_an_idle_server_polls_and_computes_little() -> None:
 
 
 def test_throughput_is_judged_by_its_median_and_the_bound_within_rounds() -> None:
-    """Given three rounds: with the bound a request costs 4, 5 and 100 % more
-    Then the bound meets its aim by the median, and the rate by its own median
-    """
+    """The bound meets its aim by the median, and the rate by its own median."""
     rates = [(104_000, 100_000), (84_000, 80_000), (100_000, 50_000)]
     loads = [
         loaded(SMALL, rate, number, is_bounded=bounded)

@@ -47,13 +47,12 @@ class Said:
 
 @dataclass(frozen=True)
 class Peer:
-    """One folder below ``lab/peers``, with its tools.
+    """One folder below ``lab/peers``, with its tools."""
 
-    ``fetch`` is the command that gets what the peer depends on. ``build`` is given a checkout, a
-    folder for what is made, and a log. ``commands`` are run one after the other in the peer's
-    folder; the last one runs the controls. ``held`` and ``failed`` find the names of controls in
-    what is said.
-    """
+    # ``fetch`` is the command that gets what the peer depends on. ``build`` is given a checkout, a
+    # folder for what is made, and a log. ``commands`` are run one after the other in the peer's
+    # folder; the last one runs the controls. ``held`` and ``failed`` find the names of controls in
+    # what is said.
 
     folder: str
     tool: str

@@ -76,10 +76,7 @@ def test_hello(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_line_that_is_no_request(line: str) -> None:
-    """Given a line that is no request, and one behind it that is.
-
-    Then the first gets an error in a sentence, and the second its answer.
-    """
+    """The first gets an error in a sentence, and the second its answer."""
     good = '{"measure":"hot/virtual","operations":3}'
     _, bad, answer = said(peers()["heapq"], line, good)
     assert set(bad) == {"error"}
@@ -114,10 +111,7 @@ def test_a_process_that_ends_without_an_answer() -> None:
 
 @pytest.mark.slow
 def test_as_a_program() -> None:
-    """Given the program, asked four things of which two are wrong, the last in a fresh process.
-
-    Then it says hello, answers each, and ends with its input.
-    """
+    """It says hello, answers each, and ends with its input."""
     command = [sys.executable, "-m", "purgatory_lab.benchmarks.python_peer", "old-design"]
     lines = [
         '{"measure":"purgatory","operations":50}',

@@ -96,10 +96,7 @@ def test_a_buffer_that_no_pool_gives(size: int) -> None:
     + [(name, "memory/purgatory") for name in PURGATORIES],
 )
 def test_memory(name: str, measure: str) -> None:
-    """Given a process of its own, in which 20,000 are pending.
-
-    Then each takes some bytes, and not many more than the objects that are needed for it.
-    """
+    """Each takes some bytes, and not many more than the objects that are needed for it."""
     peer = peers()[name]
     assert measure in peer.fresh
     line = f'{{"measure":"{measure}","pending":20000}}'
@@ -143,10 +140,7 @@ def test_a_pause_takes_a_second() -> None:
     ],
 )
 def test_the_workload(name: str, design: str) -> None:
-    """Given 300 requests at 1,000 a second, of which some time out.
-
-    Then all are decided, no faster than that, and the figures agree with each other.
-    """
+    """All are decided, no faster than that, and the figures agree with each other."""
     answer = asked(
         name,
         "workload",

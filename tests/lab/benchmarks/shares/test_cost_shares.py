@@ -28,10 +28,7 @@ def test_parts_are_the_users_and_ours(measure: Callable[[int, int], list[Part]])
 
 
 def test_the_sum_is_that_of_the_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given stretches with known times, twice as long with the collector.
-
-    Then the parts come to the whole: making within the watch, tries within watch and check.
-    """
+    """The parts come to the whole: making within the watch, tries within watch and check."""
     quiet = {"loop": 10.0, "make": 110.0, "try": 20.0, "watch": 500.0, "check": 200.0}
     slow = {name: 2 * ns for name, ns in quiet.items()}
     monkeypatch.setattr(cost_shares, "_both", lambda _one_round, _rounds: (quiet, slow))

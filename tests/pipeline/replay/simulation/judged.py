@@ -32,11 +32,9 @@ def shown_at(machine: Machine) -> int:
 
 
 def _shown_at(machine: Machine, planted: Planted) -> int:
-    """The number of the line at which one planted fault is to be found.
-
-    A line that is missing is found by the first line later than it may be by twice the lateness,
-    or by the last line.
-    """
+    """The number of the line at which one planted fault is to be found."""
+    # A line that is missing is found by the first line later than it may be by twice the lateness,
+    # or by the last line.
     if planted.seq is not None:
         return planted.seq
     overdue_ms = planted.overdue_ms

@@ -1,13 +1,12 @@
-"""Virtual threads on a fake clock, and the trace that they write.
+"""Virtual threads on a fake clock, and the trace that they write."""
 
-Theory of operation. A thread is a generator. It runs without interruption up to a ``yield``, which
-says how many nanoseconds pass before it goes on; the thread whose time is next runs next, and the
-seed decides between equals. So what stands between two yields is one atomic point. Pauses are
-drawn, too, and nothing else decides, so that a seed stands for one trace.
-
-Lines are numbered as they are written. A line's time is read before that, and other threads may
-write in between, as in a program whose threads read the clock first.
-"""
+# Theory of operation. A thread is a generator. It runs without interruption up to a ``yield``,
+# which says how many nanoseconds pass before it goes on; the thread whose time is next runs next,
+# and the seed decides between equals. So what stands between two yields is one atomic point. Pauses
+# are drawn, too, and nothing else decides, so that a seed stands for one trace.
+#
+# Lines are numbered as they are written. A line's time is read before that, and other threads may
+# write in between, as in a program whose threads read the clock first.
 
 import random
 from collections.abc import Callable, Generator
@@ -39,12 +38,11 @@ Script: TypeAlias = Generator[int, None, None]
 
 
 class Planted(NamedTuple):
-    """Where a fault shows.
+    """Where a fault shows."""
 
-    ``seq``: the line that nothing explains; None where the fault is that a line is missing.
-    ``overdue_ms``: the last reading at which that line would have been right; a judge gives it as
-    much time again before it says that it is missing.
-    """
+    # ``seq``: the line that nothing explains; None where the fault is that a line is missing.
+    # ``overdue_ms``: the last reading at which that line would have been right; a judge gives it as
+    # much time again before it says that it is missing.
 
     seq: int | None = None
     overdue_ms: int | None = None
@@ -213,10 +211,8 @@ class Workers:
 
 
 def from_snapshot_on(machine: Machine, place: int) -> list[TraceLine]:
-    """What a reader has whose first file of the run begins with the snapshot at a place.
-
-    The first line takes the number before the snapshot's.
-    """
+    """What a reader has whose first file of the run begins with the snapshot at a place."""
+    # The first line takes the number before the snapshot's.
     snapshot = machine.lines[place]
     assert isinstance(snapshot, Snapshot)
     return [machine.begin(snapshot.seq - 1), *machine.lines[place:]]

@@ -1,8 +1,7 @@
-"""A memory pool whose calls take effect at one instant each, as the executable model says.
+"""A memory pool whose calls take effect at one instant each, as the executable model says."""
 
-The state is the model's. Who calls pauses before that instant and after it. A fault is planted
-while nobody else calls: the others wait at a gate, since any open call may explain an answer.
-"""
+# The state is the model's. Who calls pauses before that instant and after it. A fault is planted
+# while nobody else calls: the others wait at a gate, since any open call may explain an answer.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,12 +11,7 @@ from typing import TypeAlias, TypeGuard
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_spec.operations import Allocate, Lose, MemoryPoolOperation, Release, ReleaseForm
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
-from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
 
 from .machine import RUN, Machine, Script, Thread
 

@@ -1,19 +1,10 @@
-"""The scenes in which a simulated pool does something wrong, and the rules that are then broken.
+"""The scenes in which a simulated pool does something wrong, and the rules that are then broken."""
 
-Each is played while nobody else calls, so that nothing overlaps that could explain it.
-"""
+# Each is played while nobody else calls, so that nothing overlaps that could explain it.
 
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.replacing import replace
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    MemoryPoolOperation,
-    Release,
-    ReleaseForeign,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.reasons import Reason
 
@@ -60,14 +51,14 @@ _After = tuple[Outcome, MemoryPoolState]
 def _fill(run: PoolRun, thread: Thread) -> Script:
     """Ask for bytes one by one until there are none."""
     while run.pool.state.available_bytes > 0:
-        yield from run.pool.call(thread, Allocate(run.fresh(), 1))
+        yield from run.pool.call(thread, op.Allocate(run.fresh(), 1))
 
 
 def _one_buffer(run: PoolRun, thread: Thread) -> Script:
     """Ask until there is a buffer that can be given back."""
     pool = run.pool
     while not pool.held:
-        yield from pool.call(thread, Allocate(run.fresh(), pool.plan.max_single_bytes))
+        yield from pool.call(thread, op.Allocate(run.fresh(), pool.plan.max_single_bytes))
 
 
 def _grants_too_much(run: PoolRun, thread: Thread) -> Script:
@@ -80,27 +71,27 @@ def _grants_too_much(run: PoolRun, thread: Thread) -> Script:
             break
         yield from _give_back_one(run, thread)
         while pool.state.available_bytes > 1:
-            yield from pool.call(thread, Allocate(run.fresh(), 1))
-        yield from pool.call(thread, Allocate(run.fresh(), size))
+            yield from pool.call(thread, op.Allocate(run.fresh(), 1))
+        yield from pool.call(thread, op.Allocate(run.fresh(), size))
     size = pool.plan.max_single_bytes
-    yield from pool.call(thread, Allocate(run.fresh(), size), grants_all)
+    yield from pool.call(thread, op.Allocate(run.fresh(), size), grants_all)
 
 
 def _give_back_one(run: PoolRun, thread: Thread) -> Script:
-    yield from run.pool.call(thread, Release(run.pool.held[0]))
+    yield from run.pool.call(thread, op.Release(run.pool.held[0]))
 
 
 def _grants_from_nothing(run: PoolRun, thread: Thread) -> Script:
     """Not more than the bound is outstanding then: one byte, where there is none."""
     yield from _drain(run, thread)
-    yield from run.pool.call(thread, Allocate(run.fresh(), 1), grants_all)
+    yield from run.pool.call(thread, op.Allocate(run.fresh(), 1), grants_all)
 
 
 def _refuses(run: PoolRun, thread: Thread) -> Script:
     yield from _one_buffer(run, thread)
     while run.pool.state.available_bytes < 1:
         yield from _give_back_one(run, thread)
-    yield from run.pool.call(thread, Allocate(run.fresh(), 1), refuses)
+    yield from run.pool.call(thread, op.Allocate(run.fresh(), 1), refuses)
 
 
 def _drain(run: PoolRun, thread: Thread) -> Script:
@@ -115,9 +106,9 @@ def _loses(run: PoolRun, thread: Thread, *, leaks: bool) -> Script:
     """Nobody sees what is not credited before the pool refuses for want of it."""
     yield from _drain(run, thread)
     buffer = run.pool.held[0]
-    operation: MemoryPoolOperation = Lose(buffer) if leaks else Release(buffer)
+    operation: op.MemoryPoolOperation = op.Lose(buffer) if leaks else op.Release(buffer)
     yield from run.pool.call(thread, operation, _credits_nothing, shows=False)
-    yield from run.pool.call(thread, Allocate(run.fresh(), 1), _as_it_is)
+    yield from run.pool.call(thread, op.Allocate(run.fresh(), 1), _as_it_is)
 
 
 def _loses_a_release(run: PoolRun, thread: Thread) -> Script:
@@ -132,13 +123,13 @@ def _credits_a_release_twice(run: PoolRun, thread: Thread) -> Script:
     """What is credited twice is seen when more is granted than there can be."""
     yield from _drain(run, thread)
     pool = run.pool
-    yield from pool.call(thread, Release(pool.held[0]), _credits_twice, shows=False)
+    yield from pool.call(thread, op.Release(pool.held[0]), _credits_twice, shows=False)
     for _ in range(pool.state.available_bytes // 2):
-        yield from pool.call(thread, Allocate(run.fresh(), 1))
-    yield from pool.call(thread, Allocate(run.fresh(), 1), _as_it_is)
+        yield from pool.call(thread, op.Allocate(run.fresh(), 1))
+    yield from pool.call(thread, op.Allocate(run.fresh(), 1), _as_it_is)
 
 
-def _once(operation: MemoryPoolOperation, wrong: Wrong) -> Scene:
+def _once(operation: op.MemoryPoolOperation, wrong: Wrong) -> Scene:
     """One call that is answered wrongly."""
 
     def scene(run: PoolRun, thread: Thread) -> Script:
@@ -151,26 +142,26 @@ def _allocates(size_bytes: int, wrong: Wrong) -> Scene:
     """One request that is answered wrongly."""
 
     def scene(run: PoolRun, thread: Thread) -> Script:
-        yield from run.pool.call(thread, Allocate(run.fresh(), size_bytes), wrong)
+        yield from run.pool.call(thread, op.Allocate(run.fresh(), size_bytes), wrong)
 
     return scene
 
 
 def _grants_oversize(run: PoolRun, thread: Thread) -> Script:
     size_bytes = run.pool.plan.max_single_bytes + 1
-    yield from run.pool.call(thread, Allocate(run.fresh(), size_bytes), grants_all)
+    yield from run.pool.call(thread, op.Allocate(run.fresh(), size_bytes), grants_all)
 
 
 def _takes_again(run: PoolRun, thread: Thread) -> Script:
     yield from _one_buffer(run, thread)
     buffer = run.pool.held[0]
-    yield from run.pool.call(thread, Release(buffer))
-    yield from run.pool.call(thread, Release(buffer), _accepts)
+    yield from run.pool.call(thread, op.Release(buffer))
+    yield from run.pool.call(thread, op.Release(buffer), _accepts)
 
 
 def _rejects_release(run: PoolRun, thread: Thread) -> Script:
     yield from _one_buffer(run, thread)
-    yield from run.pool.call(thread, Release(run.pool.held[0]), _rejects)
+    yield from run.pool.call(thread, op.Release(run.pool.held[0]), _rejects)
 
 
 def _snapshot_available(run: PoolRun, thread: Thread) -> Script:
@@ -192,15 +183,15 @@ SCENES: dict[PoolFault, tuple[Scene, set[str]]] = {
     PoolFault.LOSES_A_RELEASE: (_loses_a_release, _ADMISSION),
     PoolFault.CREDITS_TWICE: (_credits_a_release_twice, _ADMISSION | {"POOL-BOUND"}),
     PoolFault.LOSES_A_LEAK: (_loses_a_leak, _ADMISSION),
-    PoolFault.TAKES_A_STRANGER: (_once(ReleaseForeign(3), _accepts), {"POOL-RELEASE-FOREIGN"}),
+    PoolFault.TAKES_A_STRANGER: (_once(op.ReleaseForeign(3), _accepts), {"POOL-RELEASE-FOREIGN"}),
     PoolFault.TAKES_AGAIN: (_takes_again, {"POOL-RELEASE-AGAIN"}),
-    PoolFault.TAKES_NOTHING: (_once(ReleaseNothing(), _accepts), {"POOL-RELEASE-NOTHING"}),
+    PoolFault.TAKES_NOTHING: (_once(op.ReleaseNothing(), _accepts), {"POOL-RELEASE-NOTHING"}),
     PoolFault.GRANTS_NOTHING: (_allocates(0, grants_all), {"POOL-ZERO-REQUEST"}),
     PoolFault.GRANTS_NEGATIVE: (_allocates(-3, grants_all), {"POOL-NEGATIVE-REQUEST"}),
     PoolFault.GRANTS_OVERSIZE: (_grants_oversize, {"POOL-OVERSIZE-REQUEST"}),
     PoolFault.REJECTS_LEGAL: (_allocates(1, _rejects), _ADMISSION),
     PoolFault.REJECTS_RELEASE: (_rejects_release, {"POOL-RELEASE"}),
-    PoolFault.MAKES_SENSELESS: (_once(Construct(5, 6), _accepts), {"POOL-CONSTRUCT"}),
+    PoolFault.MAKES_SENSELESS: (_once(op.Construct(5, 6), _accepts), {"POOL-CONSTRUCT"}),
     PoolFault.REFUSES_UNBOUNDED: (_allocates(5, refuses), {"POOL-UNBOUNDED-GRANTS"}),
     PoolFault.SNAPSHOT_AVAILABLE: (_snapshot_available, {"POOL-CONSERVATION"}),
     PoolFault.SNAPSHOT_BUFFERS: (_snapshot_buffers, {"POOL-CONSERVATION"}),

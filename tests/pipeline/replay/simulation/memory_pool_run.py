@@ -5,16 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    MemoryPoolOperation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
 
 from .machine import Script, Thread
 from .memory_pool import PoolPlan, SimulatedPool, pool_of
@@ -71,24 +62,24 @@ class PoolRun:
         elif pool.held and what < 0.5:
             buffer = source.choice(pool.held)
             lost = pool.plan.knows_its_own and source.random() < 0.1
-            yield from pool.call(thread, Lose(buffer) if lost else Release(buffer))
+            yield from pool.call(thread, op.Lose(buffer) if lost else op.Release(buffer))
         else:
             size = source.choice((1, source.randint(1, pool.plan.max_single_bytes)))
-            yield from pool.call(thread, Allocate(self.fresh(), size))
+            yield from pool.call(thread, op.Allocate(self.fresh(), size))
 
     def _odd_call(self, thread: Thread) -> Script:
         """A call that is refused, or changes nothing."""
         pool, source = self.pool, self.pool.machine.source
         most = pool.plan.max_single_bytes
-        calls: list[MemoryPoolOperation] = [
-            *(Allocate(self.fresh(), size) for size in (0, -3, most + 1)),
-            ReleaseNothing(),
-            Construct(5, 6),
-            Construct(6, 5),
+        calls: list[op.MemoryPoolOperation] = [
+            *(op.Allocate(self.fresh(), size) for size in (0, -3, most + 1)),
+            op.ReleaseNothing(),
+            op.Construct(5, 6),
+            op.Construct(6, 5),
         ]
         if pool.plan.knows_its_own:
-            calls += [ReleaseForeign(3), *map(Release, pool.returned)]
-            calls += [Release(name, ReleaseForm.COPY) for name in pool.returned[:2]]
+            calls += [op.ReleaseForeign(3), *map(op.Release, pool.returned)]
+            calls += [op.Release(name, op.ReleaseForm.COPY) for name in pool.returned[:2]]
         yield from pool.call(thread, source.choice(calls))
 
     def _tell(self) -> Script:

@@ -1,8 +1,7 @@
-"""A purgatory in plain code: its operations, its lists, what is told of them in a snapshot.
+"""A purgatory in plain code: its operations, its lists, what is told of them in a snapshot."""
 
-Its calls and its time-outs are ``purgatory_threads`` and ``purgatory_time_outs``. They follow the
-parts in which the rules let calls take effect, so that a run of it is right by construction.
-"""
+# Its calls and its time-outs are ``purgatory_threads`` and ``purgatory_time_outs``. They follow the
+# parts in which the rules let calls take effect, so that a run of it is right by construction.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

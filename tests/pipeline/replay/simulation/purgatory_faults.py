@@ -1,7 +1,6 @@
-"""The scenes in which a simulated purgatory does something wrong, and the rules that this breaks.
+"""List the scenes in which a simulated purgatory breaks a rule, with that rule."""
 
-Each has an operation and keys that no other thread names.
-"""
+# Each has an operation and keys that no other thread names.
 
 import msgspec
 
@@ -24,10 +23,8 @@ def _watched(
     satisfied: bool = False,
     delay_ms: int | None = None,
 ) -> Script:
-    """An operation of the scene's own is watched under keys of its own, the first named ``own 1``.
-
-    Its time-out is far away, if nothing else is asked for.
-    """
+    """Watch an operation of the scene's own under keys of its own, the first ``own 1``."""
+    # Its time-out is far away, if nothing else is asked for.
     name = run.fresh(fault)
     chosen = tuple(f"own {number}" for number in range(1, keys + 1))
     plan, source = run.purgatory.plan, run.purgatory.machine.source

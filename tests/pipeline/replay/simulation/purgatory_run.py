@@ -1,8 +1,7 @@
-"""Runs of a simulated purgatory: what its users do.
+"""Runs of a simulated purgatory: what its users do."""
 
-A fault is planted with an operation and keys of its own, which no other thread names, in the midst
-of whatever the others do. So nothing overlaps that could explain it.
-"""
+# A fault is planted with an operation and keys of its own, which no other thread names, in the
+# midst of whatever the others do. So nothing overlaps that could explain it.
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
-"""The calls of a simulated purgatory: each takes effect in the parts that the rules speak of.
+"""The calls of a simulated purgatory: each takes effect in the parts that the rules speak of."""
 
-The parts stand in ``overlapping.calls`` of the model; here they are done by threads that pause
-between any two of them. Where both accountings differ, both are here.
-"""
+# The parts stand in ``overlapping.calls`` of the model; here they are done by threads that pause
+# between any two of them. Where both accountings differ, both are here.
 
 from collections.abc import Generator
 from typing import TypeAlias

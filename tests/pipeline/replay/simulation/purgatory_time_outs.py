@@ -1,7 +1,6 @@
-"""The time-outs of a simulated purgatory: who hands them over, late as that is, and who runs them.
+"""Simulate the time-outs of a purgatory: the late hand-over, and the run."""
 
-The pauses of the two together are shorter than the declared lateness.
-"""
+# The pauses of the two together are shorter than the declared lateness.
 
 from collections.abc import Callable
 

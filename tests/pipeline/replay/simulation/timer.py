@@ -1,9 +1,8 @@
-"""A timer in plain code, whose calls take effect at one instant each.
+"""A timer in plain code, whose calls take effect at one instant each."""
 
-A task has an expiry by the reading at the instant at which it is armed. Whoever advances the timer
-hands what is due to the executor, which is never recalled. The pauses of the two together are
-shorter than the declared lateness, so that a run of this timer is right by construction.
-"""
+# A task has an expiry by the reading at the instant at which it is armed. Whoever advances the
+# timer hands what is due to the executor, which is never recalled. The pauses of the two together
+# are shorter than the declared lateness, so that a run of this timer is right by construction.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

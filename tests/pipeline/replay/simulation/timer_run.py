@@ -1,8 +1,7 @@
-"""Runs of a simulated timer: what its users do, and the scenes in which something goes wrong.
+"""Runs of a simulated timer: what its users do, and the scenes in which something goes wrong."""
 
-A fault is planted with a task of its own, which no other thread names, in the midst of whatever the
-others do. So nothing overlaps that could explain it.
-"""
+# A fault is planted with a task of its own, which no other thread names, in the midst of whatever
+# the others do. So nothing overlaps that could explain it.
 
 import random
 from collections.abc import Callable
