@@ -26,6 +26,7 @@ from purgatory_conformance.stateful import (
     TimerMachine,
 )
 from purgatory_conformance.subjects.bundled import channel_muting, memory_pool, purgatory, timer
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, Allocate, Elapse, Lose, Release, ReleaseForm
 

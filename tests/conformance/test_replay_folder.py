@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, EXIT_USAGE
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.resources import adapter_folder
 from purgatory_spec.cases import Case, CaseHeader, encode_case, read_case
 from purgatory_spec.resources import specification_folder

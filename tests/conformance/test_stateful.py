@@ -21,6 +21,7 @@ from purgatory_conformance.stateful import (
     timer_machine,
 )
 from purgatory_conformance.subjects.bundled import memory_pool, purgatory, timer
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec import profiles
 from purgatory_spec.cases import Step, decode_case
 from purgatory_spec.operations import Add, Advance, Allocate, Elapse, Operation, Release

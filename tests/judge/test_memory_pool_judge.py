@@ -11,8 +11,11 @@ from purgatory_conformance.specimens.small.memory_pool import (
     SmallMemoryPool,
     small_pool_subject,
 )
-from purgatory_conformance.specimens.wrong.granting import ZeroGranted
-from purgatory_conformance.specimens.wrong.releasing import FirstByteStays
+from purgatory_conformance.specimens.wrong.granting import zero_granted
+from purgatory_conformance.specimens.wrong.releasing import first_byte_stays
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.memory_pool.judge import STATES_CAP, MemoryPoolJudge
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome
@@ -49,8 +52,8 @@ def test_a_declared_deviation_is_followed() -> None:
 @pytest.mark.parametrize(
     ("pool", "operations", "rule"),
     [
-        (ZeroGranted, (op.ReleaseForeign(5), op.Allocate("a", 0)), "POOL-ZERO-REQUEST"),
-        (FirstByteStays, (op.ReleaseForeign(1), *FULL, op.Release("a")), "POOL-RELEASE"),
+        (zero_granted, (op.ReleaseForeign(5), op.Allocate("a", 0)), "POOL-ZERO-REQUEST"),
+        (first_byte_stays, (op.ReleaseForeign(1), *FULL, op.Release("a")), "POOL-RELEASE"),
     ],
 )
 def test_another_fault_beyond_the_deviation_is_found(

@@ -6,7 +6,6 @@ from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
-    SILENT_PROFILE,
     DelayedOperation,
     MakePurgatory,
     SmallPurgatory,
@@ -14,6 +13,7 @@ from purgatory_conformance.specimens.small.purgatory import (
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.case_judge import Deviation
 from purgatory_spec import profiles
 from purgatory_spec.operations import Force, Operation, Script, Watch, WatchInside
 

@@ -10,6 +10,8 @@ from purgatory_conformance.subjects.bundled.real_clock import (
     real_clock_instance,
 )
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_judge.components import not_compared
+from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_spec import profiles
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

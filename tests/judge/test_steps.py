@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.registry import judged as judged_component
 from purgatory_spec.cases import Case, decode_case
 from tests.known_cases import known_cases
 
@@ -37,7 +37,7 @@ CASES = {
 @pytest.mark.parametrize("judged", CASES.values(), ids=CASES)
 def test_a_judge_says_of_each_step_what_stands_above_them(judged: Judged) -> None:
     header = judged.case.header
-    judge = support_of(judged.case.component).judge(header.configuration, header.profile, ())
+    judge = judged_component(judged.case.component).judge(header.configuration, header.profile, ())
     told: dict[str, object] = {}
     visits = []
     for number, step in enumerate(judged.case.steps, start=1):

@@ -32,7 +32,7 @@ def judgements_of(vector: Case) -> list[Judgement]:
 @pytest.mark.parametrize("vector", all_vectors(), ids=lambda vector: vector.header.case)
 def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
     """Each is what the model expects, and the rules that it names were put to the test."""
-    judgements = judged(vector)
+    judgements = judgements_of(vector)
     assert len(judgements) == len(vector.steps) > 0
     assert [each.divergence for each in judgements] == [None] * len(judgements)
     visited = set().union(*(each.visited for each in judgements))

@@ -26,8 +26,8 @@ from purgatory_spec.profiles import (
     ThrowingTry,
 )
 
-State = PurgatoryState[Store]
-Model = PurgatoryModel[Store]
+State = PurgatoryState
+Model = PurgatoryModel
 Asked = tuple[PurgatoryProfile, PurgatoryConfiguration, tuple[op.Operation, ...]]
 
 NAMES = st.sampled_from(("a", "b", "c", "d"))

@@ -14,9 +14,8 @@ from purgatory_conformance.generation.channel_muting.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_model import channel_muting, channel_state, kafka_channels
+from purgatory_model import channel_muting
 from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
-from purgatory_model.choices import channels
 from purgatory_spec.operations import (
     Announce,
     Close,

@@ -10,8 +10,8 @@ from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_model.claims.explorer import explore
 from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, WheelState, breaks
-from purgatory_model.timer import timer_model
-from purgatory_model.timing_wheel import as_timer, broken_invariants, timing_wheel_model
+from purgatory_model.timer import timer_model, timing_wheel_model
+from purgatory_model.timing_wheel import as_timer, broken_invariants
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
 from purgatory_spec.requirements import requirements

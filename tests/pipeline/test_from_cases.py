@@ -10,12 +10,12 @@ from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of
-from purgatory_traces.results.rows import VerdictRow
-from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
-from purgatory_traces.traces.lines import Begin
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.cases import Case, Step, case_header, read_case
+from purgatory_traces.results.rows import VerdictRow
+from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
+from purgatory_traces.traces.lines import Begin
 from tests.strangers.test_strangers import STRANGERS
 
 from .replay.run_lines import cases, deviations, verdict_of

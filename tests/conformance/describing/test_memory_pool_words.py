@@ -8,7 +8,12 @@ from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUP
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
+from purgatory_spec.profiles import (
+    Component,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
 from purgatory_spec.reasons import Reason
 
 WORDS = words_of(Component.MEMORY_POOL)

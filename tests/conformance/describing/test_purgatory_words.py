@@ -2,8 +2,8 @@
 
 import pytest
 
-from purgatory_conformance.describing.registry import words_of
 from purgatory_conformance.describing.words import legend_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome, tried

@@ -18,6 +18,7 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.components import narrowed
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
 from purgatory_spec.requirements import requirements_of_steps

@@ -15,7 +15,7 @@ from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.components import MODELLED
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance
 
@@ -242,7 +242,8 @@ def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
 
 EVERYTHING = {
     "timer": (
-        "from purgatory_model.timing_wheel import timing_wheel_model as model",
+        "from purgatory_model.timing_wheel import timing_wheel_model as model", 
+from purgatory_model.timer import 
         profiles.TimerProfile(
             executor=profiles.Executor.STEPPED,
             structure=profiles.Structure.DELAY_QUEUE_WHEEL,

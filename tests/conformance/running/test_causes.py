@@ -21,6 +21,7 @@ from purgatory_conformance.specimens.wrong.expiry import ticks_backwards, zero_d
 from purgatory_conformance.specimens.wrong.wheel import wakes_every_tick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_judge.components import PROFILES, narrowed
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, EventKind, Outcome

@@ -5,6 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from purgatory_conformance.reporting.marked_pages import between_marks
+
 pytest.importorskip("cosmic_ray")
 
 from purgatory_lab.mutation.figures import page_text, read_run, run_record, write_run

@@ -143,10 +143,10 @@ class Pairs:
         raises = "throwing-try" in self.instance.features
         return raises or isinstance(operation, op.Advance | op.RunOne)
 
-    def _satisfied(self, state: PurgatoryState[Store], name: str) -> PurgatoryState[Store]:
+    def _satisfied(self, state: PurgatoryState, name: str) -> PurgatoryState:
         ((_, after),) = self.sequential.successors(state, op.Satisfy(name))
         return after
 
 
-def _watches_completed(state: PurgatoryState[Store], operation: op.Operation) -> bool:
+def _watches_completed(state: PurgatoryState, operation: op.Operation) -> bool:
     return isinstance(operation, op.Watch) and operation.operation in state.completed

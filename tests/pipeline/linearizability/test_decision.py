@@ -16,7 +16,7 @@ from purgatory_model.overlapping.interleaving import (
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
-from purgatory_spec.outcomes import EventKind, completed
+from purgatory_spec.outcomes import completed
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 from purgatory_traces.linearizability import decision
 from purgatory_traces.linearizability.budget import Budget
@@ -24,9 +24,6 @@ from purgatory_traces.linearizability.calls import CallRules, ModelRules, Record
 from purgatory_traces.linearizability.checker import Answered
 from purgatory_traces.linearizability.decision import Explained, Stuck, decide
 from purgatory_traces.traces.lines import Located, MemoryPoolInstance
-from purgatory_spec.operations import Allocate, Release, ReleaseForeign
-from purgatory_spec.outcomes import completed
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 from .traces import back, call, entries_of, explained_entries, found_of, located
 

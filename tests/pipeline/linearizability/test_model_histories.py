@@ -16,6 +16,8 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projection
+from purgatory_spec import operations as op
+from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 from purgatory_traces.linearizability.calls import NoHistory, calls_of
 from purgatory_traces.linearizability.checker import Answered, Finding
 from purgatory_traces.traces.lines import (
@@ -24,8 +26,6 @@ from purgatory_traces.traces.lines import (
     PurgatoryInstance,
     TraceLine,
 )
-from purgatory_spec import operations as op
-from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 

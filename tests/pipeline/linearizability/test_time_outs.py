@@ -2,11 +2,11 @@
 
 from itertools import chain
 
+from purgatory_spec.operations import Force, Watch
+from purgatory_spec.outcomes import EventKind, completed, tried
 from purgatory_traces.linearizability.checker import Answered, Finding
 from purgatory_traces.linearizability.words import Words
 from purgatory_traces.traces.lines import PurgatoryInstance, TraceLine
-from purgatory_spec.operations import Force, Watch
-from purgatory_spec.outcomes import EventKind, completed, tried
 
 from .traces import WALL, event, found_of, located, step
 

@@ -6,8 +6,9 @@ import msgspec
 
 from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, Rules
-from purgatory_spec.operations import Allocate, Operation
-from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.operations import Allocate, Operation, Watch
+from purgatory_spec.outcomes import Event, EventKind, Value, tried
+from purgatory_spec.profiles import Accounting, Executor, PurgatoryProfile
 from purgatory_spec.reasons import Reason
 from purgatory_traces.linearizability.budget import MOST_CONFIGURATIONS, Budget
 from purgatory_traces.linearizability.calls import Entry, ModelRules
@@ -30,10 +31,6 @@ from purgatory_traces.traces.lines import (
     TraceLine,
     WallClock,
 )
-from purgatory_spec.operations import Allocate, Operation, Watch
-from purgatory_spec.outcomes import Event, EventKind, Value, tried
-from purgatory_spec.profiles import Accounting, Executor, PurgatoryProfile
-from purgatory_spec.reasons import Reason
 
 WALL = WallClock(lateness_ms=50)
 EXACT = PurgatoryInstance(

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
 from purgatory_spec import operations as op
+from purgatory_traces.traces.lines import HeldBuffer, PendingTask, Snapshot, WaitingOperation
 
 from .cut_runs import OpenLine
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from purgatory_spec.operations import Force
 from purgatory_traces.replay.overlapping.recent_names import MOST_NAMES, RecentNames
 from purgatory_traces.traces.lines import Begin
-from purgatory_spec.operations import Force
 
 from .test_overlapping_purgatory import EXACT, PROPOSAL, completed, watched
 from .wall_clock import Line, call, returns, rule_of

@@ -15,12 +15,12 @@ from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.judges import judge_of
-from purgatory_traces.traces.lines import ManualClock, MemoryPoolInstance, Step, WallClock
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.run_replay import judge_of
+from purgatory_traces.traces.lines import ManualClock, MemoryPoolInstance, Step, WallClock
 
 from .wall_clock import NS_PER_MS, Line, at_once, begin, call, judged, lines_of, returns
 

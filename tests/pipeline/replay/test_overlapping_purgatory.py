@@ -14,12 +14,12 @@ from purgatory_model.overlapping.interleaving import Called, Happened, History, 
 from purgatory_model.overlapping.linearizability import Explainer
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
-from purgatory_traces.errors import Unusable
-from purgatory_traces.replay.judges import judge_of
-from purgatory_traces.traces.lines import PurgatoryInstance
 from purgatory_spec.operations import CancelForKey, Check, Force, Operation, Watch
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, PurgatoryProfile
+from purgatory_traces.errors import Unusable
+from purgatory_traces.replay.run_replay import judge_of
+from purgatory_traces.traces.lines import PurgatoryInstance
 
 from .wall_clock import Line, begin, call, event, judged, lines_of, returns
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from purgatory_traces.traces.lines import Begin, Call, MemoryPoolInstance
 from purgatory_spec.profiles import MemoryPoolConfiguration
+from purgatory_traces.traces.lines import Begin, Call, MemoryPoolInstance
 from tests.pipeline.trace_cases import TraceCase, cases_of
 
 from .cut_runs import CutRun, Ledger, Said, is_same, said_from

@@ -3,11 +3,11 @@
 import heapq
 import random
 
-from purgatory_judge.real_clock_judge import RealClockJudge
-from purgatory_traces.traces.lines import PendingTask, Snapshot, Step, TimerInstance
+from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import Clock, TimerConfiguration, TimerProfile
+from purgatory_traces.traces.lines import PendingTask, Snapshot, Step, TimerInstance
 
 from .wall_clock import NS_PER_MS, Line, begin, call, event, judged, returns
 

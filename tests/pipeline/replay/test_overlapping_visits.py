@@ -1,8 +1,8 @@
 """Which rules a run on a real clock puts to the test, and how often."""
 
-from purgatory_traces.replay.judges import judge_of
-from purgatory_traces.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
 from purgatory_spec.operations import Check, Force
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
+from purgatory_traces.replay.run_replay import judge_of
 
 from .test_overlapping_purgatory import EXACT, completed, watched
 from .wall_clock import Line, at_once, call, returns

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from purgatory_traces.replay import replay
-from purgatory_traces.results.rows import QuarantineRow, VerdictRow
-from purgatory_traces.traces.lines import Begin, Instance, MemoryPoolInstance
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
@@ -14,15 +11,8 @@ from purgatory_traces.replay import replay
 from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 from purgatory_traces.traces.lines import (
     Begin,
-    HeldBuffer,
     Instance,
     MemoryPoolInstance,
-    OpenCall,
-    PendingTask,
-    PurgatoryInstance,
-    Snapshot,
-    TimerInstance,
-    WaitingOperation,
 )
 
 from .simulation.judged import located, verdict_of

@@ -7,6 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import Accounting, Component
+from purgatory_spec.requirements import requirements
 from purgatory_traces.replay import RunReplay, replay
 from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
@@ -18,9 +21,6 @@ from purgatory_traces.traces.lines import (
     TimerInstance,
     TraceLine,
 )
-from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Accounting, Component
-from purgatory_spec.requirements import requirements
 from tests.pipeline.trace_cases import TraceCase, cases_in
 
 from .run_lines import located

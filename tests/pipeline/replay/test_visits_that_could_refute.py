@@ -6,16 +6,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import pytest
 
-from purgatory_spec.operations import Add, Cancel, Operation, Shutdown, Watch
-from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import TimerProfile
-from purgatory_spec.reasons import Reason
-from purgatory_traces.replay.judge import JudgedLine
-from purgatory_traces.replay.judges import judge_of
-from purgatory_traces.traces.lines import Begin, End, Happened, Return, TimerInstance, TraceLine
 from purgatory_spec.operations import Add, Cancel, Shutdown
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.reasons import Reason
+from purgatory_traces.replay.judge import JudgedLine
+from purgatory_traces.replay.run_replay import judge_of
+from purgatory_traces.traces.lines import Begin, End, Happened, Return, TimerInstance, TraceLine
 
 from .simulation.judged import verdict_of
 from .simulation.memory_pool_run import drawn_plan as pool_plan

@@ -14,12 +14,13 @@ import pytest
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_spark.engine import reading
+from purgatory_spec import cases, profiles
+from purgatory_spec import operations as op
+from purgatory_traces.engines.local import check_locally
 from purgatory_traces.replay import stretches
 from purgatory_traces.snapshots.snapshots import profile_after_snapshot
 from purgatory_traces.traces.from_cases import encoded, instance_of, trace_of_steps
 from purgatory_traces.traces.lines import TRACED, Begin, Step, TraceLine
-from purgatory_spec import cases, profiles
-from purgatory_spec import operations as op
 
 from .test_pieces import compared
 from .test_stretches import put_together, rotated, with_other_result, without_event, written

@@ -5,6 +5,8 @@ from functools import partial
 
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_impl import PurgatoryError, VirtualClock
+from purgatory_judge.components import narrowed
+from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation

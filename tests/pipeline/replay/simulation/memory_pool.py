@@ -12,6 +12,7 @@ from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_spec.operations import Allocate, Lose, MemoryPoolOperation, Release, ReleaseForm
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
+from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 
 from .machine import RUN, Machine, Script, Thread
 
