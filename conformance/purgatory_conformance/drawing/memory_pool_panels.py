@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.describing.memory_pool_words import (
-    describe_memory_pool_operation,
-    describe_memory_pool_state,
-)
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.panels import (
     Box,
@@ -35,8 +33,8 @@ def memory_pool_scene(case: RetracedCase) -> PanelScene:
             return ()
         return tuple(memory_pool_rows(configuration, state, about))
 
-    words = describe_memory_pool_operation(operation)
-    return panel_scene(case, words, rows, describe_memory_pool_state)
+    words = describe_operation(operation)
+    return panel_scene(case, words, rows, describe_state)
 
 
 def memory_pool_rows(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
-from purgatory_conformance.describing.purgatory_words import describe_purgatory_operation
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import Box, Boxes, PanelScene, Row, Words, panel_scene
@@ -32,8 +32,8 @@ def purgatory_scene(case: RetracedCase) -> PanelScene:
             tuple(purgatory_rows(model, state, focus)) if isinstance(state, PurgatoryState) else ()
         )
 
-    words = describe_purgatory_operation(operation)
-    return panel_scene(case, words, rows, describe_purgatory_state)
+    words = describe_operation(operation)
+    return panel_scene(case, words, rows, describe_state)
 
 
 def purgatory_rows(

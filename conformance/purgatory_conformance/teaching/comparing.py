@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from purgatory_conformance.describing.timer_words import describe_timer_operation
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel
 from purgatory_model.timing_wheel import TimingWheel, declared_timer_model
@@ -153,7 +153,7 @@ def compared(make: Callable[[], Timer], size: int, seed: int) -> Comparison:
         steps += len(run)
         if found is not None:
             least = shortened(make, size, found)
-            words = tuple(map(describe_timer_operation, least.steps))
+            words = tuple(map(describe_operation, least.steps))
             return Comparison(number, steps, words, least.expected, least.seen)
     return Comparison(_RUNS, steps)
 
