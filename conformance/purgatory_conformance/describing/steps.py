@@ -56,6 +56,10 @@ def _announced(operation: Announce) -> str:
 
 def _field(name: str, value: object) -> str:
     """Return the value of a field in words: a name, a number, several keys, a script."""
+    if isinstance(value, Worded):
+        return describe_operation(value)
+    if isinstance(value, Script):
+        return _script(value)
     match value:
         case str():
             return describe_task(value)
@@ -63,10 +67,6 @@ def _field(name: str, value: object) -> str:
             return _bytes(value)
         case Choice():
             return value.says
-        case Worded():
-            return describe_operation(value)
-        case Script():
-            return _script(value)
         case tuple() if name == "script":
             return f"; when it runs it {_actions(value)}" if value else ""
         case tuple():
