@@ -88,17 +88,16 @@ def _wrong(
 ) -> tuple[str, str] | None:
     """What was expected (empty: the expiries) and seen where a step is answered wrongly."""
     try:
-        match step:
-            case Add(task, delay_ms):
-                timer.add(task, now_ms + delay_ms)
-            case Cancel(task):
-                timer.cancel(task)
-            case Advance(to_ms):
-                answer = timer.advance(to_ms)
-                if not isinstance(answer, set | frozenset | list | tuple):
-                    return "", repr(answer)
-                if sorted(map(str, answer)) != expected:
-                    return "", f"{', '.join(sorted(map(str, answer))) or 'nothing'} expires"
+        if isinstance(step, Add):
+            timer.add(step.task, now_ms + step.delay_ms)
+        elif isinstance(step, Cancel):
+            timer.cancel(step.task)
+        elif isinstance(step, Advance):
+            answer = timer.advance(step.to_ms)
+            if not isinstance(answer, set | frozenset | list | tuple):
+                return "", repr(answer)
+            if sorted(map(str, answer)) != expected:
+                return "", f"{', '.join(sorted(map(str, answer))) or 'nothing'} expires"
     except Exception as error:
         return "no exception", repr(error)
     heap = getattr(timer, "heap", None)
