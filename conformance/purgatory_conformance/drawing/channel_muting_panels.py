@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.describing.states import describe_channel, describe_state
-from purgatory_conformance.describing.steps import describe_operation
+from purgatory_conformance.describing.states import describe_channel
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import (
     Box,
@@ -31,8 +30,7 @@ def channel_muting_scene(case: RetracedCase) -> PanelScene:
             return ()
         return tuple(channel_muting_rows(configuration, state, focus))
 
-    words = describe_operation(case.divergence.operation)
-    return panel_scene(case, words, rows, describe_state)
+    return panel_scene(case, rows)
 
 
 def channel_muting_rows(

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.describing.states import describe_state
-from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.panels import (
     Box,
@@ -33,8 +31,7 @@ def memory_pool_scene(case: RetracedCase) -> PanelScene:
             return ()
         return tuple(memory_pool_rows(configuration, state, about))
 
-    words = describe_operation(operation)
-    return panel_scene(case, words, rows, describe_state)
+    return panel_scene(case, rows)
 
 
 def memory_pool_rows(

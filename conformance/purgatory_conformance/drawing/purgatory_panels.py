@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.describing.states import describe_state
-from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import Box, Boxes, PanelScene, Row, Words, panel_scene
@@ -32,8 +30,7 @@ def purgatory_scene(case: RetracedCase) -> PanelScene:
             tuple(purgatory_rows(model, state, focus)) if isinstance(state, PurgatoryState) else ()
         )
 
-    words = describe_operation(operation)
-    return panel_scene(case, words, rows, describe_state)
+    return panel_scene(case, rows)
 
 
 def purgatory_rows(
