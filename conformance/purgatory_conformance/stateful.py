@@ -32,6 +32,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from hypothesis.strategies import DrawFn
 
 from purgatory_judge.components import PROFILES, on_real_clock
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import instance_noun, noun, printable, replay_command
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import HypothesisSource, Source
@@ -275,13 +280,12 @@ class StepMachine(RuleBasedStateMachine):
 
     def _told(self, run: CaseRun, rule_id: str) -> str:
         """The case for people, the lines of its file, and the command that runs it again."""
-        support = self._support
-        made_with = support.describe_configuration(run.configuration)
+        made_with = describe_configuration(run.configuration)
         lines = [f"a {instance_noun(self.component)}: {made_with}"]
         for number, step in enumerate(run.steps, start=1):
             assert step.outcome is not None
-            said = support.describe_outcome(step.operation, step.outcome)
-            lines.append(f"{number:3}  {support.describe_operation(step.operation)}  ->  {said}")
+            said = describe_outcome(step.operation, step.outcome)
+            lines.append(f"{number:3}  {describe_operation(step.operation)}  ->  {said}")
         lines.append("the same as a file:")
         lines.append(encode_case(replay_case(run, rule_id, self.opened, self.profile)).rstrip())
         try:

@@ -8,6 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from purgatory_judge.components import on_real_clock
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import (
     instance_noun,
     joined,
@@ -22,7 +27,6 @@ from purgatory_judge.judgement import TooManyStates
 from purgatory_judge.retraced_case import RetracedCase
 from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import Support
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
 
@@ -97,9 +101,8 @@ def stories(results: Results) -> tuple[Story, ...]:
 
 
 def _story(cause: CauseLine[Configuration], results: Results) -> Story:
-    support = support_of(results.component)
     told = rule_line(cause.rule, results)
-    made_with = support.describe_configuration(cause.configuration)
+    made_with = describe_configuration(cause.configuration)
     answers = ""
     if cause.answers is not None:
         answers = f"failed in {cause.answers[0]} of {cause.answers[1]} repetitions"
@@ -112,7 +115,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         cases=cause.cases,
         source=printable(cause.source),
         configuration=f"{instance_noun(results.component)} with {made_with}",
-        steps=_told(cause, support),
+        steps=_told(cause),
         expected=printable(cause.expected),
         seen=printable(cause.seen),
         before=printable(cause.before),
@@ -126,7 +129,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
     )
 
 
-def _told(cause: CauseLine[Configuration], support: Support) -> tuple[ToldStep, ...]:
+def _told(cause: CauseLine[Configuration]) -> tuple[ToldStep, ...]:
     told: list[ToldStep] = []
     before: dict[str, str] = {}
     for number, step in enumerate(cause.steps, start=1):
@@ -134,10 +137,8 @@ def _told(cause: CauseLine[Configuration], support: Support) -> tuple[ToldStep, 
         told.append(
             ToldStep(
                 number=number,
-                operation=support.describe_operation(step.operation),
-                outcome=support.describe_outcome(step.operation, step.outcome)
-                if step.outcome
-                else "",
+                operation=describe_operation(step.operation),
+                outcome=describe_outcome(step.operation, step.outcome) if step.outcome else "",
                 values=tuple(
                     ToldValue(name, value, before.get(name, value) != value)
                     for name, value in shown

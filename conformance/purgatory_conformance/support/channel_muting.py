@@ -2,13 +2,6 @@
 
 from functools import partial
 
-from purgatory_conformance.describing.channel_muting_words import (
-    describe_channel_muting_configuration,
-    describe_channel_muting_operation,
-    describe_channel_muting_outcome,
-    describe_channel_muting_profile,
-    describe_channel_muting_state,
-)
 from purgatory_conformance.drawing.channel_muting_panels import channel_muting_scene
 from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.generation.channel_muting.table import (
@@ -88,11 +81,6 @@ CHANNEL_MUTING_SUPPORT = ComponentSupport(
     case_of=ChannelMutingCase,
     is_usable=ChannelMutingCase.is_usable,
     simpler_of=lambda _, case: simpler_channel_muting_cases(case),
-    describe_operation=describe_channel_muting_operation,
-    describe_outcome=describe_channel_muting_outcome,
-    configuration_words=describe_channel_muting_configuration,
-    profile_words=describe_channel_muting_profile,
-    describe_state=describe_channel_muting_state,
     picture=lambda case, number: panel_picture(channel_muting_scene(case), number),
 )
 """What the suite knows of a server's channels."""

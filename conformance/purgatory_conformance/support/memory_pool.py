@@ -3,13 +3,6 @@
 from collections.abc import Iterator
 
 from purgatory_judge.components import narrowed
-from purgatory_conformance.describing.memory_pool_words import (
-    describe_memory_pool_configuration,
-    describe_memory_pool_operation,
-    describe_memory_pool_outcome,
-    describe_memory_pool_profile,
-    describe_memory_pool_state,
-)
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_scene
 from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.generation.memory_pool.table import (
@@ -104,11 +97,6 @@ MEMORY_POOL_SUPPORT = ComponentSupport(
     case_of=MemoryPoolCase,
     is_usable=MemoryPoolCase.is_usable,
     simpler_of=lambda _, case: simpler_memory_pool_cases(case),
-    describe_operation=describe_memory_pool_operation,
-    describe_outcome=describe_memory_pool_outcome,
-    configuration_words=describe_memory_pool_configuration,
-    profile_words=describe_memory_pool_profile,
-    describe_state=describe_memory_pool_state,
     picture=lambda case, number: panel_picture(memory_pool_scene(case), number),
 )
 """What the suite knows of the memory pool."""

@@ -6,13 +6,6 @@ from functools import partial
 import msgspec
 
 from purgatory_judge.components import narrowed
-from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
-from purgatory_conformance.describing.purgatory_words import (
-    describe_purgatory_configuration,
-    describe_purgatory_operation,
-    describe_purgatory_outcome,
-    describe_purgatory_profile,
-)
 from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.drawing.purgatory_panels import purgatory_scene
 from purgatory_conformance.generation.purgatory.table import (
@@ -154,11 +147,6 @@ PURGATORY_SUPPORT = ComponentSupport(
     case_of=PurgatoryCase,
     is_usable=PurgatoryCase.is_usable,
     simpler_of=simpler_purgatory_cases,
-    describe_operation=describe_purgatory_operation,
-    describe_outcome=describe_purgatory_outcome,
-    configuration_words=describe_purgatory_configuration,
-    profile_words=describe_purgatory_profile,
-    describe_state=describe_purgatory_state,
     picture=lambda case, number: panel_picture(purgatory_scene(case), number),
 )
 """What the suite knows of the purgatory."""

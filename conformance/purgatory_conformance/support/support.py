@@ -19,7 +19,6 @@ from purgatory_judge.case_judge import Deviation, Judge
 from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration, Profile
 from purgatory_spec.requirements import Requirement
 
@@ -111,14 +110,6 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
     is_usable: Callable[[ReducibleT, ProfileT], bool]
     simpler_of: Callable[[ProfileT, ReducibleT], Iterator[ReducibleT]]
 
-    describe_operation: Callable[[Operation], str]
-    """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
-    describe_outcome: Callable[[Operation, Outcome], str]
-    """What came of an operation, its observables aside."""
-    configuration_words: Callable[[ConfigurationT], str]
-    profile_words: Callable[[ProfileT], str]
-    describe_state: Callable[[object], str]
-    """A state of the model on one line; empty for anything else."""
     picture: Callable[[RetracedCase, int], str]
     """The case as SVG, the number making its ids unique; empty where there is no picture."""
 
@@ -199,14 +190,6 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
         profile = narrowed(profile, self.profile_type)
         for case in self.simpler_of(profile, self._case(candidate)):
             yield Candidate(case.configuration, case.operations)
-
-    def describe_configuration(self, configuration: Configuration) -> str:
-        """What the instance of a case was made with."""
-        return self.configuration_words(narrowed(configuration, self.configuration_type))
-
-    def describe_profile(self, profile: Profile) -> str:
-        """The declared choices that a reader needs in order to follow a case."""
-        return self.profile_words(narrowed(profile, self.profile_type))
 
     def _narrowed(
         self, configuration: Configuration, profile: Profile

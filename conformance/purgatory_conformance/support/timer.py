@@ -5,13 +5,6 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from purgatory_judge.components import narrowed
-from purgatory_conformance.describing.timer_states import describe_timer_state
-from purgatory_conformance.describing.timer_words import (
-    describe_timer_configuration,
-    describe_timer_operation,
-    describe_timer_outcome,
-    describe_timer_profile,
-)
 from purgatory_conformance.drawing.wheel_picture import wheel_picture
 from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.generation.real_clock import (
@@ -166,11 +159,6 @@ TIMER_SUPPORT = ComponentSupport(
     case_of=TimerCase,
     is_usable=_is_usable,
     simpler_of=simpler_timer_cases,
-    describe_operation=describe_timer_operation,
-    describe_outcome=lambda _, outcome: describe_timer_outcome(outcome),
-    configuration_words=describe_timer_configuration,
-    profile_words=describe_timer_profile,
-    describe_state=describe_timer_state,
     picture=lambda case, number: wheel_picture(scene_of(case), case.divergence, number),
 )
 """What the suite knows of the timer."""

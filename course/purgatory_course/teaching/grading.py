@@ -11,6 +11,7 @@ import msgspec
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.support.registry import support_of
 from purgatory_course.teaching.comparing import Comparison
@@ -49,7 +50,7 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
     judge = support.judge(exercise.configuration, exercise.profile, ())
     lines: list[str] = []
     for number, step in enumerate(case.steps, start=1):
-        says = f"{number:3}  {support.describe_operation(step.operation)}"
+        says = f"{number:3}  {describe_operation(step.operation)}"
         if step.outcome is None:
             words = f"step {number} has no outcome yet; add it behind the operation, such as"
             raise Problem(f"{file}: {words} {some_outcome(exercise)}", EXIT_USAGE)

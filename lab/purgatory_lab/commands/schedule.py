@@ -14,6 +14,7 @@ from purgatory_conformance.command_line import (
     EXIT_USAGE,
     Problem,
 )
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_lab.scheduling.bundled.scenarios import (
     SCENARIOS,
     prepared_scenario,
@@ -28,7 +29,6 @@ from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.scenario import Runs
 from purgatory_lab.scheduling.schedule import as_text, from_text
 from purgatory_lab.scheduling.search import Search, exhaust, replay, sample
-from purgatory_conformance.support.registry import support_of
 
 _WIDE: Final = 160
 _RACES: Final = {race.name: race for race in SEEDED_RACES}
@@ -240,7 +240,7 @@ def _ends(runs: Runs) -> str:
 
 def _show(console: Console, scenario: str, record: Record, race: str | None) -> None:
     """Print a run in columns, what came of it, and how to have it again."""
-    describe = support_of(prepared_scenario(scenario).component).describe_operation
+    describe = describe_operation
     for line in columns(record, describe, console.width):
         console.print(line, markup=False, soft_wrap=True)
     text = as_text(record.chosen())

@@ -15,6 +15,7 @@ from typing import Final, get_args
 import msgspec
 
 from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_judge.case_judge import CaseJudge, Deviation
 from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_conformance.support.registry import support_of
@@ -187,7 +188,7 @@ class SequentialJudge:
             kind=divergence.kind,
             expected=divergence.expected,
             seen=divergence.seen,
-            operation=support_of(self._component).describe_operation(line.operation),
+            operation=describe_operation(line.operation),
             thread=line.thread,
             also=divergence.also,
         )

@@ -2,6 +2,13 @@
 
 import pytest
 
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+    describe_profile,
+)
 from purgatory_conformance.describing.words import legend_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
@@ -56,9 +63,9 @@ OPERATIONS: list[tuple[Operation, str]] = [
     (Satisfy("o1"), "satisfy o1"),
     (Elapse(3), "let the clock reach 3"),
     (Advance(4), "advance to 4"),
-    (RunOne(), "run one expiry"),
+    (RunOne(), "run one task"),
     (Shutdown(), "shut down"),
-    (Wait(1), "wait"),
+    (Wait(1), "wait 1 ms"),
 ]
 
 
@@ -69,16 +76,16 @@ def test_operations_in_words(operation: Operation, words: str) -> None:
     When it is described
     Then a person can read it
     """
-    assert SUPPORT.describe_operation(operation) == words
+    assert describe_operation(operation) == words
 
 
 OUTCOMES: list[tuple[Operation, Outcome, str]] = [
     (Watch("o1", ("a",), 5), Outcome(True), "completed by this call, no event"),
-    (Watch("o1", ("a",), 5), Outcome(False), "not completed by this call, no event"),
-    (Force("o1"), Outcome(False), "was completed already, no event"),
+    (Watch("o1", ("a",), 5), Outcome(False), "not completed by this call"),
+    (Force("o1"), Outcome(False), "was completed already"),
     (Check("a"), Outcome(2, events=(tried("o1"),)), "2 completed, o1 tried"),
     (CancelForKey("a"), Outcome(("o1", "o2")), "cancelled o1 and o2, no event"),
-    (CancelForKey("a"), Outcome(()), "nothing there, no event"),
+    (CancelForKey("a"), Outcome(()), "nothing there"),
     (Advance(1), Outcome(), "no event"),
     (Advance(1), Outcome(7), "result 7, no event"),
     (Check("a"), Outcome(rejected=Reason.THROWN), "rejected: thrown"),
@@ -92,7 +99,7 @@ def test_outcomes_in_words(operation: Operation, outcome: Outcome, words: str) -
     When it is described
     Then its result is said in the operation's own words
     """
-    assert SUPPORT.describe_outcome(operation, outcome) == words
+    assert describe_outcome(operation, outcome) == words
 
 
 def test_configuration_profile_and_state_in_words() -> None:
@@ -102,21 +109,21 @@ def test_configuration_profile_and_state_in_words() -> None:
     Then each is one line; anything else has no words
     """
     configuration = PurgatoryConfiguration(purge_interval=2, time_outs=False)
-    assert SUPPORT.describe_configuration(configuration) == (
+    assert describe_configuration(configuration) == (
         "purge interval 2, no time-outs, tick 1 ms, wheel size 20, clock at 0"
     )
     profile = PurgatoryProfile(executor=Executor.STEPPED)
-    assert "accounting proposal" in SUPPORT.describe_profile(profile)
+    assert "accounting proposal" in describe_profile(profile)
     model = purgatory_model(PurgatoryConfiguration(), profile)
     state = model.initial()
     for step in (Watch("o1", ("a",), 5), Watch("o2", ("a",), 3), Force("o1"), Advance(3)):
         _, state = next(iter(model.successors(state, step)))
-    assert SUPPORT.describe_state(state) == (
+    assert describe_state(state) == (
         "clock 3; lists [a: o1* o2]; timer empty; executor's queue [o2]; estimate 2"
     )
     _, state = next(iter(model.successors(state, Shutdown())))
-    assert SUPPORT.describe_state(state).endswith("; shut down")
-    assert SUPPORT.describe_state("anything else") == ""
+    assert describe_state(state).endswith("; shut down")
+    assert describe_state("anything else") == ""
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_judge.components import MODELLED
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.blaming import blamed
 from purgatory_conformance.own_model.comparison import Comparison, Difference
@@ -15,7 +16,6 @@ from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
-from purgatory_conformance.support.registry import support_of
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.profiles import (
     Accounting,
@@ -204,7 +204,7 @@ def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
     generated = generate(own, 1, 60, bounds())
     assert generated.difference is not None
     assert len(generated.difference.steps) <= 2
-    describe = support_of(own.component).describe_operation
+    describe = describe_operation
     assert describe(generated.difference.operation).startswith("advance to")
     assert blamed(generated.difference, own.profile).rule == "TIMER-NOT-EARLY"
 
