@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +14,7 @@ from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.subjects.profile_rules import NEVER_JUDGED
 from purgatory_judge.components import PROFILES
 from purgatory_spec.cases import Case, read_case
+from purgatory_spec.choices import Choice, Offer
 from purgatory_spec.profiles import Component
 from purgatory_spec.resources import specification_folder
 from purgatory_spec.statements import ENTRY_POINT_GROUP, Statement, StatementsOf
@@ -83,9 +83,9 @@ class ProfileField:
 
     name: str
     default: object
-    choice: type[Enum] | None
+    choice: type[Choice] | type[Offer] | None
     several: bool = False
-    values: tuple[Enum, ...] = ()
+    values: tuple[Choice | Offer, ...] = ()
     """The values of the choice that a profile may declare, the default first."""
 
 
@@ -94,10 +94,12 @@ def profile_fields(component: Component) -> tuple[ProfileField, ...]:
     kind = PROFILES[component]
     default = kind()
     fields: list[ProfileField] = []
-    for name, annotation in get_type_hints(kind).items():
+    annotations = get_type_hints(kind)
+    for name in kind.__struct_fields__:
+        annotation = annotations[name]
         several = get_origin(annotation) is frozenset
         given: object = get_args(annotation)[0] if several else annotation
-        choice = given if isinstance(given, type) and issubclass(given, Enum) else None
+        choice = given if isinstance(given, type) and issubclass(given, Choice | Offer) else None
         standard = getattr(default, name)
         judged = [
             value for value in choice or () if value not in NEVER_JUDGED.get(component, frozenset())

@@ -31,7 +31,12 @@ from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import DrawFn
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import PROFILES, on_real_clock
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import instance_noun, noun, printable, replay_command
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import HypothesisSource, Source
@@ -279,13 +284,12 @@ class StepMachine(RuleBasedStateMachine):
 
     def _told(self, run: CaseRun, rule_id: str) -> str:
         """The case for people, the lines of its file, and the command that runs it again."""
-        words = words_of(self.component)
-        made_with = words.describe_configuration(run.configuration)
+        made_with = describe_configuration(run.configuration)
         lines = [f"a {instance_noun(self.component)}: {made_with}"]
         for number, step in enumerate(run.steps, start=1):
             assert step.outcome is not None
-            said = words.describe_outcome(step.operation, step.outcome)
-            lines.append(f"{number:3}  {words.describe_operation(step.operation)}  ->  {said}")
+            said = describe_outcome(step.operation, step.outcome)
+            lines.append(f"{number:3}  {describe_operation(step.operation)}  ->  {said}")
         lines.append("the same as a file:")
         lines.append(encode_case(replay_case(run, rule_id, self.opened, self.profile)).rstrip())
         try:

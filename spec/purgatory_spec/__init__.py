@@ -7,6 +7,7 @@ what machines exchange is here, and imports nothing of ours.
     outcomes       what came of it: a result, a rejection, events, observables
     reasons        why an operation is rejected: a closed list
     profiles       the legal choices of a subject, and the configuration of an instance
+    choices        the values of a choice, which carry their own words
     requirements   the rules, read from the pages: id, level, condition, text
     installing     the command that adds an extra
     cases          a golden vector, or any stored case: a header and steps

@@ -3,39 +3,43 @@
 Every default is the weakest choice, so that a first adapter may declare nothing at all.
 """
 
-from enum import Enum, StrEnum
-from typing import TypeAlias
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from typing import ClassVar, TypeAlias, get_args, get_type_hints
 
 import msgspec
 
+from purgatory_spec.choices import Choice, Offer
 
-class Rounding(Enum):
+
+class Rounding(Choice):
     """How an expiry is rounded to the tick (rule TIMER-ROUNDING).
 
     ``exact``: not at all. The timer takes no notice of ``tick_ms``: it has no tick, or one alone,
     which is then the unit of time.
     """
 
-    DOWN = "down"
-    UP = "up"
-    EXACT = "exact"
+    DOWN = "down", "an expiry is rounded down to the tick; a task may run early by less than one"
+    UP = "up", "an expiry is rounded up to the tick; no task runs before its delay has passed"
+    EXACT = "exact", "expiries are not rounded; 'tick_ms' has no meaning"
 
 
-class SameTickOrder(Enum):
+class SameTickOrder(Choice):
     """The order of tasks that expire in one tick (rule TIMER-SAME-TICK-ORDER)."""
 
-    NONE = "none"
-    FIFO = "fifo"
+    NONE = "none", "tasks of one tick may run in any order"
+    FIFO = "fifo", "tasks of one tick run in the order in which they were added"
 
 
-class Clock(Enum):
+class Clock(Choice):
     """Who moves the clock."""
 
-    MANUAL = "manual"
-    WALL = "wall"
+    MANUAL = "manual", "the requests move the clock"
+    WALL = "wall", "real time passes, and the replies carry times"
 
 
-class Executor(Enum):
+class Executor(Choice):
     """Where an expired task runs.
 
     ``stepped``: it waits in a queue until a step runs it. ``inline``: it has run, in the
@@ -44,10 +48,13 @@ class Executor(Enum):
     several threads, or one for each task, so that the order in which tasks of one step run is free.
     """
 
-    STEPPED = "stepped"
-    INLINE = "inline"
-    THREAD = "thread"
-    THREADS = "threads"
+    STEPPED = "stepped", "an expired task waits until 'run_one' asks for it"
+    INLINE = "inline", "an expired task has run, in the same thread, when the reply comes"
+    THREAD = "thread", "an expired task has run, in another thread, when the reply comes"
+    THREADS = (
+        "threads",
+        "expired tasks have run, in several threads, in any order, when the reply comes",
+    )
 
     @property
     def has_threads(self) -> bool:
@@ -55,7 +62,7 @@ class Executor(Enum):
         return self in (Executor.THREAD, Executor.THREADS)
 
 
-class Structure(Enum):
+class Structure(Choice):
     """What the implementation is built as, so far as its behaviour shows it.
 
     ``delay_queue_wheel``: Kafka's design, a hierarchical timing wheel whose own clock is the expiry
@@ -63,88 +70,84 @@ class Structure(Enum):
     TIMER-OWN-CLOCK). ``any``: everything else, a wheel that turns with the clock among it.
     """
 
-    ANY = "any"
-    DELAY_QUEUE_WHEEL = "delay_queue_wheel"
+    ANY = "any", "the structure is left open"
+    DELAY_QUEUE_WHEEL = (
+        "delay_queue_wheel",
+        "it is Kafka's timing wheel, whose own clock is the last bucket popped from a delay "
+        "queue, and lags while idle; a wheel that turns with the clock is 'any'",
+    )
 
 
-class NegativeDelay(Enum):
+class NegativeDelay(Choice):
     """What a negative delay means (rule TIMER-NEGATIVE-DELAY).
 
     ``not_offered``: it cannot be expressed, or nobody promises anything, and nobody asks for one.
     """
 
-    ALREADY_DUE = "already_due"
-    AS_ZERO = "as_zero"
-    REJECT = "reject"
-    NOT_OFFERED = "not_offered"
+    ALREADY_DUE = "already_due", "a task with a negative delay is already due"
+    AS_ZERO = "as_zero", "a negative delay is taken for zero"
+    REJECT = "reject", "a negative delay is rejected as 'invalid_argument'"
+    NOT_OFFERED = "not_offered", "negative delays are not offered"
 
 
-class LargerDelay(Enum):
+class LargerDelay(Choice):
     """What a delay above ``largest_delay_ms`` means (rule TIMER-LARGEST-DELAY).
 
     ``not_offered``: it cannot be expressed, or there is no limit, and nobody asks for one.
     """
 
-    REJECT = "reject"
-    SATURATE = "saturate"
-    NOT_OFFERED = "not_offered"
+    REJECT = "reject", "a delay above the largest is rejected as 'too_large'"
+    SATURATE = "saturate", "a delay above the largest is taken for the largest"
+    NOT_OFFERED = "not_offered", "delays above the largest are not offered"
 
 
-class AlreadyDue(Enum):
+class AlreadyDue(Choice):
     """When a task expires that is due as it is added (rule TIMER-ALREADY-DUE).
 
     ``free``: at once, or in the next advance. ``next_tick``: with the tick behind that of the last
     advance, as in a timer that a ticker drives, which does each tick once.
     """
 
-    FREE = "free"
-    NEXT_TICK = "next_tick"
+    FREE = "free", "a task that is due when it is added expires at once or in the next advance"
+    NEXT_TICK = (
+        "next_tick",
+        "each tick is processed once; a task that is due when it is added expires with the next "
+        "tick",
+    )
 
 
-class Feature(StrEnum):
+class Feature(Offer):
     """Optional parts of the vocabulary that a subject offers."""
 
-    CANCEL = "cancel"
-    """The operation ``cancel``."""
-    READD = "readd"
-    """``add`` of a name that was added before."""
-    CHANGE_DELAY = "change_delay"
-    """``add`` of a name that was added before, with another delay."""
-    ELAPSE = "elapse"
-    """The operation ``elapse``: the clock can move while the timer is left alone."""
-    SHUTDOWN = "shutdown"
-    """The operation ``shutdown``."""
-    SCRIPT_THROW = "script_throw"
-    """Tasks that throw."""
-    SCRIPT_ADD = "script_add"
-    """Tasks that add tasks."""
-    SCRIPT_CANCEL = "script_cancel"
-    """Tasks that cancel tasks."""
-    SCRIPT_ADVANCE = "script_advance"
-    """Tasks that advance their timer."""
-    INT64 = "int64"
-    """Integers above 2^53 - 1, which travel as decimal strings."""
-    NEGATIVE_CLOCK = "negative_clock"
-    """A clock that starts below zero."""
+    CANCEL = "cancel", "the suite may cancel tasks"
+    READD = "readd", "the suite may add a task again"
+    CHANGE_DELAY = "change_delay", "the suite may add a task again with another delay"
+    ELAPSE = "elapse", "the suite may let time pass without advancing the timer"
+    SHUTDOWN = "shutdown", "the suite may shut the timer down"
+    SCRIPT_THROW = "script_throw", "the suite may let tasks throw"
+    SCRIPT_ADD = "script_add", "the suite may let tasks add tasks"
+    SCRIPT_CANCEL = "script_cancel", "the suite may let tasks cancel tasks"
+    SCRIPT_ADVANCE = "script_advance", "the suite may let tasks advance their timer"
+    INT64 = "int64", "the suite may use integers above 2^53 - 1, written as decimal strings"
+    NEGATIVE_CLOCK = "negative_clock", "the suite may start the clock below zero"
 
 
-class Observable(StrEnum):
+class Observable(Offer):
     """What can be read after a step without changing anything."""
 
-    ADVANCE_RESULT = "advance_result"
-    """Not an observable of its own: ``advance`` has a result, true iff a bucket was popped."""
-    SIZE = "size"
-    """Tasks waiting in buckets."""
-    QUEUED = "queued"
-    """Tasks handed to the executor that have not run."""
-    WHEEL_CLOCK = "wheel_clock_ms"
-    """The wheel's own clock, ms."""
-    QUEUED_BUCKETS = "queued_buckets"
-    """Buckets in the delay queue."""
-    NEXT_EXPIRY = "next_expiry_ms"
-    """Expiry of the first bucket in the delay queue, ms; null where that queue is empty."""
-    LEVELS = "levels"
-    """The number of existing levels, the lowest included."""
+    ADVANCE_RESULT = (
+        "advance_result",
+        "no observable of its own: 'advance' answers whether a bucket was popped",
+    )
+    SIZE = "size", "the number of tasks that wait in the timer"
+    QUEUED = "queued", "the number of tasks that wait for the executor"
+    WHEEL_CLOCK = "wheel_clock_ms", "the wheel's own clock, in ms"
+    QUEUED_BUCKETS = "queued_buckets", "the number of buckets in the delay queue"
+    NEXT_EXPIRY = (
+        "next_expiry_ms",
+        "the expiry of the first bucket in the delay queue, in ms, or null",
+    )
+    LEVELS = "levels", "the number of the wheel's levels that exist, the lowest included"
 
 
 LARGEST_INT = 2**31 - 1
@@ -155,6 +158,11 @@ LARGEST_LONG = 2**63 - 1
 class TimerProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """The declared choices of a timer."""
 
+    says: ClassVar[Mapping[str, str]] = {
+        "largest_delay_ms": "the largest delay that must be accepted, and expire when it should",
+        "lateness_ms": "how many milliseconds late an expiry may be seen on a real clock",
+    }
+    """The meaning of the fields that are numbers."""
     rounding: Rounding = Rounding.DOWN
     same_tick_order: SameTickOrder = SameTickOrder.NONE
     clock: Clock = Clock.MANUAL
@@ -164,9 +172,7 @@ class TimerProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     negative_delay: NegativeDelay = NegativeDelay.ALREADY_DUE
     larger_delay: LargerDelay = LargerDelay.REJECT
     largest_delay_ms: int = LARGEST_INT
-    """The largest delay that must be accepted, and must expire when it should."""
     lateness_ms: int = 50
-    """Real clock only: how late, in milliseconds, an expiry may be seen."""
     features: frozenset[Feature] = frozenset()
     observables: frozenset[Observable] = frozenset()
 
@@ -200,7 +206,7 @@ class Component(StrEnum):
     CHANNEL_MUTING = "channel_muting"
 
 
-class Accounting(Enum):
+class Accounting(Choice):
     """How finished operations that are still watched are counted, and so when a purge is due.
 
     ``proposal``: the published estimate, counted on watch and reset before a purge. ``exact``: the
@@ -209,45 +215,52 @@ class Accounting(Enum):
     PURGATORY-PURGE-START).
     """
 
-    PROPOSAL = "proposal"
-    EXACT = "exact"
-    ANY = "any"
+    PROPOSAL = "proposal", "stale entries are estimated as in the proposal"
+    EXACT = "exact", "stale entries are counted exactly"
+    ANY = "any", "stale entries are purged in time; the way of counting is left open"
 
 
-class PurgeDue(Enum):
+class PurgeDue(Choice):
     """What the interval is by which a purge is due (rule PURGATORY-PURGE-START).
 
     ``fixed``: the purge interval of the configuration. ``amortised``: half of the live entries,
     where these are more than twice as many; the costs of a purge are then those of its removals.
     """
 
-    FIXED = "fixed"
-    AMORTISED = "amortised"
+    FIXED = "fixed", "a purge is due when the stale count exceeds the purge interval"
+    AMORTISED = (
+        "amortised",
+        "a purge is due when the stale count exceeds the larger of the purge interval and half "
+        "of the live entries",
+    )
 
 
-class FirstTry(Enum):
+class FirstTry(Choice):
     """Whether a watch tries before it enters the lists (rule PURGATORY-WATCH-FIRST-TRY).
 
     ``before_watching``: it tries, and again once the operation is in all lists. ``none``: it
     enters the lists first, and then tries once.
     """
 
-    BEFORE_WATCHING = "before_watching"
-    NONE = "none"
+    BEFORE_WATCHING = (
+        "before_watching",
+        "a watch tries the operation, and again once it is in all lists",
+    )
+    NONE = "none", "a watch puts the operation into all lists, then tries it once"
 
 
-class CheckOrder(Enum):
+class CheckOrder(Choice):
     """The order in which a check goes through a list (rule PURGATORY-CHECK-ORDER).
 
     ``as_watched``: from the oldest entry. ``free``: in any order, as where the watchers of a key
     are a set.
     """
 
-    AS_WATCHED = "as_watched"
-    FREE = "free"
+    AS_WATCHED = "as_watched", "a check goes through a list from its oldest entry"
+    FREE = "free", "a check goes through a list in any order"
 
 
-class CheckDrops(Enum):
+class CheckDrops(Choice):
     """Which entries of completed operations leave the lists (rule PURGATORY-CHECK-DROPS).
 
     ``as_passed``: those that are completed when a check has passed them. ``at_end``: those that are
@@ -255,91 +268,77 @@ class CheckDrops(Enum):
     operation leaves all its lists as it completes, whoever completes it.
     """
 
-    EITHER = "either"
-    AS_PASSED = "as_passed"
-    AT_END = "at_end"
-    EVERYWHERE = "everywhere"
+    EITHER = "either", "a check drops completed operations as it passes them, or at its end"
+    AS_PASSED = "as_passed", "a check drops a completed operation as it passes it"
+    AT_END = "at_end", "a check drops at its end all operations that are completed by then"
+    EVERYWHERE = "everywhere", "an operation leaves all lists as it completes"
 
 
-class CancelResult(Enum):
+class CancelResult(Choice):
     """Which entries a cancellation answers (rule PURGATORY-CANCEL-RESULT).
 
     ``whole_list``: all of the list, those of completed operations included. ``live``: those of
     operations that are not completed.
     """
 
-    WHOLE_LIST = "whole_list"
-    LIVE = "live"
+    WHOLE_LIST = "whole_list", "a cancellation returns the whole list"
+    LIVE = "live", "a cancellation returns the operations of the list that are not completed"
 
 
-class ThrowingTry(Enum):
+class ThrowingTry(Choice):
     """What a check does behind an operation that throws (rule PURGATORY-CHECK-THROWS)."""
 
-    STOP = "stop"
-    GO_ON = "go_on"
+    STOP = "stop", "a check ends at an operation whose try throws"
+    GO_ON = "go_on", "a check goes on after an operation whose try throws"
 
 
-class PurgatoryFeature(StrEnum):
+class PurgatoryFeature(Offer):
     """Optional parts of the vocabulary that a subject offers."""
 
-    FORCE = "force"
-    """The operation ``force``."""
-    CANCEL_FOR_KEY = "cancel_for_key"
-    """The operation ``cancel_for_key``."""
-    REWATCH = "rewatch"
-    """``watch`` of a name that was watched before."""
-    DUPLICATE_KEYS = "duplicate_keys"
-    """``watch`` with a key that is given twice."""
-    ELAPSE = "elapse"
-    """The operation ``elapse``: the clock can move while the purgatory is left alone."""
-    SHUTDOWN = "shutdown"
-    """The operation ``shutdown``."""
-    NO_TIME_OUTS = "no_time_outs"
-    """Instances whose operations never time out."""
-    SCRIPT_THROW = "script_throw"
-    """Tries and callbacks that throw."""
-    SCRIPT_WATCH = "script_watch"
-    """Callbacks that watch."""
-    SCRIPT_CHECK = "script_check"
-    """Callbacks that check."""
-    SCRIPT_CANCEL_FOR_KEY = "script_cancel_for_key"
-    """Callbacks that cancel for a key."""
-    SCRIPT_FORCE = "script_force"
-    """Callbacks that force."""
-    SCRIPT_TRY = "script_try"
-    """Tries that act, as other callbacks do, and callbacks that satisfy."""
-    SCRIPT_MEANWHILE = "script_meanwhile"
-    """Callbacks that stand still while another thread makes a call."""
+    FORCE = "force", "the suite may force operations"
+    CANCEL_FOR_KEY = "cancel_for_key", "the suite may cancel what is watched under a key"
+    REWATCH = "rewatch", "the suite may watch an operation again"
+    DUPLICATE_KEYS = "duplicate_keys", "the suite may give a key twice"
+    ELAPSE = "elapse", "the suite may let time pass without advancing the purgatory"
+    SHUTDOWN = "shutdown", "the suite may shut the purgatory down"
+    NO_TIME_OUTS = "no_time_outs", "the suite may make purgatories without time-outs"
+    SCRIPT_THROW = "script_throw", "the suite may let tries and callbacks throw"
+    SCRIPT_WATCH = "script_watch", "the suite may let callbacks watch"
+    SCRIPT_CHECK = "script_check", "the suite may let callbacks check"
+    SCRIPT_CANCEL_FOR_KEY = "script_cancel_for_key", "the suite may let callbacks cancel for a key"
+    SCRIPT_FORCE = "script_force", "the suite may let callbacks force"
+    SCRIPT_TRY = "script_try", "the suite may let tries act, and callbacks satisfy"
+    SCRIPT_MEANWHILE = "script_meanwhile", "the suite may let another thread call inside a callback"
 
 
-class PurgatoryObservable(StrEnum):
+class PurgatoryObservable(Offer):
     """What can be read after a step without changing anything."""
 
-    ENTRIES = "entries"
-    """The sum of the watcher lists' lengths."""
-    KEYS = "keys"
-    """The number of keys that have a list."""
-    STALE_ENTRIES = "stale_entries"
-    """The entries of completed operations, counted by walking the lists."""
-    STALE_OPERATIONS = "stale_operations"
-    """The distinct completed operations in some list, counted by walking the lists."""
-    TIMER_SIZE = "timer_size"
-    """The size of the purgatory's timer, which Kafka calls ``numDelayed``."""
-    QUEUED = "queued"
-    """Operations handed to the executor that have not run."""
-    PENDING = "pending"
-    """Time-outs that are owed: in the timer or in the executor's queue (exact accounting)."""
-    ESTIMATE = "estimate"
-    """The estimated total of operations, by the accounting's own count."""
-    CALLBACK_TIMER_SIZE = "callback_timer_size"
-    """The timer's size as the step's last ``on_complete`` began; null where none was called."""
+    ENTRIES = "entries", "the sum of the lengths of all watcher lists"
+    KEYS = "keys", "the number of keys that have a list"
+    STALE_ENTRIES = "stale_entries", "the number of entries of completed operations"
+    STALE_OPERATIONS = (
+        "stale_operations",
+        "the number of distinct completed operations in some list",
+    )
+    TIMER_SIZE = "timer_size", "the size of the purgatory's timer, Kafka's numDelayed"
+    QUEUED = "queued", "the number of operations that wait for the executor"
+    PENDING = (
+        "pending",
+        "the number of time-outs that are owed, in the timer or the executor's queue",
+    )
+    ESTIMATE = "estimate", "the estimate of the accounting, which may be below zero"
+    CALLBACK_TIMER_SIZE = (
+        "callback_timer_size",
+        "the timer's size as the step's last on_complete began, or null",
+    )
 
 
-class Calls(Enum):
+class Calls(Choice):
     """Whether calls of several threads overlap."""
 
-    ONE_AT_A_TIME = "one_at_a_time"
-    OVERLAPPING = "overlapping"
+    ONE_AT_A_TIME = "one_at_a_time", "a call returns before the next one is made"
+    OVERLAPPING = "overlapping", "calls of several threads overlap"
 
 
 class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -390,14 +389,14 @@ class PurgatoryConfiguration(
         return TimerConfiguration(self.tick_ms, self.wheel_size, self.start_ms)
 
 
-class ReleaseValidation(Enum):
+class ReleaseValidation(Choice):
     """How a pool tells its own buffers from others (rule POOL-RELEASE-FOREIGN)."""
 
-    NONE = "none"
-    IDENTITY = "identity"
+    NONE = "none", "any buffer can be released"
+    IDENTITY = "identity", "only the very buffers that were granted can be released"
 
 
-class ZeroRequest(Enum):
+class ZeroRequest(Choice):
     """What a request for a buffer of no bytes means (rule POOL-ZERO-REQUEST).
 
     ``reject``: it is an error. ``refuse``: it gets no buffer, whatever is available. ``grant``: it
@@ -405,56 +404,41 @@ class ZeroRequest(Enum):
     nobody asks for nothing.
     """
 
-    REJECT = "reject"
-    REFUSE = "refuse"
-    GRANT = "grant"
-    NOT_OFFERED = "not_offered"
+    REJECT = "reject", "a request for 0 bytes is rejected as 'invalid_argument'"
+    REFUSE = "refuse", "a request for 0 bytes gets no buffer: 'allocate' answers false"
+    GRANT = "grant", "a request for 0 bytes gets an empty buffer"
+    NOT_OFFERED = "not_offered", "requests for 0 bytes are not offered"
 
 
-class MemoryPoolFeature(StrEnum):
+class MemoryPoolFeature(Offer):
     """Optional parts of the vocabulary that a subject offers."""
 
-    STRICT = "strict"
-    """Instances with strict admission."""
-    NON_STRICT = "non_strict"
-    """Instances with non-strict admission."""
-    UNBOUNDED = "unbounded"
-    """Instances without a bound: the pool that is none."""
-    CONSTRUCT = "construct"
-    """The operation ``construct``."""
-    RELEASE_AGAIN = "release_again"
-    """``release`` of a buffer that was released before."""
-    RELEASE_SLICE = "release_slice"
-    """``release`` in the form ``slice``."""
-    RELEASE_COPY = "release_copy"
-    """``release`` in the form ``copy``."""
-    RELEASE_FOREIGN = "release_foreign"
-    """The operation ``release_foreign``."""
-    RELEASE_NOTHING = "release_nothing"
-    """The operation ``release_nothing``."""
-    LEAK_DETECTION = "leak_detection"
-    """The operation ``lose``."""
-    ELAPSE = "elapse"
-    """The operation ``elapse``: the clock of the depleted time can be moved."""
+    STRICT = "strict", "the suite may make strict pools"
+    NON_STRICT = "non_strict", "the suite may make pools that are not strict"
+    UNBOUNDED = "unbounded", "the suite may make the pool that stands for having none"
+    CONSTRUCT = "construct", "the suite may try to make pools of any sizes"
+    RELEASE_AGAIN = "release_again", "the suite may release a buffer again"
+    RELEASE_SLICE = "release_slice", "the suite may release another view of a buffer"
+    RELEASE_COPY = "release_copy", "the suite may release a copy of a buffer"
+    RELEASE_FOREIGN = "release_foreign", "the suite may release what the pool never granted"
+    RELEASE_NOTHING = "release_nothing", "the suite may release the absence of a buffer"
+    LEAK_DETECTION = "leak_detection", "the suite may lose buffers, by 'lose'"
+    ELAPSE = "elapse", "the suite may let time pass"
 
 
-class MemoryPoolObservable(StrEnum):
+class MemoryPoolObservable(Offer):
     """What can be read after a step without changing anything."""
 
-    AVAILABLE = "available_bytes"
-    """The bytes that are left; below zero where more was granted than there is."""
-    USED = "used_bytes"
-    """The size less what is available."""
-    SIZE = "size_bytes"
-    """The size of the pool."""
-    OUT_OF_MEMORY = "out_of_memory"
-    """Whether the pool says that it is out of memory."""
-    BUFFER = "buffer_bytes"
-    """The capacity of the buffer that this step was granted; null where it was granted none."""
-    DEPLETED_SPELLS = "depleted_spells"
-    """The dry spells that have ended."""
-    DEPLETED_TIME = "depleted_ms"
-    """The length of the dry spells that have ended, together, ms."""
+    AVAILABLE = (
+        "available_bytes",
+        "the bytes that are left; below zero where more was granted than there is",
+    )
+    USED = "used_bytes", "the size less the bytes that are left"
+    SIZE = "size_bytes", "the size of the pool"
+    OUT_OF_MEMORY = "out_of_memory", "whether the pool says that it is out of memory"
+    BUFFER = "buffer_bytes", "the capacity of the buffer of this step, or null"
+    DEPLETED_SPELLS = "depleted_spells", "the number of dry spells that have ended"
+    DEPLETED_TIME = "depleted_ms", "the length of the ended dry spells together, in ms"
 
 
 class MemoryPoolProfile(
@@ -490,7 +474,7 @@ class MemoryPoolConfiguration(
             )
 
 
-class Recovery(Enum):
+class Recovery(Choice):
     """Who reads on when memory comes back (rule MUTING-RECOVER).
 
     ``everyone``: every channel that waits asks again, and whoever is read first has the memory.
@@ -498,86 +482,75 @@ class Recovery(Enum):
     newcomer stands behind them.
     """
 
-    EVERYONE = "everyone"
-    FIRST_COME = "first_come"
+    EVERYONE = "everyone", "released memory goes to the channel that is read first"
+    FIRST_COME = "first_come", "released memory goes to the waiting channels in their order"
 
 
-class EndWhileWaiting(Enum):
+class EndWhileWaiting(Choice):
     """When a client's end is noticed whose request waits (rule MUTING-END-WHILE-WAITING).
 
     ``after_recovery``: when there is memory for the request, at the latest. ``at_once``: in the
     next poll, where the connection is plain and the request incomplete.
     """
 
-    AFTER_RECOVERY = "after_recovery"
-    AT_ONCE = "at_once"
+    AFTER_RECOVERY = "after_recovery", "the end of a client is noticed when its request gets memory"
+    AT_ONCE = "at_once", "the end of a client is noticed while its request waits for memory"
 
 
-class AskAgain(Enum):
+class AskAgain(Choice):
     """When a channel that was refused asks again under ``everyone`` (rule MUTING-RECOVER).
 
     ``at_recovery``: when something is available. ``with_bytes``: when something is available, and
     bytes of its request lie there; a channel without any stops waiting, and asks with the next.
     """
 
-    AT_RECOVERY = "at_recovery"
-    WITH_BYTES = "with_bytes"
+    AT_RECOVERY = "at_recovery", "a refused channel asks again when memory is available"
+    WITH_BYTES = (
+        "with_bytes",
+        "a refused channel asks again when memory is available and bytes of its body have come",
+    )
 
 
-class ChannelMutingFeature(StrEnum):
+class ChannelMutingFeature(Offer):
     """Optional parts of the vocabulary that a subject offers."""
 
-    PLAIN = "plain"
-    """Instances without TLS."""
-    TLS = "tls"
-    """Instances with TLS."""
-    STRICT = "strict"
-    """Instances whose pool is strict."""
-    NON_STRICT = "non_strict"
-    """Instances whose pool is not strict."""
-    POLL_WHILE = "poll_while"
-    """The operation ``poll_while``."""
-    POLL_BESIDE = "poll_beside"
-    """The operation ``poll_beside``, on instances with TLS."""
-    RESPOND_FIRST = "respond_first"
-    """``respond`` before the request's memory is released."""
-    THROTTLE = "throttle"
-    """The operations ``throttle`` and ``unthrottle``."""
-    CLOSE = "close"
-    """The operation ``close``."""
-    HANG_UP = "hang_up"
-    """The operation ``hang_up``, with the ending ``close``."""
-    HALF_CLOSE = "half_close"
-    """``hang_up`` with the ending ``half_close``."""
-    RESET = "reset"
-    """``hang_up`` with the ending ``reset``."""
-    IDLE_LIMIT = "idle_limit"
-    """Instances that close idle connections."""
-    RECEIVE_LIMIT = "receive_limit"
-    """Instances that close connections whose request has its memory and does not come."""
-    CONSTRUCT = "construct"
-    """The operation ``construct``."""
-    ELAPSE = "elapse"
-    """The operation ``elapse``: the server's clock can be moved."""
+    PLAIN = "plain", "servers without TLS"
+    TLS = "tls", "servers with TLS"
+    STRICT = "strict", "servers whose pool is strict"
+    NON_STRICT = "non_strict", "servers whose pool is not strict"
+    POLL_WHILE = "poll_while", "memory is released while a poll waits for its sockets"
+    POLL_BESIDE = (
+        "poll_beside",
+        "beside a poll, a client sends records without data and without end, under TLS",
+    )
+    RESPOND_FIRST = "respond_first", "a request is answered before its memory is released"
+    THROTTLE = "throttle", "channels are throttled, and their throttling ends"
+    CLOSE = "close", "the server closes connections"
+    HANG_UP = "hang_up", "clients close their connections, by 'hang_up'"
+    HALF_CLOSE = "half_close", "clients send no more and read on, by 'hang_up' with 'half_close'"
+    RESET = "reset", "clients break their connections, by 'hang_up' with 'reset'"
+    IDLE_LIMIT = "idle_limit", "servers that close idle connections"
+    RECEIVE_LIMIT = (
+        "receive_limit",
+        "servers that close connections whose request has memory and does not come",
+    )
+    CONSTRUCT = "construct", "servers are made of any sizes"
+    ELAPSE = "elapse", "the clock moves"
 
 
-class ChannelMutingObservable(StrEnum):
+class ChannelMutingObservable(Offer):
     """What can be read after a step without changing anything."""
 
-    AVAILABLE = "available_bytes"
-    """The bytes that the pool has left; below zero where more was granted than there is."""
-    OPEN = "open"
-    """The channels whose connection the server has not closed."""
-    WAITING = "waiting"
-    """The channels that are not read because their request was refused memory."""
-    ORDERED = "ordered"
-    """The channels that are not read because their last request has no response yet."""
-    HOLDING = "holding"
-    """The channels whose request has its memory and is not complete."""
-    UNREAD = "unread_bytes"
-    """The bytes of bodies that lie in the server's sockets; null under TLS."""
-    DEPLETED_TIME = "depleted_ms"
-    """How long channels have waited for memory, together, a wait that goes on included, ms."""
+    AVAILABLE = (
+        "available_bytes",
+        "the bytes that the pool has left; below zero where more was granted than it has",
+    )
+    OPEN = "open", "the channels that the server has not closed"
+    WAITING = "waiting", "the channels that are not read because their request was refused memory"
+    ORDERED = "ordered", "the channels that are not read because their last request has no response"
+    HOLDING = "holding", "the channels whose request has its memory and is not complete"
+    UNREAD = "unread_bytes", "the bytes of bodies in the server's sockets; null under TLS"
+    DEPLETED_TIME = "depleted_ms", "how long channels have waited for memory, together, in ms"
 
 
 class ChannelMutingProfile(
@@ -645,3 +618,10 @@ def component_of(described: Configuration | Profile) -> Component:
     if isinstance(described, MemoryPoolConfiguration | MemoryPoolProfile):
         return Component.MEMORY_POOL
     return Component.CHANNEL_MUTING
+
+
+@cache
+def offers_of(kind: type[Profile], field: str) -> tuple[Offer, ...]:
+    """Return what a profile of this type may have as ``features`` or as ``observables``."""
+    offered: type[Offer] = get_args(get_type_hints(kind)[field])[0]
+    return tuple(offered)

@@ -11,43 +11,15 @@ from pathlib import Path
 
 import msgspec
 
+from purgatory_spec.choices import Choice
 from purgatory_spec.profiles import (
-    Accounting,
-    AlreadyDue,
-    AskAgain,
-    Calls,
-    CancelResult,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
     ChannelMutingProfile,
-    CheckDrops,
-    CheckOrder,
-    Clock,
     Component,
-    EndWhileWaiting,
-    Executor,
-    Feature,
-    FirstTry,
-    LargerDelay,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
     MemoryPoolProfile,
-    NegativeDelay,
-    Observable,
     Profile,
-    PurgatoryFeature,
-    PurgatoryObservable,
     PurgatoryProfile,
-    PurgeDue,
-    Recovery,
-    ReleaseValidation,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    ThrowingTry,
     TimerProfile,
-    ZeroRequest,
-    component_of,
+    offers_of,
 )
 from purgatory_spec.resources import specification_folder
 
@@ -82,50 +54,6 @@ class Requirement(msgspec.Struct, frozen=True):
 _HEADING = re.compile(r"^### (?P<id>[A-Z]+(?:-[A-Z]+)+): (?P<title>.+)$")
 _LEVEL_LINE = re.compile(r"^Level: (?P<level>MUST|SHOULD|MAY)(?:\. Applies: (?P<condition>.+))?$")
 _TERM = re.compile(r"`(?P<name>[a-z_]+) (?P<relation>is|has|is not) (?P<value>[a-z0-9_]+)`")
-_CHOICES: dict[Component, dict[str, type[Enum]]] = {
-    Component.TIMER: {
-        "rounding": Rounding,
-        "same_tick_order": SameTickOrder,
-        "clock": Clock,
-        "executor": Executor,
-        "structure": Structure,
-        "already_due": AlreadyDue,
-        "negative_delay": NegativeDelay,
-        "larger_delay": LargerDelay,
-        "features": Feature,
-        "observables": Observable,
-    },
-    Component.PURGATORY: {
-        "accounting": Accounting,
-        "purge_due": PurgeDue,
-        "calls": Calls,
-        "first_try": FirstTry,
-        "check_order": CheckOrder,
-        "check_drops": CheckDrops,
-        "throwing_try": ThrowingTry,
-        "cancel_result": CancelResult,
-        "executor": Executor,
-        "structure": Structure,
-        "already_due": AlreadyDue,
-        "negative_delay": NegativeDelay,
-        "features": PurgatoryFeature,
-        "observables": PurgatoryObservable,
-    },
-    Component.MEMORY_POOL: {
-        "release_validation": ReleaseValidation,
-        "zero_request": ZeroRequest,
-        "features": MemoryPoolFeature,
-        "observables": MemoryPoolObservable,
-    },
-    Component.CHANNEL_MUTING: {
-        "recovery": Recovery,
-        "ask_again": AskAgain,
-        "end_while_waiting": EndWhileWaiting,
-        "calls": Calls,
-        "features": ChannelMutingFeature,
-        "observables": ChannelMutingObservable,
-    },
-}
 _WEAKEST: dict[Component, Profile] = {
     Component.TIMER: TimerProfile(),
     Component.PURGATORY: PurgatoryProfile(),
@@ -136,14 +64,17 @@ _WEAKEST: dict[Component, Profile] = {
 
 def _holds(term: str, profile: Profile) -> bool:
     match = _TERM.fullmatch(term)
-    choices = _CHOICES[component_of(profile)]
-    if match is None or match["name"] not in choices:
-        raise ValueError(f"not a condition: {term!r}")
-    value = choices[match["name"]](match["value"])
-    declared: object = getattr(profile, match["name"])
-    if match["relation"] == "has":
-        return isinstance(declared, frozenset) and value in declared
-    return (declared is value) == (match["relation"] == "is")
+    declared: object = getattr(profile, match["name"], None) if match else None
+    if match and isinstance(declared, Choice):
+        is_declared = declared is type(declared)(match["value"])
+        return is_declared == (match["relation"] == "is")
+    if (
+        match
+        and isinstance(declared, frozenset)
+        and match["value"] in offers_of(type(profile), match["name"])
+    ):
+        return match["value"] in declared
+    raise ValueError(f"not a condition: {term!r}")
 
 
 def parse_requirements(

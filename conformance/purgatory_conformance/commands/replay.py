@@ -18,7 +18,12 @@ from purgatory_conformance.commands.options import (
     tell_on_standard_error,
 )
 from purgatory_conformance.completion import complete_subject
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import counted, legend_of, noun, printable
 from purgatory_conformance.opening import open_named_in
 from purgatory_conformance.problems import (
@@ -107,7 +112,7 @@ def replay(
         finally:
             asked.close()
     console.print(printable(f"{case.header.case}: {case.header.title}"), markup=False)
-    made_with = words_of(case.component).describe_configuration(case.header.configuration)
+    made_with = describe_configuration(case.header.configuration)
     console.print(f"{noun(case.component)}: {made_with}", markup=False)
     context.exit(0 if _print_steps(console, case, steps, profile) else 1)
 
@@ -185,8 +190,8 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profi
     shown: list[str] = []
     for number, step in enumerate(steps, start=1):
         assert step.outcome is not None
-        asked = f"{number:3}  {words.describe_operation(step.operation)}"
-        answered = words.describe_outcome(step.operation, step.outcome)
+        asked = f"{number:3}  {describe_operation(step.operation)}"
+        answered = describe_outcome(step.operation, step.outcome)
         console.print(f"{asked}  ->  {answered}", markup=False)
         divergence = judge.step(step.operation, step.outcome).divergence
         if divergence is not None:
@@ -195,14 +200,14 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profi
             for label, text in (
                 ("expected", divergence.expected),
                 ("seen", divergence.seen),
-                ("before", words.describe_state(divergence.before)),
-                ("expected after", words.describe_state(divergence.after)),
+                ("before", describe_state(divergence.before)),
+                ("expected after", describe_state(divergence.after)),
             ):
                 console.print(f"     {label}: {printable(text)}", markup=False)
                 shown.append(text)
             _print_legend(console, shown)
             return False
-        state = words.describe_state(judge.state)
+        state = describe_state(judge.state)
         if state:
             console.print(f"     {printable(state)}", markup=False, style="dim")
             shown.append(state)

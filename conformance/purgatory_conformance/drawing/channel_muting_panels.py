@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.describing.channel_muting_words import (
-    describe_channel,
-    describe_channel_muting_operation,
-    describe_channel_muting_state,
-)
+from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.states import describe_channel
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import (
     Box,
@@ -34,8 +31,7 @@ def channel_muting_scene(case: RetracedCase) -> PanelScene:
             return ()
         return tuple(channel_muting_rows(configuration, state, focus))
 
-    words = describe_channel_muting_operation(case.divergence.operation)
-    return panel_scene(case, words, rows, describe_channel_muting_state)
+    return panel_scene(case, rows)
 
 
 def channel_muting_rows(

@@ -2,10 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.describing.memory_pool_words import (
-    describe_memory_pool_operation,
-    describe_memory_pool_state,
-)
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.panels import (
     Box,
@@ -35,8 +32,7 @@ def memory_pool_scene(case: RetracedCase) -> PanelScene:
             return ()
         return tuple(memory_pool_rows(configuration, state, about))
 
-    words = describe_memory_pool_operation(operation)
-    return panel_scene(case, words, rows, describe_memory_pool_state)
+    return panel_scene(case, rows)
 
 
 def memory_pool_rows(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.drawing.lanes import Lane, lanes_of
 from purgatory_judge.retraced_case import RetracedCase
 
@@ -82,28 +84,21 @@ class PanelScene:
     lanes: tuple[Lane, ...]
 
 
-def panel_scene(
-    case: RetracedCase,
-    operation: str,
-    rows: Callable[[object], tuple[Row, ...]],
-    describe: Callable[[object], str],
-) -> PanelScene:
+def panel_scene(case: RetracedCase, rows: Callable[[object], tuple[Row, ...]]) -> PanelScene:
     """The scene of a failing case.
 
     Args:
         case: The case, judged anew.
-        operation: The diverging step in words.
         rows: The rows of a state; none for what is no state of the component.
-        describe: The state in a sentence.
     """
     divergence, number = case.divergence, len(case.steps)
     states = (
         (f"before step {number}" if number > 1 else "at first", divergence.before),
         (f"expected after step {number}", divergence.after),
     )
-    panels = (Panel(title, rows(state), describe(state)) for title, state in states)
+    panels = (Panel(title, rows(state), describe_state(state)) for title, state in states)
     return PanelScene(
         panels=tuple(panel for panel in panels if panel.rows),
-        step=f"step {number}: {operation}",
+        step=f"step {number}: {describe_operation(divergence.operation)}",
         lanes=lanes_of(divergence),
     )

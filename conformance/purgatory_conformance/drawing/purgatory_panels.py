@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
-from purgatory_conformance.describing.purgatory_words import describe_purgatory_operation
+from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import Box, Boxes, PanelScene, Row, Words, panel_scene
@@ -32,8 +31,7 @@ def purgatory_scene(case: RetracedCase) -> PanelScene:
             tuple(purgatory_rows(model, state, focus)) if isinstance(state, PurgatoryState) else ()
         )
 
-    words = describe_purgatory_operation(operation)
-    return panel_scene(case, words, rows, describe_purgatory_state)
+    return panel_scene(case, rows)
 
 
 def purgatory_rows(

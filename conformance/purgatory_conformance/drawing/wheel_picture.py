@@ -9,7 +9,7 @@ its pending tasks at their due ticks. The colours are those of the page (classes
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from purgatory_conformance.describing.timer_states import describe_timer_state
+from purgatory_conformance.describing.states import describe_state
 from purgatory_conformance.describing.words import describe_task, printable, shortened
 from purgatory_conformance.drawing.comparison import Comparison
 from purgatory_conformance.drawing.svg import element, text, titled
@@ -59,7 +59,7 @@ def wheel_picture(scene: Scene, divergence: Divergence, number: int) -> str:
 
 
 def _description(divergence: Divergence, scene: Scene) -> str:
-    sentences = [f"{panel.title}: {describe_timer_state(panel.state)}" for panel in scene.panels]
+    sentences = [f"{panel.title}: {describe_state(panel.state)}" for panel in scene.panels]
     return printable(
         ". ".join([*sentences, f"expected {divergence.expected}", f"seen {divergence.seen}"])
     )

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from purgatory_conformance.describing.timer_words import describe_timer_operation
+from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import describe_task, shortened
 from purgatory_conformance.drawing.comparison import (
     Comparison,
@@ -128,7 +129,7 @@ def _levels(states: Sequence[State], divergence: Divergence) -> tuple[int, ...]:
 
 def _panels(case: RetracedCase, states: Sequence[State], lanes: int) -> tuple[Panel, ...]:
     """The last states on the way, without those that look like the next one, and the expected."""
-    words = [describe_timer_operation(step.operation) for step in case.steps]
+    words = [describe_operation(step.operation) for step in case.steps]
     last = len(states)
     panels: list[Panel] = []
     begin = 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from purgatory_conformance.describing.memory_pool_words import describe_memory_pool_configuration
+from purgatory_conformance.describing.steps import describe_configuration
 from purgatory_conformance.exploring.claims import (
     KnownClaim,
     Looked,
@@ -45,7 +45,7 @@ class ConcurrentMemoryPoolClaims:
         preset, claim = preset_of(name, CLAIMS, TRUE_CLAIMS, {**FALSE_CLAIMS, **FAULTS})
         pool = _pool(preset, sizes)
         words = (
-            f"a memory pool, {describe_memory_pool_configuration(pool.configuration)}, with "
+            f"a memory pool, {describe_configuration(pool.configuration)}, with "
             f"threads {', '.join(pool.threads)}"
         )
         words += f"; {', '.join(sorted(pool.variants))}" if pool.variants else ""

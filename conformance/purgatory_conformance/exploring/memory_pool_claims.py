@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.describing.memory_pool_words import describe_memory_pool_configuration
+from purgatory_conformance.describing.steps import describe_configuration
 from purgatory_conformance.exploring.claims import (
     ClaimStatus,
     KnownClaim,
@@ -50,7 +50,7 @@ class MemoryPoolClaims:
             raise UnknownClaim(name)
         instance = _instance(sizes)
         words = (
-            f"a memory pool, {describe_memory_pool_configuration(instance.configuration)}, with "
+            f"a memory pool, {describe_configuration(instance.configuration)}, with "
             f"buffers {', '.join(instance.buffers)}"
         )
         model = instance.model()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.describing.timer_words import describe_timer_configuration
+from purgatory_conformance.describing.steps import describe_configuration
 from purgatory_conformance.exploring.claims import (
     ClaimStatus,
     KnownClaim,
@@ -41,7 +41,7 @@ class TimerClaims:
         if name not in claims:
             raise UnknownClaim(name)
         instance = _instance(sizes)
-        made_with = describe_timer_configuration(instance.configuration)
+        made_with = describe_configuration(instance.configuration)
         return looked(
             claims[name][0],
             f"a timing wheel with {made_with}, tasks {', '.join(instance.tasks)}, delays of "

@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import (
     ComponentWords,
     counted,
@@ -21,7 +26,6 @@ from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.exploring import Explored
 from purgatory_conformance.own_model.generating import Generated
 from purgatory_conformance.own_model.loading import OwnModel
-from purgatory_judge.judgement import Divergence
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Profile, component_of
@@ -35,20 +39,19 @@ def print_difference(
     console: Console, difference: Difference, divergence: Divergence, profile: Profile
 ) -> None:
     """Print the steps on which both models agree, the differing step, and the rule."""
-    words = words_of(component_of(difference.configuration))
-    made_with = words.describe_configuration(difference.configuration)
+    made_with = describe_configuration(difference.configuration)
     _say(console, f"a {instance_noun(component_of(difference.configuration))} with {made_with}")
     for number, step in enumerate(difference.steps, start=1):
         assert step.outcome is not None
-        asked = words.describe_operation(step.operation)
-        _say(console, f"{number}  {asked}  ->  {_outcome(words, step.operation, step.outcome)}", 2)
+        asked = describe_operation(step.operation)
+        _say(console, f"{number}  {asked}  ->  {_outcome(step.operation, step.outcome)}", 2)
     number = len(difference.steps) + 1
-    _say(console, f"{number}  {words.describe_operation(difference.operation)}", 2)
+    _say(console, f"{number}  {describe_operation(difference.operation)}", 2)
     rules = (*difference.rules_alone, *difference.both)
     own = (*difference.own_alone, *difference.both)
-    _say(console, f"the rules: {_outcomes(words, difference.operation, rules)}", 7)
-    _say(console, f"yours: {_outcomes(words, difference.operation, own)}", 7)
-    _say(console, f"the state of the rules: {words.describe_state(divergence.before)}", 7)
+    _say(console, f"the rules: {_outcomes(difference.operation, rules)}", 7)
+    _say(console, f"yours: {_outcomes(difference.operation, own)}", 7)
+    _say(console, f"the state of the rules: {describe_state(divergence.before)}", 7)
     _say(console, f"your state: {_states(difference)}", 7)
     console.print()
     _say(console, verdict(difference))
@@ -68,18 +71,18 @@ def verdict(difference: Difference) -> str:
     return "Yours allows what the rules forbid, and forbids what the rules allow."
 
 
-def _outcomes(words: ComponentWords, operation: Operation, outcomes: Iterable[Outcome]) -> str:
-    told = list(dict.fromkeys(_outcome(words, operation, outcome) for outcome in outcomes))
-    if not told:
+def _outcomes(operation: Operation, outcomes: Iterable[Outcome]) -> str:
+    words = list(dict.fromkeys(_outcome(operation, outcome) for outcome in outcomes))
+    if not words:
         return "nothing is possible"
     shown = " | ".join(told[:_MOST_OUTCOMES])
     more = len(told) - _MOST_OUTCOMES
     return f"{shown} | and {counted(more, 'other')}" if more > 0 else shown
 
 
-def _outcome(words: ComponentWords, operation: Operation, outcome: Outcome) -> str:
+def _outcome(operation: Operation, outcome: Outcome) -> str:
     """The outcome of an operation in words, with the observables in brackets."""
-    said = words.describe_outcome(operation, outcome)
+    said = describe_outcome(operation, outcome)
     observed = describe_observed(outcome)
     return f"{said} ({observed})" if observed else said
 

@@ -92,12 +92,11 @@ class World(Generic[State]):
 
     def is_crowded(self, state: State, operation: Operation) -> bool:
         """Whether an operation may expire so many tasks that their orders cannot be compared."""
-        match operation:
-            case Advance(to_ms):
-                return self.due(state, to_ms) > MOST_DUE
-            case RunOne():  # a running task may advance the timer
-                return self.due(state, None) > MOST_DUE
-        return False
+        if not isinstance(operation, Advance | RunOne):
+            return False
+        # A running task may advance the timer, to the reading of the state's own clock.
+        to_ms = operation.to_ms if isinstance(operation, Advance) else None
+        return self.due(state, to_ms) > MOST_DUE
 
 
 def timer_world(
@@ -220,10 +219,10 @@ def _moves(now_ms: int, last_ms: int, elapses: bool) -> Iterator[Operation]:
 
 def introduced_by(introduced: Introduced, operation: Operation) -> Introduced:
     """The names that are known after an operation."""
-    match operation:
-        case Add(name, delay_ms) | Watch(name, _, delay_ms) if name not in introduced:
-            return {**introduced, name: delay_ms}
-    return introduced
+    if not isinstance(operation, Add | Watch):
+        return introduced
+    name = operation.task if isinstance(operation, Add) else operation.operation
+    return introduced if name in introduced else {**introduced, name: operation.delay_ms}
 
 
 SMALL_TIMERS = (TimerConfiguration(1, 2), TimerConfiguration(2, 2))

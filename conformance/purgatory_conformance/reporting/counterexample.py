@@ -3,8 +3,11 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
-from purgatory_conformance.describing.registry import words_of
-from purgatory_conformance.describing.timer_words import describe_timer_configuration
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_model.claims.explorer import Counterexample
 from purgatory_model.claims.memory_pool import PoolStep
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
@@ -85,7 +88,7 @@ def narrate_wheel(
     instance: Instance, counterexample: Counterexample[WheelState, WheelStep]
 ) -> Narrative:
     """The way of a timing wheel to a step that breaks the claim."""
-    title = f"a timing wheel with {describe_timer_configuration(instance.configuration)}"
+    title = f"a timing wheel with {describe_configuration(instance.configuration)}"
     return narrate(title, counterexample, _calls_of(Component.TIMER), _wheel_counts)
 
 
@@ -106,13 +109,13 @@ def narrate_memory_pool(
 def _calls_of(
     component: Component,
 ) -> Callable[[object, tuple[Operation, Outcome]], tuple[str, str]]:
-    words, actors = words_of(component), _ACTORS[component]
+    actors = _ACTORS[component]
 
     def says(_: object, step: tuple[Operation, Outcome]) -> tuple[str, str]:
         operation, outcome = step
-        seen = words.describe_outcome(operation, outcome)
-        line = f"{words.describe_operation(operation)} -> {seen}"
-        return actors.get(type(operation), "caller"), line
+        seen = describe_outcome(operation, outcome)
+        words = f"{describe_operation(operation)} -> {seen}"
+        return actors.get(type(operation), "caller"), words
 
     return says
 

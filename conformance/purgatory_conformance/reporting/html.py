@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import not_compared, on_real_clock
+from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -131,7 +132,7 @@ def _part(results: Results, causes_before: int) -> _Part:
     return _Part(
         results=results,
         noun=noun(results.component),
-        profile=words_of(results.component).describe_profile(profile),
+        profile=describe_profile(profile),
         features=sorted(feature.value for feature in profile.features),
         observables=sorted(shown.value for shown in profile.observables),
         symbol=VERDICT_SYMBOLS.get(results.footer.exit_code, "!"),

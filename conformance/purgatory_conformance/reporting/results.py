@@ -6,7 +6,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.states import describe_state
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.running.campaign import Campaign
 from purgatory_conformance.running.ways_out import WayOut
@@ -296,7 +296,6 @@ def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine[Config
     cause = campaign.causes[index]
     divergence = cause.shrunk.divergence
     assert divergence is not None
-    describe_state = words_of(campaign.component).describe_state
     return CauseLine(
         rule=cause.rule,
         kind=cause.kind,

@@ -7,7 +7,12 @@ rule's text from the specification, and the model's states by judging the record
 from contextlib import suppress
 from dataclasses import dataclass
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import on_real_clock
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import (
     ComponentWords,
     instance_noun,
@@ -19,11 +24,7 @@ from purgatory_conformance.describing.words import (
     replay_command,
 )
 from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
-from purgatory_judge.case_judge import Deviation
-from purgatory_judge.components import on_real_clock
-from purgatory_judge.judgement import TooManyStates
-from purgatory_judge.registry import judged
-from purgatory_judge.retraced_case import RetracedCase
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
 
@@ -98,9 +99,8 @@ def stories(results: Results) -> tuple[Story, ...]:
 
 
 def _story(cause: CauseLine[Configuration], results: Results) -> Story:
-    words = words_of(results.component)
     told = rule_line(cause.rule, results)
-    made_with = words.describe_configuration(cause.configuration)
+    made_with = describe_configuration(cause.configuration)
     answers = ""
     if cause.answers is not None:
         answers = f"failed in {cause.answers[0]} of {cause.answers[1]} repetitions"
@@ -113,7 +113,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         cases=cause.cases,
         source=printable(cause.source),
         configuration=f"{instance_noun(results.component)} with {made_with}",
-        steps=_told(cause, words),
+        steps=_told(cause),
         expected=printable(cause.expected),
         seen=printable(cause.seen),
         before=printable(cause.before),
@@ -127,7 +127,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
     )
 
 
-def _told(cause: CauseLine[Configuration], words: ComponentWords) -> tuple[ToldStep, ...]:
+def _told(cause: CauseLine[Configuration]) -> tuple[ToldStep, ...]:
     told: list[ToldStep] = []
     before: dict[str, str] = {}
     for number, step in enumerate(cause.steps, start=1):
@@ -135,10 +135,8 @@ def _told(cause: CauseLine[Configuration], words: ComponentWords) -> tuple[ToldS
         told.append(
             ToldStep(
                 number=number,
-                operation=words.describe_operation(step.operation),
-                outcome=words.describe_outcome(step.operation, step.outcome)
-                if step.outcome
-                else "",
+                operation=describe_operation(step.operation),
+                outcome=describe_outcome(step.operation, step.outcome) if step.outcome else "",
                 values=tuple(
                     ToldValue(name, value, before.get(name, value) != value)
                     for name, value in shown

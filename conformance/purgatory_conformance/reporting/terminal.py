@@ -5,7 +5,8 @@ from itertools import islice
 
 from rich.console import Console
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import not_compared
+from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -19,7 +20,6 @@ from purgatory_conformance.describing.words import (
 from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
 from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
 from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
-from purgatory_judge.components import not_compared
 
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"
@@ -83,7 +83,7 @@ def _print_head(page: TerminalPage, results: Results) -> None:
         f"  {describe_implementation(header.implementation)}",
     )
     if results.has_profile:
-        declared = words_of(header.component).describe_profile(header.profile)
+        declared = describe_profile(header.profile)
         page.say(f"{noun(header.component)}: {declared}", hang=2)
     else:
         page.say("what it declares is not known", hang=2)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.steps import describe_operation, describe_outcome
 from purgatory_judge.channel_muting.judge import ChannelMutingJudge
 from purgatory_judge.derived_steps import derived_outcomes
 from purgatory_judge.judgement import TooManyStates
@@ -51,8 +51,7 @@ class Contradiction:
 
     def __str__(self) -> str:
         """The contradiction as a sentence for the terminal."""
-        words = words_of(self.vector.component)
-        asked = words.describe_operation(self.vector.steps[self.step - 1].operation)
+        asked = describe_operation(self.vector.steps[self.step - 1].operation)
         return (
             f"the model contradicts the golden vector {self.vector.header.case}, step {self.step} "
             f"({asked}), {', '.join(self.rules)}. Recorded: {self.recorded}. Model: "
@@ -81,7 +80,7 @@ def contradiction_of(vector: Case) -> Contradiction | None:
         if refused is not None:
             return refused
         if other is not None and not header.others_allowed:
-            recorded, besides = _told_apart(vector, step, step.outcome, other)
+            recorded, besides = _told_apart(step, step.outcome, other)
             return Contradiction(vector, number, header.rules, recorded, f"also {besides}")
         others = others or other is not None
     if header.others_allowed and not others:
@@ -141,15 +140,14 @@ def _outcomes(judge: _StrictJudge, operation: Operation) -> Iterator[Outcome]:
                 yield from (each for each, _ in judge.model.successors(channels, operation))
 
 
-def _told_apart(vector: Case, step: Step, recorded: Outcome, other: Outcome) -> tuple[str, str]:
+def _told_apart(step: Step, recorded: Outcome, other: Outcome) -> tuple[str, str]:
     """Two outcomes of a step in words, with the observables in which they differ."""
-    describe = words_of(vector.component).describe_outcome
     names = sorted({*recorded.observed, *other.observed})
     differing = [name for name in names if recorded.observed.get(name) != other.observed.get(name)]
     words, besides = (
         ", ".join(
             [
-                describe(step.operation, outcome),
+                describe_outcome(step.operation, outcome),
                 *(f"{name} = {outcome.observed.get(name)}" for name in differing),
             ]
         )

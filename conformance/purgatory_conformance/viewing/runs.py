@@ -10,7 +10,13 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import printable
 from purgatory_conformance.drawing.channel_muting_panels import channel_muting_rows
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_rows
@@ -149,28 +155,27 @@ def run_of_states(
 
     An advance of a timing wheel has a frame for each time at which it pops buckets.
     """
-    said = words_of(component_of(configuration))
     frames: list[Frame] = []
 
     def add(number: int, says: str, state: object) -> None:
         rows = tuple(rows_of(configuration, profile, state))
         if rows:
-            words = printable(said.describe_state(state))
+            words = printable(describe_state(state))
             frames.append(Frame(number, printable(says), words, rows))
 
     add(0, "at first", states[0])
     for number, (step, before, after) in enumerate(
         zip(steps, states[:-1], states[1:], strict=True), start=1
     ):
-        says = said.describe_operation(step.operation)
+        says = describe_operation(step.operation)
         for move, between in _popping(before, step.operation, after):
             if between is not after:
                 add(number, f"{says}: {move}", between)
             else:
                 says = f"{says}: {move}"
-        came = said.describe_outcome(step.operation, step.outcome) if step.outcome else ""
+        came = describe_outcome(step.operation, step.outcome) if step.outcome else ""
         add(number, f"{says} → {came}" if came else says, after)
-    return Run(title, said.describe_configuration(configuration), tuple(frames))
+    return Run(title, describe_configuration(configuration), tuple(frames))
 
 
 def rows_of(configuration: Configuration, profile: Profile, state: object) -> Iterator[ViewedRow]:

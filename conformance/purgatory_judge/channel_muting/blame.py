@@ -53,6 +53,15 @@ _ORDER = (
 )
 """The observables, those first that say most about a channel."""
 
+_RULES_OF_REJECTIONS: Mapping[object, str] = {
+    Construct: "MUTING-CONFIG",
+    Connect: "MUTING-OTHERS-GO-ON",
+    Respond: "MUTING-OTHERS-GO-ON",
+    Release: "MUTING-RELEASE",
+    Close: "MUTING-CLOSE",
+}
+"""The rule by which an operation is rejected, or is not."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Step:
@@ -145,19 +154,10 @@ def _rule_of_effect(step: _Step) -> str:
 
 
 def _rule_of_rejection(step: _Step) -> str:
-    match step.operation:
-        case Construct():
-            return "MUTING-CONFIG"
-        case Connect() if step.model.configuration.tls:
-            return "MUTING-HANDSHAKE" if step.before.available_bytes <= 0 else "MUTING-OTHERS-GO-ON"
-        case Connect() | Respond():
-            return "MUTING-OTHERS-GO-ON"
-        case Release():
-            return "MUTING-RELEASE"
-        case Close():
-            return "MUTING-CLOSE"
-        case _:
-            return _rule_of_effect(step)
+    is_handshake = isinstance(step.operation, Connect) and step.model.configuration.tls
+    if is_handshake and step.before.available_bytes <= 0:
+        return "MUTING-HANDSHAKE"
+    return _RULES_OF_REJECTIONS.get(type(step.operation)) or _rule_of_effect(step)
 
 
 def _of_receptions(
@@ -362,13 +362,10 @@ def _rule_of_open(suspect: _Suspect) -> str:
 def _rule_of_unordered(suspect: _Suspect) -> str:
     """A channel is not ordered that ought to be."""
     step = suspect.step
-    match step.operation:
-        case Release() | PollWhile():
-            return "MUTING-TWO-REASONS"
-        case Unthrottle() | Throttle():
-            return "MUTING-THROTTLE"
-        case _:
-            return "MUTING-TWO-REASONS" if step.comes_back else "MUTING-ONE-AT-A-TIME"
+    if isinstance(step.operation, Throttle | Unthrottle):
+        return "MUTING-THROTTLE"
+    is_release = isinstance(step.operation, Release | PollWhile)
+    return "MUTING-TWO-REASONS" if is_release or step.comes_back else "MUTING-ONE-AT-A-TIME"
 
 
 def _rule_of_ordered(suspect: _Suspect) -> str:
@@ -468,14 +465,11 @@ def _rule_of_unread(step: _Step, wanted: Value) -> str:
 def _rule_of_available(step: _Step) -> str:
     """The pool has more or less left than it ought to."""
     before, after = step.before, step.after
-    match step.operation:
-        case Release(request):
-            is_open = before.channels[channel_of(request)].is_open
-            return "MUTING-RELEASE" if is_open else "MUTING-END-WHILE-HANDLED"
-        case Respond():
-            return "MUTING-RELEASE"
-        case Close():
-            return "MUTING-CLOSE"
+    if isinstance(step.operation, Release):
+        is_open = before.channels[channel_of(step.operation.buffer)].is_open
+        return "MUTING-RELEASE" if is_open else "MUTING-END-WHILE-HANDLED"
+    if isinstance(step.operation, Respond | Close):
+        return "MUTING-RELEASE" if isinstance(step.operation, Respond) else "MUTING-CLOSE"
     if _has_bad_size(step):
         return "MUTING-BAD-SIZE"
     gone = [

@@ -30,31 +30,34 @@ from purgatory_spec.reasons import Reason
 
 _LISTS = frozenset({"entries", "keys", "stale_entries", "stale_operations"})
 _TIMER = frozenset({"timer_size", "pending", "queued"})
+_RULES_OF_NAMED: Mapping[object, tuple[str, str]] = {
+    Watch: ("PURGATORY-WATCH-COMPLETED", "PURGATORY-WATCH-WAITS"),
+    Force: ("PURGATORY-FORCE-AGAIN", "PURGATORY-FORCE"),
+}
+"""The rules of a result about an operation that was completed before, and about another."""
+_RULES_OF_KEYS: Mapping[object, tuple[str, str]] = {
+    Check: ("PURGATORY-CHECK-UNKNOWN", "PURGATORY-CHECK-COUNT"),
+    CancelForKey: ("PURGATORY-CANCEL-UNKNOWN", "PURGATORY-CANCEL-RESULT"),
+}
+"""The rules of a result about a key without a list, and about a key that has one."""
 
 
 def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Value) -> str:
     """The rule that a result breaks."""
-    match step.operation:
-        case Watch() as watch:
-            if step.was_completed(watch.operation):
-                return "PURGATORY-WATCH-COMPLETED"
-            if expected is False:
-                return "PURGATORY-WATCH-WAITS"
-            return _rule_of_try(step, watch.operation)
-        case Check(key):
-            return (
-                "PURGATORY-CHECK-COUNT" if key in step.before.lists else "PURGATORY-CHECK-UNKNOWN"
-            )
-        case Force(name):
-            return "PURGATORY-FORCE-AGAIN" if step.was_completed(name) else "PURGATORY-FORCE"
-        case CancelForKey(key):
-            if history.purged and Counter(_names(expected)) == Counter(_names(step.outcome.result)):
-                return "PURGATORY-PURGE-REMOVES"  # the others keep their order
-            return (
-                "PURGATORY-CANCEL-RESULT"
-                if key in step.before.lists
-                else "PURGATORY-CANCEL-UNKNOWN"
-            )
+    operation = step.operation
+    if isinstance(operation, Watch | Force):
+        name = operation.operation
+        again, first = _RULES_OF_NAMED[type(operation)]
+        if step.was_completed(name):
+            return again
+        tries = isinstance(operation, Watch) and expected is not False
+        return _rule_of_try(step, name) if tries else first
+    if isinstance(operation, Check | CancelForKey):
+        is_alike = Counter(_names(expected)) == Counter(_names(step.outcome.result))
+        if isinstance(operation, CancelForKey) and history.purged and is_alike:
+            return "PURGATORY-PURGE-REMOVES"  # the others keep their order
+        unknown, known = _RULES_OF_KEYS[type(operation)]
+        return known if operation.key in step.before.lists else unknown
     return "PURGATORY-TIME-OUT"
 
 
@@ -133,21 +136,21 @@ def _rule_by_operation(
     inside = _rule_of_actions(step)
     if inside is not None:
         return inside
-    match step.operation:
-        case Watch() as watch:
-            return _rule_after_watch(step, watch, names)
-        case Check(key):
-            return _rule_after_check(step, key, names)
-        case CancelForKey(key):
-            return _rule_after_cancel(step, key, wanted, names)
-        case Force(name):
-            return _rule_after_force(step, name, names)
-        case Advance():
-            return _rule_after_advance(history, step, names)
-        case Shutdown():
-            return "PURGATORY-SHUTDOWN-COMPLETES" if names & _LISTS else "PURGATORY-SHUTDOWN-DROPS"
-        case RunOne() if step.throwing_callbacks():
-            return "PURGATORY-EXPIRY-THROWS" if "queued" in names else "PURGATORY-CALLBACK-THROWS"
+    operation = step.operation
+    if isinstance(operation, Watch):
+        return _rule_after_watch(step, operation, names)
+    if isinstance(operation, Check):
+        return _rule_after_check(step, operation.key, names)
+    if isinstance(operation, CancelForKey):
+        return _rule_after_cancel(step, operation.key, wanted, names)
+    if isinstance(operation, Force):
+        return _rule_after_force(step, operation.operation, names)
+    if isinstance(operation, Advance):
+        return _rule_after_advance(history, step, names)
+    if isinstance(operation, Shutdown):
+        return "PURGATORY-SHUTDOWN-COMPLETES" if names & _LISTS else "PURGATORY-SHUTDOWN-DROPS"
+    if isinstance(operation, RunOne) and step.throwing_callbacks():
+        return "PURGATORY-EXPIRY-THROWS" if "queued" in names else "PURGATORY-CALLBACK-THROWS"
     return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
 
 

@@ -5,6 +5,7 @@ are shrunk, and one in which a callback calls the purgatory needs it to.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from purgatory_judge.purgatory.history import PurgatoryHistory
@@ -30,30 +31,35 @@ from purgatory_spec.reasons import Reason
 TRIED, COMPLETED = EventKind.TRIED, EventKind.COMPLETED
 EXPIRED, TIMED_OUT = EventKind.EXPIRED, EventKind.TIMED_OUT
 
+_RULES_AFTER_SHUTDOWN: Mapping[object, str] = {
+    CancelForKey: "PURGATORY-SHUTDOWN-COMPLETES",
+    Force: "PURGATORY-SHUTDOWN-COMPLETES",
+    Shutdown: "PURGATORY-SHUTDOWN-AGAIN",
+}
+"""The rule by which an operation is rejected after a shutdown, or is not."""
+
 
 def rule_of_rejection(
     history: PurgatoryHistory, step: PurgatoryStep, expected: Reason | None
 ) -> str:
     """The rule that a rejection breaks, or the lack of one."""
     before = step.before
-    match step.operation:
-        case Watch():
-            return _rule_of_watch_rejection(step, step.operation, expected)
-        case Check(key):
-            return _rule_of_check_rejection(step, key, expected)
-        case CancelForKey(key):
-            if before.closed:
-                return "PURGATORY-SHUTDOWN-COMPLETES"
-            return "PURGATORY-CANCEL-RESULT" if key in before.lists else "PURGATORY-CANCEL-UNKNOWN"
-        case Force(name):
-            if expected is Reason.THROWN or step.outcome.rejected is Reason.THROWN:
-                return "PURGATORY-CALLBACK-THROWS"
-            if before.closed:
-                return "PURGATORY-SHUTDOWN-COMPLETES"
-            return "PURGATORY-FORCE-AGAIN" if step.was_completed(name) else "PURGATORY-FORCE"
-        case Shutdown():
-            return "PURGATORY-SHUTDOWN-AGAIN" if before.closed else "PURGATORY-SHUTDOWN-DROPS"
+    operation = step.operation
+    if isinstance(operation, Watch):
+        return _rule_of_watch_rejection(step, operation, expected)
+    if isinstance(operation, Check):
+        return _rule_of_check_rejection(step, operation.key, expected)
+    if isinstance(operation, Force) and Reason.THROWN in (expected, step.outcome.rejected):
+        return "PURGATORY-CALLBACK-THROWS"
     if before.closed:
+        return _RULES_AFTER_SHUTDOWN.get(type(operation), "PURGATORY-SHUTDOWN-DROPS")
+    if isinstance(operation, CancelForKey):
+        is_known = operation.key in before.lists
+        return "PURGATORY-CANCEL-RESULT" if is_known else "PURGATORY-CANCEL-UNKNOWN"
+    if isinstance(operation, Force):
+        again = step.was_completed(operation.operation)
+        return "PURGATORY-FORCE-AGAIN" if again else "PURGATORY-FORCE"
+    if isinstance(operation, Shutdown):
         return "PURGATORY-SHUTDOWN-DROPS"
     thrown = history.thrown_in_executor or bool(step.throwing_callbacks())
     return "PURGATORY-EXPIRY-THROWS" if thrown else "PURGATORY-TIME-OUT"
@@ -189,22 +195,20 @@ def _is_about(step: PurgatoryStep, call: CallInside, name: str) -> bool:
 def _rule_by_operation(
     history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference
 ) -> str:
-    match step.operation:
-        case Watch():
-            return _rule_of_watch(step, step.operation, difference)
-        case Check(key):
-            return _rule_of_check(history, step, key, difference)
-        case CancelForKey():
-            return "PURGATORY-CANCEL-LEAVES"
-        case Force(name):
-            if step.was_completed(name):
-                return "PURGATORY-FORCE-AGAIN"
-            closed = step.before.closed
-            return "PURGATORY-SHUTDOWN-COMPLETES" if closed else "PURGATORY-FORCE"
-        case RunOne():
-            return _rule_of_run(history, step, difference)
-        case Shutdown():
-            return "PURGATORY-SHUTDOWN-DROPS"
+    operation = step.operation
+    if isinstance(operation, Watch):
+        return _rule_of_watch(step, operation, difference)
+    if isinstance(operation, Check):
+        return _rule_of_check(history, step, operation.key, difference)
+    if isinstance(operation, Force):
+        if step.was_completed(operation.operation):
+            return "PURGATORY-FORCE-AGAIN"
+        return "PURGATORY-SHUTDOWN-COMPLETES" if step.before.closed else "PURGATORY-FORCE"
+    if isinstance(operation, RunOne):
+        return _rule_of_run(history, step, difference)
+    if isinstance(operation, CancelForKey | Shutdown):
+        is_shutdown = isinstance(operation, Shutdown)
+        return "PURGATORY-SHUTDOWN-DROPS" if is_shutdown else "PURGATORY-CANCEL-LEAVES"
     if difference.extra is not None:
         return _rule_of_extra_expiry(history, step, difference.extra.task)
     if difference.missing is not None and step.throwing_callbacks():

@@ -5,6 +5,7 @@ result, or the observables that are declared. What shows only later is ``purgato
 """
 
 from collections.abc import Iterator
+from functools import singledispatch
 
 from purgatory_judge.purgatory.step import Act, PurgatoryStep
 from purgatory_spec.operations import (
@@ -16,6 +17,7 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Operation,
     RunOne,
     Satisfy,
     Shutdown,
@@ -29,30 +31,22 @@ from purgatory_spec.reasons import Reason
 
 def visits(step: PurgatoryStep) -> Iterator[str]:
     """The rules that a step puts to the test by itself."""
-    match step.operation:
-        case Watch():
-            yield from _watch(step, step.operation)
-        case Check(key):
-            yield from _check(step, key)
-        case Force(name):
-            yield from _force(step, name)
-        case CancelForKey(key):
-            yield from _cancel_for_key(step, key)
-        case Advance():
-            yield from _advance(step)
-        case RunOne():
-            yield from _run_one(step)
-        case Shutdown() if step.before.closed:
-            yield "PURGATORY-SHUTDOWN-AGAIN"
-        case _:
-            pass
+    yield from _by_operation(step.operation, step)
     yield from _callbacks(step)
     yield from _actions(step)
     if not step.after.closed:
         yield from _counts(step)
 
 
-def _watch(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
+@singledispatch
+def _by_operation(operation: Operation, step: PurgatoryStep) -> Iterator[str]:
+    """Yield the rules that the operation itself puts to the test."""
+    del operation, step
+    return iter(())
+
+
+@_by_operation.register
+def _watch(operation: Watch, step: PurgatoryStep) -> Iterator[str]:
     name, result = operation.operation, step.outcome.result
     if step.before.closed:
         yield "PURGATORY-SHUTDOWN-CLOSED"
@@ -84,7 +78,9 @@ def _waits(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
             yield "PURGATORY-REWATCH"
 
 
-def _check(step: PurgatoryStep, key: str) -> Iterator[str]:
+@_by_operation.register
+def _check(operation: Check, step: PurgatoryStep) -> Iterator[str]:
+    key = operation.key
     entries = step.before.lists.get(key, ())
     live = [name for name in entries if name in step.before.live]
     if step.before.closed and entries:
@@ -108,8 +104,9 @@ def _check(step: PurgatoryStep, key: str) -> Iterator[str]:
         yield "PURGATORY-NOT-LOST"
 
 
-def _force(step: PurgatoryStep, name: str) -> Iterator[str]:
-    if step.was_completed(name):
+@_by_operation.register
+def _force(operation: Force, step: PurgatoryStep) -> Iterator[str]:
+    if step.was_completed(operation.operation):
         yield "PURGATORY-FORCE-AGAIN"
         return
     yield "PURGATORY-FORCE"
@@ -117,8 +114,9 @@ def _force(step: PurgatoryStep, name: str) -> Iterator[str]:
         yield "PURGATORY-SHUTDOWN-COMPLETES"
 
 
-def _cancel_for_key(step: PurgatoryStep, key: str) -> Iterator[str]:
-    entries = step.before.lists.get(key, ())
+@_by_operation.register
+def _cancel_for_key(operation: CancelForKey, step: PurgatoryStep) -> Iterator[str]:
+    entries = step.before.lists.get(operation.key, ())
     if not entries:
         yield "PURGATORY-CANCEL-UNKNOWN"
         return
@@ -136,7 +134,8 @@ def _cancel_for_key(step: PurgatoryStep, key: str) -> Iterator[str]:
             yield ("PURGATORY-CANCEL-KEEPS-TIME-OUT" if kept else "PURGATORY-CANCEL-LAST-KEY")
 
 
-def _advance(step: PurgatoryStep) -> Iterator[str]:
+@_by_operation.register
+def _advance(_: Advance, step: PurgatoryStep) -> Iterator[str]:
     if step.before.closed:
         return
     before, after = step.before, step.after
@@ -156,7 +155,14 @@ def _advance(step: PurgatoryStep) -> Iterator[str]:
         yield "PURGATORY-NO-TIME-OUTS"
 
 
-def _run_one(step: PurgatoryStep) -> Iterator[str]:
+@_by_operation.register
+def _shutdown(_: Shutdown, step: PurgatoryStep) -> Iterator[str]:
+    if step.before.closed:
+        yield "PURGATORY-SHUTDOWN-AGAIN"
+
+
+@_by_operation.register
+def _run_one(_: RunOne, step: PurgatoryStep) -> Iterator[str]:
     queue = step.before.timer.queue
     if not queue:
         return

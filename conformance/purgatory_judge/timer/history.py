@@ -329,12 +329,10 @@ def _perhaps_moved(
     before: State, operation: Operation, gone: list[Bucket], wheel: TimingWheel
 ) -> Iterable[str]:
     """The tasks that a step may have put into another bucket."""
-    match operation:
-        case Add(task):
-            return (task,)
-        case Advance() if isinstance(before.store, TimingWheel):
-            buckets = before.store.buckets
-            return [task for bucket in gone if bucket[1] > 1 for task in buckets[bucket]]
-        case RunOne() if before.queue and before.queue[0] in before.scripts:
-            return wheel.places
-    return ()
+    if isinstance(operation, Add):
+        return (operation.task,)
+    if isinstance(operation, Advance) and isinstance(before.store, TimingWheel):
+        buckets = before.store.buckets
+        return [task for bucket in gone if bucket[1] > 1 for task in buckets[bucket]]
+    is_scripted = bool(before.queue) and before.queue[0] in before.scripts
+    return wheel.places if isinstance(operation, RunOne) and is_scripted else ()

@@ -7,12 +7,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_course.breaking.who_catches import Caught
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import counted, instance_noun, printable
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_course.breaking.who_catches import Caught
-from purgatory_spec.profiles import component_of
 from purgatory_spec.requirements import requirement
 from purgatory_spec.seeded_defects import SeededDefect
 
@@ -40,13 +43,12 @@ def print_shrunk(console: Console, caught: Caught) -> None:
     console.print()
     divergence = cause.shrunk.divergence
     assert divergence is not None
-    words = words_of(caught.mutant.component)
-    made_with = words.describe_configuration(cause.shrunk.configuration)
+    made_with = describe_configuration(cause.shrunk.configuration)
     console.print(f"a {instance_noun(caught.mutant.component)} with {made_with}", markup=False)
     for number, step in enumerate(cause.shrunk.steps, start=1):
         assert step.outcome is not None
-        asked = words.describe_operation(step.operation)
-        answered = words.describe_outcome(step.operation, step.outcome)
+        asked = describe_operation(step.operation)
+        answered = describe_outcome(step.operation, step.outcome)
         _say(console, f"  {number}  {asked}  ->  {answered}", 7)
     _say(console, f"     expected: {divergence.expected}", 7)
     _say(console, f"     seen: {divergence.seen}", 7)
@@ -170,8 +172,7 @@ def _where(run: CaseRun) -> str:
     """The number of the diverging step, and the operation asked."""
     if run.divergence is None:
         return "which the subject did not answer"
-    words = words_of(component_of(run.configuration))
-    asked = words.describe_operation(run.divergence.operation)
+    asked = describe_operation(run.divergence.operation)
     return f"step {len(run.steps)} ({asked})"
 
 
@@ -179,6 +180,6 @@ def _shrunk(caught: Caught) -> str:
     cause = caught.blamed
     if cause is None:
         return "Nothing was shrunk."
-    describe = words_of(caught.mutant.component).describe_operation
+    describe = describe_operation
     steps = "; ".join(describe(step.operation) for step in cause.shrunk.steps)
     return f"Shrunk: {steps}."

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from purgatory_conformance.describing.timer_words import describe_timer_operation
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, declared_timer_model
 from purgatory_model.timing_wheel import TimingWheel
@@ -88,17 +88,16 @@ def _wrong(
 ) -> tuple[str, str] | None:
     """What was expected (empty: the expiries) and seen where a step is answered wrongly."""
     try:
-        match step:
-            case Add(task, delay_ms):
-                timer.add(task, now_ms + delay_ms)
-            case Cancel(task):
-                timer.cancel(task)
-            case Advance(to_ms):
-                answer = timer.advance(to_ms)
-                if not isinstance(answer, set | frozenset | list | tuple):
-                    return "", repr(answer)
-                if sorted(map(str, answer)) != expected:
-                    return "", f"{', '.join(sorted(map(str, answer))) or 'nothing'} expires"
+        if isinstance(step, Add):
+            timer.add(step.task, now_ms + step.delay_ms)
+        elif isinstance(step, Cancel):
+            timer.cancel(step.task)
+        elif isinstance(step, Advance):
+            answer = timer.advance(step.to_ms)
+            if not isinstance(answer, set | frozenset | list | tuple):
+                return "", repr(answer)
+            if sorted(map(str, answer)) != expected:
+                return "", f"{', '.join(sorted(map(str, answer))) or 'nothing'} expires"
     except Exception as error:
         return "no exception", repr(error)
     heap = getattr(timer, "heap", None)
@@ -153,7 +152,7 @@ def compared(make: Callable[[], Timer], size: int, seed: int) -> Comparison:
         steps += len(run)
         if found is not None:
             least = shortened(make, size, found)
-            words = tuple(map(describe_timer_operation, least.steps))
+            words = tuple(map(describe_operation, least.steps))
             return Comparison(number, steps, words, least.expected, least.seen)
     return Comparison(_RUNS, steps)
 

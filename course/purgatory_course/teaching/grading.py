@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_course.teaching.comparing import Comparison
@@ -50,7 +52,7 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
     judge = judged(case.component).judge(exercise.configuration, exercise.profile, ())
     lines: list[str] = []
     for number, step in enumerate(case.steps, start=1):
-        says = f"{number:3}  {words.describe_operation(step.operation)}"
+        says = f"{number:3}  {describe_operation(step.operation)}"
         if step.outcome is None:
             missing = f"step {number} has no outcome yet; add it behind the operation, such as"
             raise Problem(f"{file}: {missing} {some_outcome(exercise)}", EXIT_USAGE)

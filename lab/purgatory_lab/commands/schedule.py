@@ -15,6 +15,7 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     Problem,
 )
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_lab.scheduling.bundled.scenarios import (
     SCENARIOS,
     prepared_scenario,
@@ -240,7 +241,7 @@ def _ends(runs: Runs) -> str:
 
 def _show(console: Console, scenario: str, record: Record, race: str | None) -> None:
     """Print a run in columns, what came of it, and how to have it again."""
-    describe = words_of(prepared_scenario(scenario).component).describe_operation
+    describe = describe_operation
     for line in columns(record, describe, console.width):
         console.print(line, markup=False, soft_wrap=True)
     text = as_text(record.chosen())

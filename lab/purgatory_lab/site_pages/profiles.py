@@ -1,15 +1,12 @@
 """The page of the profiles. It is checked in: its source is Python that a reader need not read."""
 
-import ast
 import inspect
-import textwrap
 
+from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import ProfileField, profile_fields
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_judge.components import PROFILES
-from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
-from purgatory_spec.profiles import Component
+from purgatory_spec.profiles import Component, TimerProfile
 from purgatory_spec.requirements import component_of_rule, requirement, requirements
 
 PROFILE_PAGE = "reference/profile.md"
@@ -49,40 +46,21 @@ check` takes these names.
 
 def _field(component: Component, field: ProfileField) -> str:
     if field.choice is None:
-        explained = _sentences(PROFILES[component]).get(field.name, "")
-        return f"An integer, {field.default} when absent. {_code(explained)}\n"
-    sentences = _sentences(field.choice)
+        meaning = TimerProfile.says[field.name]
+        return f"An integer, {field.default} when absent: {meaning}.\n"
     rows: list[tuple[str, ...]] = []
     for value in field.choice:
         mark = " (default)" if value is field.default else ""
         word = "has" if field.several else "is"
-        meaning = _code(sentences.get(value.name, ""))
         condition = f"`{field.name} {word} {value.value}`"
-        rows.append((f"`{value.value}`{mark}", meaning, _rules_of(component, condition)))
+        rows.append((f"`{value.value}`{mark}", value.says, _rules_of(component, condition)))
     explanation = _code(inspect.cleandoc(field.choice.__doc__ or ""))
-    if not any(row[1] or row[2] for row in rows):
-        return f"{explanation} Values: {', '.join(row[0] for row in rows)}.\n"
     return f"{explanation}\n\n{table(('value', 'meaning', 'rules that apply only then'), rows)}\n"
 
 
 def _rules_of(component: Component, condition: str) -> str:
     bound = [rule for rule in requirements(component) if condition in rule.condition]
     return ", ".join(_link_to_source(rule.id) for rule in bound)
-
-
-def _sentences(owner: type) -> dict[str, str]:
-    """The strings below the members of a class, by the members' names."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
-    assert isinstance(tree, ast.ClassDef)
-    found: dict[str, str] = {}
-    for node, after in zip(tree.body, tree.body[1:], strict=False):
-        match node, after:
-            case (
-                ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
-                found[name] = " ".join(text.split())
-    return found
 
 
 def _code(text: str) -> str:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.steps import describe_operation
+from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure
-from purgatory_judge.case_judge import Deviation
 from purgatory_spark.campaigns.drawing import Drawing, decode_drawn, encode_drawn
 from purgatory_spark.campaigns.isolation import SubjectChoice
 from purgatory_spark.campaigns.tables import DONE, DRAWN, batch_of
-from purgatory_spec.profiles import Component, component_of
+from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
 
 CRASHED, HUNG, FAILED = "crashed", "hung", "failed"
@@ -126,8 +126,7 @@ def _unanswered(run: CaseRun) -> str:
     count = len(run.steps)
     if count == len(run.operations):
         return "an answer to the end of the case"
-    words = words_of(component_of(run.configuration))
-    return f"an answer to step {count + 1}: {words.describe_operation(run.operations[count])}"
+    return f"an answer to step {count + 1}: {describe_operation(run.operations[count])}"
 
 
 def _said(failure: SubjectFailure) -> str:

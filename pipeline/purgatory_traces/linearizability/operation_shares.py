@@ -107,35 +107,33 @@ class OperationShares:
                 opened.pop(ends[id(entry)], None)
 
     def _look_at(self, call: RecordedCall) -> None:
-        match call.operation:
-            case Watch(operation=name, keys=keys, script=script):
-                watched = self._named(name, call)
-                begin = self.history.begin
-                keeps_names = begin is not None and begin.keeps_names
-                if watched.keys and watched.completed and not keeps_names:
-                    self.beyond = f"the name {name!r} is given to a further operation"
-                watched.keys += keys
-                self._look_at_script(name, script)
-            case Force(name) | Satisfy(name):
-                self._named(name, call)
-            case Check(key):
-                self._by_key.setdefault(key, []).append(call.number)
-            case CancelForKey(key):
-                self._by_key.setdefault(key, []).append(call.number)
-                result = None if call.returned is None else call.returned.result
-                for name in result if isinstance(result, tuple) else ():
-                    self._named(name, call).cancelled.add(key)
-            case RunOne() if runs_named_operation(call):
-                pass
-            case Advance() | RunOne() | Shutdown():
-                self._by_key.setdefault(_FOR_ALL, []).append(call.number)
-            case _:
-                pass
+        operation = call.operation
+        if isinstance(operation, Watch | Force | Satisfy):
+            self._look_at_named(operation, self._named(operation.operation, call))
+        elif isinstance(operation, Check | CancelForKey):
+            self._by_key.setdefault(operation.key, []).append(call.number)
+            result = None if call.returned is None else call.returned.result
+            for name in result if isinstance(result, tuple) else ():
+                self._named(name, call).cancelled.add(operation.key)
+        elif isinstance(operation, Advance | RunOne | Shutdown) and not (
+            isinstance(operation, RunOne) and runs_named_operation(call)
+        ):
+            self._by_key.setdefault(_FOR_ALL, []).append(call.number)
         for event in call.events:
             shown = self._named(event.task, call)
             shown.completed |= event.kind is EventKind.COMPLETED
             if event.kind is EventKind.REJECTED:
                 self.beyond = f"a callback of {event.task!r} was rejected"
+
+    def _look_at_named(self, operation: Watch | Force | Satisfy, named: _Watched) -> None:
+        if not isinstance(operation, Watch):
+            return
+        begin = self.history.begin
+        keeps_names = begin is not None and begin.keeps_names
+        if named.keys and named.completed and not keeps_names:
+            self.beyond = f"the name {operation.operation!r} is given to a further operation"
+        named.keys += operation.keys
+        self._look_at_script(operation.operation, operation.script)
 
     def _look_at_script(self, name: str, script: Script) -> None:
         if script != Script():

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.describing.words import (
     VERDICT_SYMBOLS,
     ComponentWords,
@@ -51,7 +55,6 @@ class Words:
         begin = finding.history.begin
         component = Component.TIMER if begin is None else component_of(begin.instance.configuration)
         self._component = component
-        self._words: ComponentWords = words_of(component)
 
     @property
     def subject(self) -> str:
@@ -59,7 +62,7 @@ class Words:
         begin = self.finding.history.begin
         if begin is None:
             return ""
-        what = self._words.describe_configuration(begin.instance.configuration)
+        what = describe_configuration(begin.instance.configuration)
         said = f"{noun(self._component)}: {what}"
         return f"{said} ({printable(begin.subject)})" if begin.subject else said
 
@@ -166,12 +169,12 @@ class Words:
 
     def operation(self, operation: Operation) -> str:
         """An operation."""
-        return printable(shortened(self._words.describe_operation(operation), _MOST_LETTERS))
+        return printable(shortened(describe_operation(operation), _MOST_LETTERS))
 
     def answer(self, operation: Operation, answer: ShownAnswer) -> str:
         """What a call answers."""
         outcome = Outcome(answer.result, answer.raised, answer.owed)
-        words = self._words.describe_outcome(operation, outcome)
+        words = describe_outcome(operation, outcome)
         words = words.removesuffix(_NO_EVENT).removesuffix(", ")
         return printable(shortened(words or "done", _MOST_LETTERS))
 

@@ -14,7 +14,8 @@ from typing import Final, get_args
 
 import msgspec
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import narrowed
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_judge.case_judge import CaseJudge, Deviation
 from purgatory_judge.components import narrowed
 from purgatory_judge.judgement import Divergence, TooManyStates
@@ -188,7 +189,7 @@ class SequentialJudge:
             kind=divergence.kind,
             expected=divergence.expected,
             seen=divergence.seen,
-            operation=words_of(self._component).describe_operation(line.operation),
+            operation=describe_operation(line.operation),
             thread=line.thread,
             also=divergence.also,
         )

@@ -3,7 +3,13 @@
 import pytest
 from immutables import Map
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.states import describe_state
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+    describe_profile,
+)
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec import operations as op
@@ -22,40 +28,40 @@ WORDS = words_of(Component.MEMORY_POOL)
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (op.Allocate("b1", 40), "ask for b1, 40 bytes"),
-        (op.Allocate("b1", 1), "ask for b1, 1 byte"),
-        (op.Release("b1"), "release b1"),
-        (op.Release("b1", op.ReleaseForm.SLICE), "release a slice of b1"),
-        (op.Release("b1", op.ReleaseForm.COPY), "release a copy of b1"),
-        (op.ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
-        (op.ReleaseNothing(), "release nothing"),
-        (op.Lose("b1"), "lose b1"),
-        (op.Construct(10, 11), "make a pool of 10 bytes, largest buffer 11"),
-        (op.Elapse(7), "let the clock reach 7"),
-        (op.RunOne(), "run_one"),
+        (Allocate("b1", 40), "ask for b1, 40 bytes"),
+        (Allocate("b1", 1), "ask for b1, 1 byte"),
+        (Release("b1"), "release b1"),
+        (Release("b1", ReleaseForm.SLICE), "release a slice of b1"),
+        (Release("b1", ReleaseForm.COPY), "release a copy of b1"),
+        (ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
+        (ReleaseNothing(), "release nothing"),
+        (Lose("b1"), "lose b1"),
+        (Construct(10, 11), "make another of 10 bytes, at most 11 bytes for one"),
+        (Elapse(7), "let the clock reach 7"),
+        (RunOne(), "run one task"),
     ],
 )
-def test_operations(operation: op.Operation, words: str) -> None:
-    assert SUPPORT.describe_operation(operation) == words
+def test_operations(operation: Operation, words: str) -> None:
+    assert describe_operation(operation) == words
 
 
 def test_outcomes() -> None:
-    ask = op.Allocate("b1", 1)
-    assert SUPPORT.describe_outcome(ask, Outcome(True)) == "granted"
-    assert SUPPORT.describe_outcome(ask, Outcome(False)) == "refused"
-    assert SUPPORT.describe_outcome(ask, Outcome(3)) == "result 3, no event"
-    assert SUPPORT.describe_outcome(op.Release("b1"), Outcome()) == "done"
+    ask = Allocate("b1", 1)
+    assert describe_outcome(ask, Outcome(True)) == "granted"
+    assert describe_outcome(ask, Outcome(False)) == "refused"
+    assert describe_outcome(ask, Outcome(3)) == "result 3, no event"
+    assert describe_outcome(Release("b1"), Outcome()) == "done"
     rejected = Outcome(rejected=Reason.INVALID_ARGUMENT)
-    assert "invalid_argument" in SUPPORT.describe_outcome(op.Release("b1"), rejected)
+    assert "invalid_argument" in describe_outcome(Release("b1"), rejected)
 
 
 def test_pools() -> None:
     configuration = MemoryPoolConfiguration(100, 40, strict=True)
-    assert WORDS.describe_configuration(configuration) == "100 bytes, largest buffer 40, strict"
+    assert describe_configuration(configuration) == "100 bytes, largest buffer 40, strict"
     configuration = MemoryPoolConfiguration(unbounded=True)
-    assert WORDS.describe_configuration(configuration) == "an unbounded pool"
+    assert describe_configuration(configuration) == "an unbounded pool"
     profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
-    assert WORDS.describe_profile(profile) == "release validation identity, zero request reject"
+    assert describe_profile(profile) == "release validation identity, zero request reject"
     assert [words for words, _ in SUPPORT.alternatives(profile)] == [
         "release_validation none",
         "zero_request refuse",
@@ -67,8 +73,8 @@ def test_states() -> None:
     """What is available and who holds what is said, the first of many; of the rest nothing."""
     state = MemoryPoolState(60, Map(a=40), now_ms=5, spell_began_ms=3)
     words = "clock 5; 60 available; held: a 40; dry since 3"
-    assert WORDS.describe_state(state) == words
-    assert WORDS.describe_state(MemoryPoolState(9)) == "clock 0; 9 available; held: nothing"
+    assert describe_state(state) == words
+    assert describe_state(MemoryPoolState(9)) == "clock 0; 9 available; held: nothing"
     many = MemoryPoolState(0, Map({f"b{number}": 1 for number in range(10)}))
-    assert WORDS.describe_state(many).endswith("b7 1 and 2 more")
-    assert WORDS.describe_state("anything") == ""
+    assert describe_state(many).endswith("b7 1 and 2 more")
+    assert describe_state("anything") == ""

@@ -2,10 +2,7 @@
 
 import pytest
 
-from purgatory_conformance.describing.timer_words import (
-    describe_timer_operation,
-    describe_timer_outcome,
-)
+from purgatory_conformance.describing.steps import describe_operation, describe_outcome
 from purgatory_conformance.describing.words import (
     counted,
     describe_observed,
@@ -38,8 +35,8 @@ from purgatory_spec.reasons import Reason
         (op.Shutdown(), "shut down"),
     ],
 )
-def test_every_operation_has_words(operation: op.Operation, words: str) -> None:
-    assert describe_timer_operation(operation) == words
+def test_every_operation_has_words(operation: Operation, words: str) -> None:
+    assert describe_operation(operation) == words
 
 
 @pytest.mark.parametrize(
@@ -63,7 +60,7 @@ def test_every_operation_has_words(operation: op.Operation, words: str) -> None:
     ],
 )
 def test_every_outcome_has_words(outcome: Outcome, words: str) -> None:
-    assert describe_timer_outcome(outcome) == words
+    assert describe_outcome(Advance(1), outcome) == words
 
 
 def test_observables_are_told_with_their_values() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_judge.components import MODELLED
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.blaming import blamed
 from purgatory_conformance.own_model.comparison import Comparison, Difference
@@ -15,8 +16,6 @@ from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
-from purgatory_judge.components import MODELLED
-from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance
 
 from .own_files import loaded, template
@@ -176,7 +175,7 @@ def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
     generated = generate(own, 1, 60, bounds())
     assert generated.difference is not None
     assert len(generated.difference.steps) <= 2
-    describe = words_of(own.component).describe_operation
+    describe = describe_operation
     assert describe(generated.difference.operation).startswith("advance to")
     assert blamed(generated.difference, own.profile).rule == "TIMER-NOT-EARLY"
 
@@ -242,8 +241,7 @@ def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
 
 EVERYTHING = {
     "timer": (
-        "from purgatory_model.timing_wheel import timing_wheel_model as model", 
-from purgatory_model.timer import 
+        "from purgatory_model.timer import timing_wheel_model as model",
         profiles.TimerProfile(
             executor=profiles.Executor.STEPPED,
             structure=profiles.Structure.DELAY_QUEUE_WHEEL,

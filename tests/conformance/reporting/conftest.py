@@ -6,7 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from purgatory_conformance.describing.timer_states import describe_timer_state
+from purgatory_conformance.describing.states import describe_state
+from purgatory_judge.case_judge import CaseJudge
+from purgatory_judge.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
     DeviationLine,
@@ -187,8 +189,8 @@ def _cause(
                 cases=3,
                 expected=divergence.expected,
                 seen=divergence.seen,
-                before=describe_timer_state(divergence.before),
-                after=describe_timer_state(divergence.after),
+                before=describe_state(divergence.before),
+                after=describe_state(divergence.after),
                 configuration=configuration,
                 steps=steps,
                 replay="purgatory-work/by-hand/replays/0.jsonl",

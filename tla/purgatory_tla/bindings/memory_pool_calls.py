@@ -20,7 +20,6 @@ from purgatory_spec.operations import (
     ReleaseForeign,
     ReleaseForm,
     ReleaseNothing,
-    operation_name,
 )
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -29,7 +28,7 @@ from purgatory_spec.profiles import (
     MemoryPoolProfile,
     ReleaseValidation,
 )
-from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.comparing.binding import Binding, Variable, label_of
 from purgatory_tla.values.values import function, to_tla
 
 _PROFILE = MemoryPoolProfile(
@@ -164,29 +163,20 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[MemoryPoolStat
 
 def _label(before: MemoryPoolState, operation: Operation, outcome: Outcome) -> Step:
     answer = "taken" if outcome.rejected is None else "rejected"
-    match operation:
-        case Allocate(buffer, size_bytes):
-            answered = "Grant" if outcome.result is True else "Refuse"
-            action = answered if outcome.rejected is None else "Reject"
-            return Step(action, (buffer, size_bytes))
-        case Release(buffer, ReleaseForm.ITSELF):
-            if buffer in before.held:
-                return Step("Release", (buffer,))
-            return Step("ReleaseAgain", (buffer, answer))
-        case Release(buffer, form):
-            return Step("ReleaseOther", (form.value, buffer, answer))
-        case ReleaseForeign(size_bytes):
-            return Step("ReleaseForeign", (size_bytes, answer))
-        case ReleaseNothing():
-            return Step("ReleaseNothing", (answer,))
-        case Lose(buffer):
-            return Step("Lose", (buffer,))
-        case Construct(size_bytes, single):
-            made = "made" if outcome.rejected is None else "rejected"
-            return Step("Construct", (size_bytes, single, made))
-        case Elapse():
-            return Step("Elapse")
-    raise ValueError(f"{operation_name(operation)} is no operation of this instance")
+    if isinstance(operation, Allocate):
+        answered = "Grant" if outcome.result is True else "Refuse"
+        action = answered if outcome.rejected is None else "Reject"
+        return Step(action, (operation.buffer, operation.size_bytes))
+    if isinstance(operation, Release):
+        if operation.form is not ReleaseForm.ITSELF:
+            return Step("ReleaseOther", (operation.form.value, operation.buffer, answer))
+        if operation.buffer not in before.held:
+            return Step("ReleaseAgain", (operation.buffer, answer))
+    if isinstance(operation, ReleaseForeign | ReleaseNothing):
+        return label_of(operation, answer)
+    if isinstance(operation, Construct):
+        return label_of(operation, "made" if outcome.rejected is None else "rejected")
+    return label_of(operation)
 
 
 def _constants(instance: _Instance) -> dict[str, str]:

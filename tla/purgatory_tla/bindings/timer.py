@@ -19,11 +19,10 @@ from purgatory_spec.operations import (
     Operation,
     RunOne,
     Shutdown,
-    operation_name,
 )
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Executor, Rounding, TimerConfiguration, TimerProfile
-from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.comparing.binding import Binding, Variable, label_of
 from purgatory_tla.values.values import function, sequence, to_tla
 
 State = TimerState[PendingTasks]
@@ -133,21 +132,11 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
 
 
 def _label(operation: Operation, outcome: Outcome) -> Step:
-    match operation:
-        case Add(task, delay_ms):
-            action = "AddExpires" if outcome.events else "AddPending"
-            return Step(action if outcome.rejected is None else "Refuse", (task, delay_ms))
-        case Cancel(task):
-            return Step("Cancel", (task,))
-        case Elapse():
-            return Step("Elapse")
-        case Advance(to_ms):
-            return Step("Advance", (to_ms,))
-        case RunOne():
-            return Step("RunOne")
-        case Shutdown():
-            return Step("Shutdown")
-    raise ValueError(f"{operation_name(operation)} is no operation of this instance")
+    if not isinstance(operation, Add):
+        return label_of(operation)
+    action = "AddExpires" if outcome.events else "AddPending"
+    action = action if outcome.rejected is None else "Refuse"
+    return Step(action, (operation.task, operation.delay_ms))
 
 
 def _constants(instance: _Instance) -> dict[str, str]:

@@ -11,16 +11,12 @@ from purgatory_model.overlapping.interleaving import Step
 from purgatory_spec.operations import (
     Add,
     Advance,
-    Cancel,
-    Elapse,
     Operation,
-    RunOne,
     Shutdown,
-    operation_name,
 )
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import TimerConfiguration
-from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.comparing.binding import Binding, Variable, label_of
 from purgatory_tla.values.values import function, sequence, to_tla
 
 Made = Callable[[], Binding[WheelState]]
@@ -111,20 +107,12 @@ def _shutdown(state: WheelState) -> tuple[Operation, ...]:
 
 
 def _label(operation: Operation, outcome: Outcome) -> Step:
-    match operation:
-        case Add(task, delay_ms):
-            return Step("InsertExpires" if outcome.events else "Insert", (task, delay_ms))
-        case Cancel(task):
-            return Step("Cancel", (task,))
-        case Elapse():
-            return Step("Elapse")
-        case Advance(to_ms):
-            return Step("Advance", (to_ms, bool(outcome.result)))  # free, so None, once closed
-        case RunOne():
-            return Step("RunOne")
-        case Shutdown():
-            return Step("Shutdown")
-    raise ValueError(f"{operation_name(operation)} is no operation of this instance")
+    if isinstance(operation, Add):
+        action = "InsertExpires" if outcome.events else "Insert"
+        return Step(action, (operation.task, operation.delay_ms))
+    if isinstance(operation, Advance):
+        return label_of(operation, bool(outcome.result))  # free, so None, once closed
+    return label_of(operation)
 
 
 def _constants(instance: Instance) -> dict[str, str]:

@@ -30,6 +30,7 @@ from purgatory_spec.operations import (
     RunOne,
     Shutdown,
     TimerOperation,
+    operation_name,
 )
 from purgatory_spec.outcomes import Event, Outcome, Value, expired, ran
 from purgatory_spec.profiles import (
@@ -148,18 +149,13 @@ def _needs(
 ) -> frozenset[str]:
     """What an operation takes; ``delays`` are those of the tasks that were added, and kept so."""
     needs = {Feature.NEGATIVE_CLOCK} if configuration.start_ms < 0 else set()
-    match operation:
-        case Add(task, delay_ms):
-            if task in delays:
-                needs.add(Feature.READD)
-                needs |= {Feature.CHANGE_DELAY} if delays[task] != delay_ms else set()
-            delays[task] = delay_ms
-        case Cancel():
-            needs.add(Feature.CANCEL)
-        case Elapse():
-            needs.add(Feature.ELAPSE)
-        case Shutdown():
-            needs.add(Feature.SHUTDOWN)
+    needs |= {each for each in Feature if each == operation_name(operation)}
+    if isinstance(operation, Add):
+        task, delay_ms = operation.task, operation.delay_ms
+        if task in delays:
+            needs.add(Feature.READD)
+            needs |= {Feature.CHANGE_DELAY} if delays[task] != delay_ms else set()
+        delays[task] = delay_ms
     return frozenset(needs)
 
 

@@ -22,6 +22,12 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     Problem,
 )
+from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import (
     SubjectFailure,
@@ -233,18 +239,17 @@ def _broken(
 def _tell(console: Console, found: Found, answer: FollowedBehaviour) -> None:
     """The case step by step, up to where it ends or differs."""
     driven = answer.driven
-    words = words_of(component_of(driven.configuration))
     console.print(f"{found.name}: {found.title}", markup=False, soft_wrap=True)
     console.print(found.origin, markup=False, soft_wrap=True, style="dim")
     console.print(
-        f"made with {words.describe_configuration(driven.configuration)}",
+        f"made with {describe_configuration(driven.configuration)}",
         markup=False,
         soft_wrap=True,
     )
     pairs = list(zip(driven.predictions, answer.followed.outcomes, strict=False))
     for number, (prediction, outcome) in enumerate(pairs, start=1):
-        asked = words.describe_operation(prediction.operation)
-        answered = words.describe_outcome(prediction.operation, outcome)
+        asked = describe_operation(prediction.operation)
+        answered = describe_outcome(prediction.operation, outcome)
         console.print(f"{number:3}  {asked}  ->  {answered}", markup=False, soft_wrap=True)
         console.print(f"     {_steps(prediction)}", markup=False, soft_wrap=True, style="dim")
     difference = answer.followed.difference

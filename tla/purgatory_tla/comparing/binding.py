@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from purgatory_model.overlapping.interleaving import Step
+from purgatory_spec.operations import Elapse, Operation
 from purgatory_tla.values.values import Value
 
 State = TypeVar("State", bound=Hashable)
@@ -45,3 +46,14 @@ class Binding(Generic[State]):
     steps: Callable[[State], Iterable[tuple[Step, State]]]
     variables: Mapping[str, Variable[State]]
     actions: Mapping[str, str]
+
+
+def label_of(operation: Operation, *answer: str | int) -> Step:
+    """Return the label of an operation whose action has its name, its arguments and the answer.
+
+    In the modules the clock moves on by one millisecond, so that ``Elapse`` has no argument.
+    """
+    values = (getattr(operation, name) for name in operation.__struct_fields__)
+    arguments = tuple(each for each in values if isinstance(each, str | int))
+    given = () if isinstance(operation, Elapse) else arguments
+    return Step(type(operation).__name__, (*given, *answer))

@@ -66,20 +66,15 @@ class MemoryPoolWorld:
     def can_be_asked(self, operation: Operation) -> bool:
         """Whether a subject of this profile can be asked this now: names mean what they should."""
         state = self.state
-        match operation:
-            case Allocate(buffer, size_bytes):
-                offers_nothing = self.profile.zero_request is not ZeroRequest.NOT_OFFERED
-                is_fresh = buffer not in state.held and buffer not in state.returned
-                return is_fresh and (size_bytes != 0 or offers_nothing)
-            case Release(buffer, ReleaseForm.ITSELF):
-                again = self.has(MemoryPoolFeature.RELEASE_AGAIN)
-                return buffer in state.held or (again and buffer in state.returned)
-            case Release(buffer) | Lose(buffer):
-                return buffer in state.held
-            case Elapse(to_ms):
-                return to_ms >= state.now_ms
-            case _:
-                return True
+        if isinstance(operation, Allocate):
+            offers_nothing = self.profile.zero_request is not ZeroRequest.NOT_OFFERED
+            is_known = operation.buffer in state.held or operation.buffer in state.returned
+            return not is_known and (operation.size_bytes != 0 or offers_nothing)
+        if isinstance(operation, Release | Lose):
+            is_itself = isinstance(operation, Release) and operation.form is ReleaseForm.ITSELF
+            again = is_itself and self.has(MemoryPoolFeature.RELEASE_AGAIN)
+            return operation.buffer in state.held or (again and operation.buffer in state.returned)
+        return not isinstance(operation, Elapse) or operation.to_ms >= state.now_ms
 
 
 def is_offered(configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> bool:

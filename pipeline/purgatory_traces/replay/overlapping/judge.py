@@ -21,11 +21,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from purgatory_conformance.describing.registry import words_of
-from purgatory_spec.operations import Operation, Shutdown
-from purgatory_spec.outcomes import Event, EventKind, Value
-from purgatory_spec.profiles import component_of
-from purgatory_spec.reasons import Reason
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_traces.replay.overlapping.follower import Follower, Kept
@@ -40,6 +36,9 @@ from purgatory_traces.traces.lines import (
     Snapshot,
     Step,
 )
+from purgatory_spec.operations import Operation, Shutdown
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.reasons import Reason
 
 _WITHOUT_THREAD = (Snapshot, End)
 _EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
@@ -92,7 +91,7 @@ class OverlappingJudge(Generic[Kept]):
             words = (
                 "1 call never returned" if open_calls == 1 else f"{open_calls} calls never returned"
             )
-            first = self._describe(calls[0].operation)
+            first = describe_operation(calls[0].operation)
             return f"{words}, so that no result could be wrong: {first!r} in thread {thread!r}"
         rule = self.follower.expiry_rule
         if pending and not self._saw_expiry and not self.follower.visits[rule]:
@@ -178,7 +177,7 @@ class OverlappingJudge(Generic[Kept]):
         finding = self.follower.returned(call.kept, result, rejected, at_ms)
         if finding is None or finding.operation:
             return finding
-        return replace(finding, operation=self._describe(call.operation))
+        return replace(finding, operation=describe_operation(call.operation))
 
     def _step(self, line: Step, at_ms: int) -> Finding | None:
         """A call at once; what happened before it began is told in it, too."""
@@ -221,11 +220,7 @@ class OverlappingJudge(Generic[Kept]):
         thread = getattr(line, "thread", "")
         operation = finding.operation
         if not operation and isinstance(line, Step | Call):
-            operation = self._describe(line.operation)
+            operation = describe_operation(line.operation)
         if not operation and isinstance(line, Happened):
             operation = f"{line.event.value}: {line.task}"
         return replace(finding, operation=operation, thread=finding.thread or thread)
-
-    def _describe(self, operation: Operation) -> str:
-        words = words_of(component_of(self.begin.instance.configuration))
-        return words.describe_operation(operation)

@@ -20,7 +20,6 @@ from purgatory_spec.operations import (
     Satisfy,
     Shutdown,
     Watch,
-    operation_name,
 )
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (
@@ -31,7 +30,7 @@ from purgatory_spec.profiles import (
     PurgatoryProfile,
     PurgeDue,
 )
-from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.comparing.binding import Binding, Variable, label_of
 from purgatory_tla.values.values import function, sequence, to_tla
 
 State = PurgatoryState
@@ -188,8 +187,9 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
         for operation in instance.operations(state):
             for outcome, after in model.successors(state, operation):
                 shown = "free" if after.closed else model.estimate(after)
-                action, arguments = _words(state, operation, outcome)
-                yield Step(action, (*arguments, *_events(outcome), shown)), after
+                called = _label(state, operation, outcome)
+                arguments = (*called.arguments, *_events(outcome), shown)
+                yield Step(called.action, arguments), after
 
     return Binding(
         name=name,
@@ -203,36 +203,29 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
     )
 
 
-def _words(
-    before: State, operation: Operation, outcome: Outcome
-) -> tuple[str, tuple[str | int, ...]]:
-    """The action, and its arguments with the answer."""
+def _label(before: State, operation: Operation, outcome: Outcome) -> Step:
+    """Return the action, and its arguments with the answer."""
+    rejected = "" if outcome.rejected is None else outcome.rejected.value
     answer = "true" if outcome.result else "false"
-    match operation:
-        case Watch(name, keys, delay_ms):
-            if outcome.rejected is not None:
-                return "WatchRejected", (name, *keys, delay_ms, outcome.rejected.value)
-            return _watch_action(name in before.completed, outcome), (
-                name,
-                *keys,
-                delay_ms,
-                answer,
-            )
-        case Check(key):
-            assert isinstance(outcome.result, int)
-            return "Check", (key, outcome.result)
-        case CancelForKey(key):
-            assert isinstance(outcome.result, tuple)
-            return "CancelForKey", (key, *map(str, outcome.result))
-        case Force(name):
-            return "Force", (name, answer)
-        case Satisfy(name):
-            return "Satisfy", (name,)
-        case Advance(to_ms):
-            return "Advance", (to_ms, "" if outcome.rejected is None else outcome.rejected.value)
-        case Elapse() | RunOne() | Shutdown():
-            return type(operation).__name__, ()
-    raise ValueError(f"{operation_name(operation)} is no operation of this instance")
+    if isinstance(operation, Watch):
+        arguments: tuple[str | int, ...] = (
+            operation.operation,
+            *operation.keys,
+            operation.delay_ms,
+            rejected or answer,
+        )
+        if rejected:
+            return Step("WatchRejected", arguments)
+        return Step(_watch_action(operation.operation in before.completed, outcome), arguments)
+    if isinstance(operation, Check):
+        assert isinstance(outcome.result, int)
+        return label_of(operation, outcome.result)
+    if isinstance(operation, CancelForKey):
+        assert isinstance(outcome.result, tuple)
+        return label_of(operation, *outcome.result)
+    if isinstance(operation, Force):
+        return label_of(operation, answer)
+    return label_of(operation, *([rejected] if isinstance(operation, Advance) else []))
 
 
 def _watch_action(was_completed: bool, outcome: Outcome) -> str:

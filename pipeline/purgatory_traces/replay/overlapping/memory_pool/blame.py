@@ -1,5 +1,7 @@
 """Which rule of the pool is broken by what nothing explains, and what was expected and seen."""
 
+from collections.abc import Mapping
+
 from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
 from purgatory_model.overlapping.interleaving import Returned
@@ -15,6 +17,16 @@ from purgatory_spec.operations import (
 from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.memory_pool.rules import PoolCall
+
+_RULES: Mapping[object, str] = {
+    Lose: "POOL-LEAK",
+    ReleaseForeign: "POOL-RELEASE-FOREIGN",
+    Construct: "POOL-CONSTRUCT",
+}
+_RULES_OF_FORMS = {
+    ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
+    ReleaseForm.COPY: "POOL-RELEASE-COPY",
+}
 
 
 def of_outcome(
@@ -45,21 +57,10 @@ def of_credit(call: PoolCall) -> Finding:
 
 def rule_of_release(call: PoolCall) -> str:
     """The rule of what a call gives back."""
-    match call.operation:
-        case Lose():
-            return "POOL-LEAK"
-        case Release(_, ReleaseForm.SLICE):
-            return "POOL-RELEASE-SLICE"
-        case Release(_, ReleaseForm.COPY):
-            return "POOL-RELEASE-COPY"
-        case Release():
-            return "POOL-RELEASE" if call.is_held else "POOL-RELEASE-AGAIN"
-        case ReleaseForeign():
-            return "POOL-RELEASE-FOREIGN"
-        case Construct():
-            return "POOL-CONSTRUCT"
-        case _:
-            return "POOL-RELEASE-NOTHING"
+    if not isinstance(call.operation, Release):
+        return _RULES.get(type(call.operation), "POOL-RELEASE-NOTHING")
+    itself = "POOL-RELEASE" if call.is_held else "POOL-RELEASE-AGAIN"
+    return _RULES_OF_FORMS.get(call.operation.form, itself)
 
 
 def _rules_of_outcome(

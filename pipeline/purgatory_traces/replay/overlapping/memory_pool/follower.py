@@ -78,15 +78,12 @@ class MemoryPoolFollower(Follower[PoolCall]):
         """A call begins; see ``Follower``."""
         self._number += 1
         call = PoolCall(self._number, operation)
-        match operation:
-            case Release(buffer) | Lose(buffer):
-                call.size_bytes = self._size_of(buffer)
-                if gives_back_itself(operation):
-                    self._give_back(call, buffer)
-            case Allocate() | ReleaseForeign() | ReleaseNothing() | Construct():
-                pass
-            case _:
-                raise Unusable(f"a pool on a wall clock has no {operation_name(operation)}")
+        if isinstance(operation, Release | Lose):
+            call.size_bytes = self._size_of(operation.buffer)
+            if gives_back_itself(operation):
+                self._give_back(call, operation.buffer)
+        elif not isinstance(operation, Allocate | ReleaseForeign | ReleaseNothing | Construct):
+            raise Unusable(f"a pool on a wall clock has no {operation_name(operation)}")
         self._rules.open[call.number] = call
         self._open(call, frozenset({call.begun}))
         return call

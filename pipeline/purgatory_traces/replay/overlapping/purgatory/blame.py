@@ -5,6 +5,15 @@ was seen of it. Where that may have more than one reason the likeliest rule is n
 beside it.
 """
 
+from collections.abc import Mapping
+
+from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
+    Fate,
+    FollowedOperation,
+    PurgatoryCall,
+)
+from purgatory_traces.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -27,6 +36,17 @@ from purgatory_traces.traces.lines import WaitingOperation
 
 _OVERLAPPING = "PURGATORY-OVERLAPPING-CALLS"
 _COMPLETED = (Fate.COMPLETED, Fate.TOLD_COMPLETED)
+_RULES_OF_REJECTIONS: Mapping[object, str] = {
+    Shutdown: "PURGATORY-SHUTDOWN-AGAIN",
+    Check: "PURGATORY-SHUTDOWN-COMPLETES",
+    CancelForKey: "PURGATORY-SHUTDOWN-COMPLETES",
+    Force: "PURGATORY-SHUTDOWN-COMPLETES",
+}
+_RULES_OF_RESULTS: Mapping[object, str] = {
+    Watch: "PURGATORY-WATCH-WAITS",
+    Force: "PURGATORY-FORCE",
+    CancelForKey: "PURGATORY-CANCEL-RESULT",
+}
 
 
 def of_try(
@@ -143,15 +163,9 @@ def late(followed: FollowedOperation, seen: str) -> Finding:
 
 def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
     """A call is rejected that must not be, or for another reason."""
-    match call.operation:
-        case Shutdown():
-            rule = "PURGATORY-SHUTDOWN-AGAIN"
-        case Check() | CancelForKey() | Force():
-            rule = "PURGATORY-SHUTDOWN-COMPLETES"
-        case Watch(keys=()):
-            rule = "PURGATORY-NO-KEYS"
-        case _:
-            rule = "PURGATORY-SHUTDOWN-CLOSED"
+    rule = _RULES_OF_REJECTIONS.get(type(call.operation), "PURGATORY-SHUTDOWN-CLOSED")
+    if isinstance(call.operation, Watch) and not call.operation.keys:
+        rule = "PURGATORY-NO-KEYS"
     seen = f"rejected: {rejected.value}"
     if call.tries:
         seen += ", after it was tried"
@@ -169,15 +183,7 @@ def of_taken(call: PurgatoryCall, watch: Watch) -> Finding:
 
 def of_result(call: PurgatoryCall, expected: str, result: Value) -> Finding:
     """A result is of another kind."""
-    match call.operation:
-        case Watch():
-            rule = "PURGATORY-WATCH-WAITS"
-        case Force():
-            rule = "PURGATORY-FORCE"
-        case CancelForKey():
-            rule = "PURGATORY-CANCEL-RESULT"
-        case _:
-            rule = _OVERLAPPING
+    rule = _RULES_OF_RESULTS.get(type(call.operation), _OVERLAPPING)
     return Finding(rule, "result", expected, _words(result))
 
 

@@ -29,26 +29,23 @@ def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> Purga
     """A call begins; see ``Follower``."""
     known.read(at_ms)
     call = PurgatoryCall(operation, at_ms, known.closed)
-    match operation:
-        case Watch():
-            _watch_called(known, call, operation)
-        case Check(key):
-            call.passes_completed = known.operations.stale_keys.take(key) is not None
-            key_called(known, call, key, "check")
-        case CancelForKey(key):
-            key_called(known, call, key, "cancel")
-        case Force(name):
-            known.concern(call, known.named_by_force(name), ("force",))
-        case Satisfy(name):
-            followed = known.operations.by_name.get(name)
-            if followed is not None:
-                known.concern(call, followed, ("satisfy",))
-        case Shutdown():
-            shutdown_called(known, at_ms)
-        case Advance() | RunOne() | Wait():
-            pass
-        case _:
-            raise Unusable(f"a purgatory on a wall clock has no {operation_name(operation)}")
+    if isinstance(operation, Watch):
+        _watch_called(known, call, operation)
+    elif isinstance(operation, Check):
+        call.passes_completed = known.operations.stale_keys.take(operation.key) is not None
+        key_called(known, call, operation.key, "check")
+    elif isinstance(operation, CancelForKey):
+        key_called(known, call, operation.key, "cancel")
+    elif isinstance(operation, Force):
+        known.concern(call, known.named_by_force(operation.operation), ("force",))
+    elif isinstance(operation, Satisfy):
+        followed = known.operations.by_name.get(operation.operation)
+        if followed is not None:
+            known.concern(call, followed, ("satisfy",))
+    elif isinstance(operation, Shutdown):
+        shutdown_called(known, at_ms)
+    elif not isinstance(operation, Advance | RunOne | Wait):
+        raise Unusable(f"a purgatory on a wall clock has no {operation_name(operation)}")
     return call
 
 

@@ -148,25 +148,21 @@ class ObservedRules(LateRules[Standing]):
         self, state: Standing, operation: Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
         """What calls do to an operation that is completed."""
-        most_tries = 0
-        match operation:
-            case RunOne():
-                return
-            case Watch():
-                most_tries = 2 if part == WHOLE and self.rules.tries_first else 1
-            case Check() if part != WHOLE:
-                most_tries = 1
-            case CancelForKey() if part != WHOLE:
-                assert part.number is not None
-                yield from self.rules.cancelled_and_completed(state, part.number)
-                return
-            case CancelForKey():
-                most = 0 if self.rules.cancels_live else _MOST_STALE_ENTRIES
-                for count in range(most + 1):
-                    yield Effect(state, result=(THE_OPERATION,) * count)
-                return
-            case _:
-                pass
+        is_whole = part == WHOLE
+        if isinstance(operation, RunOne):
+            return
+        if isinstance(operation, CancelForKey) and not is_whole:
+            assert part.number is not None
+            yield from self.rules.cancelled_and_completed(state, part.number)
+            return
+        if isinstance(operation, CancelForKey):
+            most = 0 if self.rules.cancels_live else _MOST_STALE_ENTRIES
+            for count in range(most + 1):
+                yield Effect(state, result=(THE_OPERATION,) * count)
+            return
+        most_tries = int(isinstance(operation, Check) and not is_whole)
+        if isinstance(operation, Watch):
+            most_tries = 2 if is_whole and self.rules.tries_first else 1
         result = {Watch: False, Force: False, Check: 0}.get(type(operation))
         for tries in range(most_tries + 1):
             yield Effect(state, (_TRIED,) * tries, result)

@@ -70,20 +70,17 @@ def _returned_since_snapshot(
     at_ms: int,
 ) -> Finding | None:
     """A call returns that began before the snapshot with which the trace begins."""
-    match call.operation:
-        case Check() if rejected is None:
-            if isinstance(result, bool) or not isinstance(result, int) or result < call.completions:
-                return blame.of_count(call, result)
-            return _share(known, call, result)
-        case Watch(delay_ms=delay_ms) if rejected is None:
-            for followed in call.concerned:
-                if known.time_outs:
-                    followed.late_ms = known.interval.late(at_ms, delay_ms)
-                    known.wait_for(followed.late_ms, followed.name)
-        case Shutdown() if rejected is None:
-            _drop_time_outs(known)
-        case _:
-            pass
+    operation = None if rejected is not None else call.operation
+    if isinstance(operation, Check):
+        if isinstance(result, bool) or not isinstance(result, int) or result < call.completions:
+            return blame.of_count(call, result)
+        return _share(known, call, result)
+    if isinstance(operation, Watch) and known.time_outs:
+        for followed in call.concerned:
+            followed.late_ms = known.interval.late(at_ms, operation.delay_ms)
+            known.wait_for(followed.late_ms, followed.name)
+    if isinstance(operation, Shutdown):
+        _drop_time_outs(known)
     known.let_go(call)
     return None
 
@@ -93,20 +90,19 @@ def _rejected(known: PurgatoryKnowledge, call: PurgatoryCall, rejected: Reason) 
     if rejected is Reason.THROWN:
         known.let_go(call)
         return None
-    match call.operation:
-        case Watch(keys=keys):
-            if _may_reject_watch(known, call, keys, rejected):
-                no_keys = rejected is Reason.INVALID_ARGUMENT
-                rule = "PURGATORY-NO-KEYS" if no_keys else "PURGATORY-SHUTDOWN-CLOSED"
-                known.visits[rule] += 1
-                known.let_go(call)
-                return None
-            if not keys and known.deviates("no_keys_internal"):
-                return None
-        case Advance() | RunOne() if rejected is Reason.CLOSED and known.closing:
+    operation = call.operation
+    if isinstance(operation, Watch):
+        if _may_reject_watch(known, call, operation.keys, rejected):
+            no_keys = rejected is Reason.INVALID_ARGUMENT
+            rule = "PURGATORY-NO-KEYS" if no_keys else "PURGATORY-SHUTDOWN-CLOSED"
+            known.visits[rule] += 1
+            known.let_go(call)
             return None
-        case _:
-            pass
+        if not operation.keys and known.deviates("no_keys_internal"):
+            return None
+    is_closed = rejected is Reason.CLOSED and known.closing
+    if is_closed and isinstance(operation, Advance | RunOne):
+        return None
     return blame.of_rejection(call, rejected)
 
 

@@ -56,22 +56,19 @@ def _resume_call(
     operation = open_call.operation
     call = PurgatoryCall(operation, open_call.at_ns // NS_PER_MS, is_closed, is_whole=False)
     known.operations.open(call)
-    match operation:
-        case Check(key):
-            for followed in known.operations.under(key):
-                slot = call.concerned[followed] = followed.take_slot()
-                if followed.memory is not None:
-                    followed.memory = followed.memory.amid_check(slot, followed.keys[key])
-        case Watch(operation=name, keys=keys, delay_ms=delay_ms):
-            followed = _resume_loosely(known, call, name)
-            enter(known, followed, keys)
-            may_time_out(known, followed, call.called_ms, delay_ms)
-        case Force(name):
-            _resume_loosely(known, call, name)
-        case Shutdown():
-            shutdown_called(known, call.called_ms)
-        case _:
-            pass
+    if isinstance(operation, Check):
+        key = operation.key
+        for followed in known.operations.under(key):
+            slot = call.concerned[followed] = followed.take_slot()
+            if followed.memory is not None:
+                followed.memory = followed.memory.amid_check(slot, followed.keys[key])
+    if isinstance(operation, Watch | Force):
+        followed = _resume_loosely(known, call, operation.operation)
+        if isinstance(operation, Watch):
+            enter(known, followed, operation.keys)
+            may_time_out(known, followed, call.called_ms, operation.delay_ms)
+    if isinstance(operation, Shutdown):
+        shutdown_called(known, call.called_ms)
     return call
 
 

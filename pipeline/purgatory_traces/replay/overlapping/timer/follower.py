@@ -122,17 +122,15 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
 
     def called(self, operation: Operation, at_ms: int) -> TimerCall | OtherCall:
         """A call begins; see ``Follower``."""
-        match operation:
-            case Add(task, delay_ms):
-                return self._opened(task, at_ms, delay_ms, self.interval.early(at_ms, delay_ms))
-            case Cancel(task):
-                return self._opened(task, at_ms, None, 0)
-            case Shutdown():
-                self._shutdown_called(at_ms)
-            case Advance() | RunOne() | Wait():
-                pass
-            case _:
-                raise Unusable(f"a timer on a wall clock has no {operation_name(operation)}")
+        if isinstance(operation, Add):
+            task, delay_ms = operation.task, operation.delay_ms
+            return self._opened(task, at_ms, delay_ms, self.interval.early(at_ms, delay_ms))
+        if isinstance(operation, Cancel):
+            return self._opened(operation.task, at_ms, None, 0)
+        if isinstance(operation, Shutdown):
+            self._shutdown_called(at_ms)
+        elif not isinstance(operation, Advance | RunOne | Wait):
+            raise Unusable(f"a timer on a wall clock has no {operation_name(operation)}")
         return OtherCall(operation, self.closed)
 
     def _opened(self, task: str, at_ms: int, delay_ms: int | None, early_ms: int) -> TimerCall:
