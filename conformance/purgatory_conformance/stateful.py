@@ -31,7 +31,6 @@ from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import DrawFn
 
-from purgatory_judge.components import PROFILES, on_real_clock
 from purgatory_conformance.describing.steps import (
     describe_configuration,
     describe_operation,

@@ -5,12 +5,13 @@ import pytest
 
 from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
-    PROPOSAL,
-    SILENT,
+    PROPOSAL_PROFILE,
+    SILENT_PROFILE,
     small_purgatory,
 )
 from purgatory_judge.judgement import TooManyStates
 from purgatory_judge.purgatory.judge import STATES_CAP, PurgatoryJudge
+from purgatory_judge.registry import judged
 from purgatory_spec.operations import Advance, Answer, Operation, RunOne, Script, Watch
 from purgatory_spec.outcomes import Outcome, completed, tried
 from purgatory_spec.profiles import (
@@ -35,8 +36,8 @@ def test_excused_rule_is_neither_judged_nor_visited() -> None:
     """There is no divergence, and the rule is not counted as visited."""
     configuration = PurgatoryConfiguration(purge_interval=0)
     excused = frozenset({"PURGATORY-STALE-OPERATIONS"})
-    judge = PurgatoryJudge(configuration, PROPOSAL, excused)
-    subject = small_purgatory(profile=PROPOSAL)
+    judge = PurgatoryJudge(configuration, PROPOSAL_PROFILE, excused)
+    subject = small_purgatory(profile=PROPOSAL_PROFILE)
     subject.new("excused", configuration)
     visited: set[str] = set()
     for operation, outcome in zip(MASS_EXPIRY, subject.do_all(MASS_EXPIRY), strict=True):
@@ -78,8 +79,8 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
 
     rules = requirements_of_steps(Component.PURGATORY)
     everything = {rule.id.removeprefix("PURGATORY-") for rule in rules}
-    assert judged_of(PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
-    assert everything - judged_of(PROPOSAL) == {
+    assert judged_of(PROFILE) == everything - {"ESTIMATE-PROPOSAL_PROFILE"}
+    assert everything - judged_of(PROPOSAL_PROFILE) == {
         "PENDING",
         "ESTIMATE-EXACT",
         "STALE-ENTRIES",
@@ -87,5 +88,5 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
     stepped = msgspec.structs.replace(PurgatoryProfile(), executor=Executor.STEPPED)
     assert judged_of(stepped) - judged_of(PurgatoryProfile()) == {"LOST-EXPIRY", "TIMER-LEFT"}
     hidden = {"PURGE-START", "PURGE-REMOVES", "CHECK-DROPS"}
-    assert hidden <= judged_of(PROFILE) - judged_of(SILENT)
+    assert hidden <= judged_of(PROFILE) - judged_of(SILENT_PROFILE)
     assert not hidden & judged_of(PurgatoryProfile(accounting=Accounting.EXACT))

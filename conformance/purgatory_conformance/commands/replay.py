@@ -185,7 +185,6 @@ def _recorded(case: Case) -> tuple[int, str]:
 
 def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profile) -> bool:
     """Print and judge steps until one diverges; whether all were right."""
-    words = words_of(case.component)
     judge = judged(case.component).judge(case.header.configuration, profile, ())
     shown: list[str] = []
     for number, step in enumerate(steps, start=1):

@@ -59,7 +59,7 @@ def _queue(tasks: Sequence[str]) -> str:
     return f"executor's queue [{' '.join(tasks)}]" if tasks else "executor's queue empty"
 
 
-def _purgatory_state(state: PurgatoryState[Store]) -> str:
+def _purgatory_state(state: PurgatoryState) -> str:
     """Return clock, lists with ``*`` behind what is completed, time-outs and executor's queue."""
     completed = state.completed
     lists = ", ".join(

@@ -6,12 +6,9 @@ characters. Every text made here can be printed on one line of any terminal.
 
 import re
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import Component, Profile
 
@@ -32,22 +29,6 @@ _INLINE = re.compile(
 
 _MARKED = re.compile(r"[^\s\[]\*(?=[\s,\]])")
 """The sign behind the name of an operation that is completed."""
-
-
-@dataclass(frozen=True)
-class ComponentWords:
-    """One component in readable words; each function takes values of that component."""
-
-    describe_operation: Callable[[Operation], str]
-    """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
-    describe_outcome: Callable[[Operation, Outcome], str]
-    """The outcome of an operation, its observables aside."""
-    describe_configuration: Callable[[Any], str]
-    """The configuration that the instance of a case was made with."""
-    describe_profile: Callable[[Any], str]
-    """The declared choices that a reader needs in order to follow a case."""
-    describe_state: Callable[[object], str]
-    """A state of the model on one line; empty for anything else."""
 
 
 def printable(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.states import describe_channel
 from purgatory_conformance.drawing.lanes import differing_names
 from purgatory_conformance.drawing.panels import (

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.panels import (
     Box,

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import describe_task, shortened
 from purgatory_conformance.drawing.comparison import (

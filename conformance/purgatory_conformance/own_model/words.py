@@ -13,7 +13,6 @@ from purgatory_conformance.describing.steps import (
     describe_outcome,
 )
 from purgatory_conformance.describing.words import (
-    ComponentWords,
     counted,
     describe_observed,
     instance_noun,
@@ -26,6 +25,7 @@ from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.exploring import Explored
 from purgatory_conformance.own_model.generating import Generated
 from purgatory_conformance.own_model.loading import OwnModel
+from purgatory_judge.judgement import Divergence
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Profile, component_of
@@ -75,8 +75,8 @@ def _outcomes(operation: Operation, outcomes: Iterable[Outcome]) -> str:
     words = list(dict.fromkeys(_outcome(operation, outcome) for outcome in outcomes))
     if not words:
         return "nothing is possible"
-    shown = " | ".join(told[:_MOST_OUTCOMES])
-    more = len(told) - _MOST_OUTCOMES
+    shown = " | ".join(words[:_MOST_OUTCOMES])
+    more = len(words) - _MOST_OUTCOMES
     return f"{shown} | and {counted(more, 'other')}" if more > 0 else shown
 
 

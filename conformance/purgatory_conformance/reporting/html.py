@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from purgatory_judge.components import not_compared, on_real_clock
 from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,

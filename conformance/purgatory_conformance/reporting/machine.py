@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from purgatory_judge.components import not_compared
 from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
@@ -19,6 +18,7 @@ from purgatory_conformance.describing.words import (
 from purgatory_conformance.reporting.answers import Answer, Kind, answers_of
 from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.story import Story, all_rules, stories
+from purgatory_judge.components import not_compared
 
 _BLUE, _LIGHT_BLUE, _ORANGE, _GREY = "0072b2", "56b4e9", "d55e00", "767676"
 _CAUSES_IN_FULL = 3

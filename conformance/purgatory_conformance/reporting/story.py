@@ -7,14 +7,12 @@ rule's text from the specification, and the model's states by judging the record
 from contextlib import suppress
 from dataclasses import dataclass
 
-from purgatory_judge.components import on_real_clock
 from purgatory_conformance.describing.steps import (
     describe_configuration,
     describe_operation,
     describe_outcome,
 )
 from purgatory_conformance.describing.words import (
-    ComponentWords,
     instance_noun,
     joined,
     legend_of,
@@ -24,7 +22,11 @@ from purgatory_conformance.describing.words import (
     replay_command,
 )
 from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
-from purgatory_conformance.support.registry import support_of
+from purgatory_judge.case_judge import Deviation
+from purgatory_judge.components import on_real_clock
+from purgatory_judge.judgement import TooManyStates
+from purgatory_judge.registry import judged
+from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
 

@@ -5,7 +5,6 @@ from itertools import islice
 
 from rich.console import Console
 
-from purgatory_judge.components import not_compared
 from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
@@ -20,6 +19,7 @@ from purgatory_conformance.describing.words import (
 from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
 from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
 from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
+from purgatory_judge.components import not_compared
 
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"

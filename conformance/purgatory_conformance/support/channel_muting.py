@@ -1,7 +1,5 @@
 """The cases of a server's channels: drawn, made simpler, pictured."""
 
-from functools import partial
-
 from purgatory_conformance.drawing.channel_muting_panels import channel_muting_scene
 from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.generation.channel_muting.table import (

@@ -1,8 +1,5 @@
 """The cases of the memory pool: drawn, made simpler, pictured."""
 
-from collections.abc import Iterator
-
-from purgatory_judge.components import narrowed
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_scene
 from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.generation.memory_pool.table import (

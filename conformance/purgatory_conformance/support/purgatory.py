@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.drawing.purgatory_panels import purgatory_scene
 from purgatory_conformance.generation.purgatory.table import (

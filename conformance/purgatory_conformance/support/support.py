@@ -20,8 +20,7 @@ from purgatory_judge.judged import JudgedComponent
 from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import Component, Configuration, Profile
-from purgatory_spec.requirements import Requirement
+from purgatory_spec.profiles import Configuration, Profile
 
 
 @dataclass(frozen=True)
@@ -146,12 +145,6 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
         profile = narrowed(profile, self.judged.profile_type)
         for case in self.simpler_of(profile, self._case(candidate)):
             yield Candidate(case.configuration, case.operations)
-
-    def _narrowed(
-        self, configuration: Configuration, profile: Profile
-    ) -> tuple[ConfigurationT, ProfileT]:
-        made_with = narrowed(configuration, self.configuration_type)
-        return made_with, narrowed(profile, self.profile_type)
 
     def _case(self, candidate: Candidate) -> ReducibleT:
         made_with = narrowed(candidate.configuration, self.judged.configuration_type)

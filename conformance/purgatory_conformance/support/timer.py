@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.drawing.wheel_picture import wheel_picture
 from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.generation.real_clock import (

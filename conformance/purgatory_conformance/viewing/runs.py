@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.states import describe_state
 from purgatory_conformance.describing.steps import (
     describe_configuration,

@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from purgatory_course.breaking.who_catches import Caught
 from purgatory_conformance.describing.steps import (
     describe_configuration,
     describe_operation,
@@ -16,6 +15,7 @@ from purgatory_conformance.describing.steps import (
 from purgatory_conformance.describing.words import counted, instance_noun, printable
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.specimens.mutant import Mutant
+from purgatory_course.breaking.who_catches import Caught
 from purgatory_spec.requirements import requirement
 from purgatory_spec.seeded_defects import SeededDefect
 

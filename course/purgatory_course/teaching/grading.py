@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_judge.components import narrowed
-from purgatory_conformance.describing.steps import describe_operation
+from purgatory_conformance.describing.steps import (
+    describe_operation,
+)
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_course.teaching.comparing import Comparison
@@ -48,7 +48,6 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
     made_with = case.header.configuration, case.header.profile, case.operations
     if made_with != (exercise.configuration, exercise.profile, exercise.steps):
         raise Problem(f"{file}: the header and the operations must stay as they were", EXIT_USAGE)
-    words = words_of(case.component)
     judge = judged(case.component).judge(exercise.configuration, exercise.profile, ())
     lines: list[str] = []
     for number, step in enumerate(case.steps, start=1):

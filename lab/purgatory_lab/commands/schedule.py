@@ -8,14 +8,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.problems import (
     EXIT_INCONCLUSIVE,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.describing.steps import describe_operation
 from purgatory_lab.scheduling.bundled.scenarios import (
     SCENARIOS,
     prepared_scenario,

@@ -2,10 +2,10 @@
 
 import inspect
 
-from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import ProfileField, profile_fields
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
 from purgatory_spec.profiles import Component, TimerProfile
 from purgatory_spec.requirements import component_of_rule, requirement, requirements
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from purgatory_conformance.describing.steps import describe_operation
-from purgatory_judge.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure
+from purgatory_judge.case_judge import Deviation
 from purgatory_spark.campaigns.drawing import Drawing, decode_drawn, encode_drawn
 from purgatory_spark.campaigns.isolation import SubjectChoice
 from purgatory_spark.campaigns.tables import DONE, DRAWN, batch_of

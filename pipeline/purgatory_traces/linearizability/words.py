@@ -9,7 +9,6 @@ from purgatory_conformance.describing.steps import (
 )
 from purgatory_conformance.describing.words import (
     VERDICT_SYMBOLS,
-    ComponentWords,
     describe_events,
     joined,
     noun,

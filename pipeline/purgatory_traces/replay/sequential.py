@@ -14,7 +14,6 @@ from typing import Final, get_args
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_judge.case_judge import CaseJudge, Deviation
 from purgatory_judge.components import narrowed

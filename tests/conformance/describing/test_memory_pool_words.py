@@ -12,17 +12,25 @@ from purgatory_conformance.describing.steps import (
 )
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_spec import operations as op
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+    RunOne,
+)
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
-    Component,
     MemoryPoolConfiguration,
     MemoryPoolProfile,
     ReleaseValidation,
 )
 from purgatory_spec.reasons import Reason
-
-WORDS = words_of(Component.MEMORY_POOL)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,19 @@ from purgatory_conformance.describing.words import legend_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec import operations as op
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Wait,
+    Watch,
+)
 from purgatory_spec.outcomes import Outcome, tried
 from purgatory_spec.profiles import Component, Executor, PurgatoryConfiguration, PurgatoryProfile
 from purgatory_spec.reasons import Reason

@@ -13,6 +13,7 @@ from purgatory_conformance.describing.words import (
     spans,
 )
 from purgatory_spec import operations as op
+from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
 from purgatory_spec.reasons import Reason
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_judge.components import MODELLED
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.blaming import blamed
@@ -16,6 +15,8 @@ from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
+from purgatory_judge.components import MODELLED
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance
 
 from .own_files import loaded, template

@@ -7,8 +7,6 @@ import msgspec
 import pytest
 
 from purgatory_conformance.describing.states import describe_state
-from purgatory_judge.case_judge import CaseJudge
-from purgatory_judge.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
     DeviationLine,

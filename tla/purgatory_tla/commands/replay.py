@@ -14,19 +14,17 @@ import click
 from rich.console import Console
 
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
-from purgatory_conformance.describing.registry import words_of
+from purgatory_conformance.describing.steps import (
+    describe_configuration,
+    describe_operation,
+    describe_outcome,
+)
 from purgatory_conformance.problems import (
     EXIT_INCONCLUSIVE,
     EXIT_MISSING_TOOL,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     Problem,
-)
-from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
-from purgatory_conformance.describing.steps import (
-    describe_configuration,
-    describe_operation,
-    describe_outcome,
 )
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import (

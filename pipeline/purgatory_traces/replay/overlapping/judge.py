@@ -22,6 +22,9 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from purgatory_conformance.describing.steps import describe_operation
+from purgatory_spec.operations import Operation, Shutdown
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_traces.replay.overlapping.follower import Follower, Kept
@@ -36,9 +39,6 @@ from purgatory_traces.traces.lines import (
     Snapshot,
     Step,
 )
-from purgatory_spec.operations import Operation, Shutdown
-from purgatory_spec.outcomes import Event, EventKind, Value
-from purgatory_spec.reasons import Reason
 
 _WITHOUT_THREAD = (Snapshot, End)
 _EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)

@@ -7,13 +7,6 @@ beside it.
 
 from collections.abc import Mapping
 
-from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
-    Fate,
-    FollowedOperation,
-    PurgatoryCall,
-)
-from purgatory_traces.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
