@@ -4,7 +4,7 @@ Each proposal is simpler in a single respect and may be larger in another, or ma
 subject: ``size`` and ``usable`` decide. Operations left out are proposed by ``running.shrinking``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import TypeVar
 
@@ -28,17 +28,7 @@ from purgatory_spec.profiles import Configuration, Profile, PurgatoryFeature
 
 Proposal = tuple[Configuration, Operations]
 ValueT = TypeVar("ValueT")
-
-_OUTSIDE: Mapping[type[msgspec.Struct], type[op.Operation]] = {
-    op.AddInside: op.Add,
-    op.CancelInside: op.Cancel,
-    op.WatchInside: op.Watch,
-    op.CheckInside: op.Check,
-    op.CancelForKeyInside: op.CancelForKey,
-    op.ForceInside: op.Force,
-    op.SatisfyInside: op.Satisfy,
-}
-"""The operations that do from outside what an action does, with the same fields in front."""
+Action = op.Action | op.CallbackAction
 
 _PLAIN = {"tick_ms": (1, 2), "wheel_size": (2, 3), "idle_limit_ms": (0,), "receive_limit_ms": (0,)}
 """The plain numbers of a configuration; a number that is not named gets smaller."""
@@ -318,11 +308,9 @@ def _out_of_scripts(operations: Operations) -> Iterator[Operations]:
     """Yield cases in which an action is done from outside, at a later place or for a later run."""
     for index, operation in enumerate(operations):
         for left, action in _without_actions(operation):
-            call = action.call if isinstance(action, op.Meanwhile) else action
-            kind = _OUTSIDE.get(type(call))
-            if kind is None:
+            outside = op.from_outside(action)
+            if outside is None:
                 continue
-            outside = kind(*(getattr(call, name) for name in call.__struct_fields__))
             others = (*operations[:index], left, *operations[index + 1 :])
             for at in range(index + 1, len(others) + 1):
                 if at < len(others) and isinstance(others[at], op.RunOne):
@@ -330,19 +318,19 @@ def _out_of_scripts(operations: Operations) -> Iterator[Operations]:
                 yield (*others[:at], outside, *others[at:])
 
 
-def _without_actions(struct: StructT) -> Iterator[tuple[StructT, msgspec.Struct]]:
+def _without_actions(struct: StructT) -> Iterator[tuple[StructT, Action]]:
     """Yield an operation or a script without one of its actions, and that action."""
     for name in struct.__struct_fields__:
         for left, action in _actions_out_of(getattr(struct, name)):
             yield structs.replace(struct, **{name: left}), action
 
 
-def _actions_out_of(value: object) -> Iterator[tuple[object, msgspec.Struct]]:
+def _actions_out_of(value: object) -> Iterator[tuple[object, Action]]:
     if isinstance(value, op.Script):
         yield from _without_actions(value)
     elif isinstance(value, tuple):
         for index, each in enumerate(value):
-            if isinstance(each, msgspec.Struct):
+            if isinstance(each, Action):
                 yield value[:index] + value[index + 1 :], each
             for left, action in _actions_out_of(each):
                 yield (*value[:index], left, *value[index + 1 :]), action
