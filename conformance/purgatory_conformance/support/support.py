@@ -89,7 +89,7 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
     operations_of: Drawn[ConfigurationT, ProfileT]
 
     is_usable: Callable[[ConfigurationT, tuple[Operation, ...], ProfileT], bool]
-    """Whether a subject can be asked a case: what makes a case simpler may leave no sense in it."""
+    """Decide whether a subject can be asked a case: a simplification may take away its sense."""
 
     describe_operation: Callable[[Operation], str]
     """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
