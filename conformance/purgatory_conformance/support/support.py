@@ -8,7 +8,7 @@ in its own types; the methods take the types that all components share, and narr
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import structs
 
@@ -48,25 +48,6 @@ ConfigurationT = TypeVar("ConfigurationT", bound=Configuration)
 ProfileT = TypeVar("ProfileT", bound=Profile)
 
 
-class Reducible(Protocol):
-    """A candidate in the types of its component."""
-
-    @property
-    def configuration(self) -> Configuration:
-        """What the instance is made with."""
-
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """The operations to carry out."""
-
-    @property
-    def size(self) -> tuple[int, ...]:
-        """Smaller is simpler; the number of operations comes first."""
-
-
-ReducibleT = TypeVar("ReducibleT", bound=Reducible)
-
-
 @dataclass(frozen=True)
 class Asked(Generic[ConfigurationT, ProfileT]):
     """What a judge is asked to judge; see ``ComponentSupport.judge``."""
@@ -85,7 +66,7 @@ Drawn: TypeAlias = Callable[
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
+class ComponentSupport(Generic[ConfigurationT, ProfileT]):
     """What the suite needs to know of one component."""
 
     component: Component
@@ -107,9 +88,8 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
     draft_of: Callable[[ConfigurationT, ProfileT], Draft]
     operations_of: Drawn[ConfigurationT, ProfileT]
 
-    case_of: Callable[[ConfigurationT, tuple[Operation, ...]], ReducibleT]
-    is_usable: Callable[[ReducibleT, ProfileT], bool]
-    simpler_of: Callable[[ProfileT, ReducibleT], Iterator[ReducibleT]]
+    is_usable: Callable[[ConfigurationT, tuple[Operation, ...], ProfileT], bool]
+    """Decide whether a subject can be asked a case: a simplification may take away its sense."""
 
     describe_operation: Callable[[Operation], str]
     """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
@@ -186,19 +166,10 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
         """The operations of a generated case, about ``most`` at the most on a manual clock."""
         return self.operations_of(*self._narrowed(configuration, profile), source, most, wanted)
 
-    def size(self, candidate: Candidate) -> tuple[int, ...]:
-        """Smaller is simpler; the number of operations comes first."""
-        return self._case(candidate).size
-
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
         """Whether a subject of this profile can be asked the candidate."""
-        return self.is_usable(self._case(candidate), narrowed(profile, self.profile_type))
-
-    def simpler(self, profile: Profile, candidate: Candidate) -> Iterator[Candidate]:
-        """Simpler cases, beyond those with operations left out; unusable ones are passed over."""
-        profile = narrowed(profile, self.profile_type)
-        for case in self.simpler_of(profile, self._case(candidate)):
-            yield Candidate(case.configuration, case.operations)
+        made_with, profile = self._narrowed(candidate.configuration, profile)
+        return self.is_usable(made_with, candidate.operations, profile)
 
     def describe_configuration(self, configuration: Configuration) -> str:
         """What the instance of a case was made with."""
@@ -214,10 +185,6 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
         made_with = narrowed(configuration, self.configuration_type)
         return made_with, narrowed(profile, self.profile_type)
 
-    def _case(self, candidate: Candidate) -> ReducibleT:
-        made_with = narrowed(candidate.configuration, self.configuration_type)
-        return self.case_of(made_with, candidate.operations)
 
-
-Support: TypeAlias = ComponentSupport[Any, Any, Any]
+Support: TypeAlias = ComponentSupport[Any, Any]
 """The support of some component."""
