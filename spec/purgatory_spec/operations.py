@@ -476,3 +476,24 @@ Operation: TypeAlias = (
 def operation_name(operation: Operation) -> str:
     """The word that stands for the operation in JSON, for example ``run_one``."""
     return str(operation.__struct_config__.tag)
+
+
+_FROM_OUTSIDE: dict[type[msgspec.Struct], type[Operation]] = {
+    AddInside: Add,
+    CancelInside: Cancel,
+    WatchInside: Watch,
+    CheckInside: Check,
+    CancelForKeyInside: CancelForKey,
+    ForceInside: Force,
+    SatisfyInside: Satisfy,
+}
+
+
+def from_outside(action: Action | CallbackAction) -> Operation | None:
+    """Return the operation that does from outside what an action does in a script.
+
+    The call of another thread counts as that call. None where there is no such operation.
+    """
+    call = action.call if isinstance(action, Meanwhile) else action
+    kind = _FROM_OUTSIDE.get(type(call))
+    return kind(*(getattr(call, name) for name in call.__struct_fields__)) if kind else None

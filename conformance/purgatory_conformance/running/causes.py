@@ -11,7 +11,13 @@ from itertools import islice
 import msgspec
 
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import is_part_of, reduce_case, shrink, simpler_cases
+from purgatory_conformance.running.shrinking import (
+    is_part_of,
+    reduce_case,
+    shrink,
+    simpler_cases,
+    size_of,
+)
 from purgatory_conformance.running.ways_out import WayOut, ways_out
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
@@ -393,8 +399,7 @@ def _fault(divergence: Divergence) -> tuple[str, bool]:
 def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
     """A key by which causes are in order: steady ones, simple cases and many cases come first."""
     run = cause.shrunk
-    support = support_of(component_of(run.configuration))
-    size = support.size(Candidate(run.configuration, run.operations))
+    size = size_of(Candidate(run.configuration, run.operations))
     return not cause.steady, size, -cause.cases
 
 

@@ -5,7 +5,7 @@ as long as the case still fails. Where more than a few operations are left, Hypo
 failing case in the same table of situations, among those of no more operations, and shrinks what it
 finds; what comes of that is reduced as well. The smaller of the two is kept, so that a case is
 reduced even where Hypothesis does not meet the failure again. How to make a case simpler, beyond
-leaving out operations, is the component's business.
+leaving out operations, is the reducer's business.
 """
 
 import contextlib
@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from purgatory_conformance.reducing.reducer import simpler
+from purgatory_conformance.reducing.size import size
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import Candidate, Support
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.profiles import Profile, component_of
 
@@ -36,7 +38,6 @@ class _Exhausted(BaseException):
 class _Budgeted:
     """A check that counts its runs, remembers the smallest failing case, and stops in time."""
 
-    support: Support
     fails: Fails
     left: int
     smallest: Candidate | None = None
@@ -45,9 +46,8 @@ class _Budgeted:
         if self.left <= 0:
             raise _Exhausted
         self.left -= 1
-        size = self.support.size
         failed = self.fails(case)
-        if failed and (self.smallest is None or size(case) < size(self.smallest)):
+        if failed and (self.smallest is None or size_of(case) < size_of(self.smallest)):
             self.smallest = case
         return failed
 
@@ -56,12 +56,11 @@ def shrink(
     profile: Profile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
 ) -> Candidate:
     """The smallest failing case that can be reached from ``found`` within the budget of runs."""
-    size = support_of(component_of(profile)).size
     reduced = reduce_case(profile, found, fails, most_runs // 2)
     if len(reduced.operations) <= _FEW_OPERATIONS:
         return reduced
     met = _search(profile, fails, seed, most_runs // 2, len(reduced.operations))
-    if met is None or size(met) >= size(reduced):
+    if met is None or size_of(met) >= size_of(reduced):
         return reduced
     return reduce_case(profile, met, fails, most_runs // 4)
 
@@ -76,7 +75,7 @@ def _search(
     # Hypothesis is slow to import, and nothing else of a check needs it.
     from purgatory_conformance.running.searching import search
 
-    budgeted = _Budgeted(support_of(component_of(profile)), fails, most_runs)
+    budgeted = _Budgeted(fails, most_runs)
     with contextlib.suppress(_Exhausted):
         search(profile, budgeted, seed, most_runs, most)
     return budgeted.smallest
@@ -84,18 +83,17 @@ def _search(
 
 def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
     """Leave out and make smaller, one change at a time, until no change keeps the failure."""
-    support = support_of(component_of(profile))
-    budgeted = _Budgeted(support, fails, most_runs, smallest=case)
+    budgeted = _Budgeted(fails, most_runs, smallest=case)
     with contextlib.suppress(_Exhausted):
         progress = True
         while progress:
             progress = False
-            size = support.size(case)
-            for simpler in simpler_cases(profile, case):
-                if support.size(simpler) >= size:
+            size = size_of(case)
+            for other in simpler_cases(profile, case):
+                if size_of(other) >= size:
                     continue
-                if budgeted(simpler):
-                    case = simpler
+                if budgeted(other):
+                    case = other
                     progress = True
                     break
     return case
@@ -128,13 +126,19 @@ def _is_part(part: object, whole: object) -> bool:
 def simpler_cases(profile: Profile, case: Candidate) -> Iterator[Candidate]:
     """The usable cases that are simpler in a single respect, which may be larger in another."""
     support = support_of(component_of(profile))
-    return (each for each in _simpler(support, profile, case) if support.usable(profile, each))
+    return (each for each in _simpler(profile, case) if support.usable(profile, each))
 
 
-def _simpler(support: Support, profile: Profile, case: Candidate) -> Iterator[Candidate]:
+def size_of(case: Candidate) -> tuple[int, ...]:
+    """Return how simple a case is: the smaller the simpler; operations count first."""
+    return size(case.configuration, case.operations)
+
+
+def _simpler(profile: Profile, case: Candidate) -> Iterator[Candidate]:
     for fewer in _fewer(case.operations):
         yield replace(case, operations=fewer)
-    yield from support.simpler(profile, case)
+    for configuration, operations in simpler(profile, case.configuration, case.operations):
+        yield Candidate(configuration, operations)
     for fewer in _without_pairs(case.operations):
         yield replace(case, operations=fewer)
 

@@ -9,12 +9,11 @@ from purgatory_conformance.generation.channel_muting.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.channel_muting.world import needed
-from purgatory_conformance.reducing.channel_muting import (
-    ChannelMutingCase,
-    simpler_channel_muting_cases,
-)
-from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
-from purgatory_judge.channel_muting.judged import JUDGED_CHANNEL_MUTING
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.channel_muting.judge import ChannelMutingJudge
+from purgatory_conformance.reducing.usable import channel_muting_is_usable
+from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
+from purgatory_model.channel_muting import VARIANTS
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -30,7 +29,7 @@ def _suited(
     """The case as it is, where the subject offers such a server and all that is asked."""
     if not needed(configuration) <= profile.features:
         return None
-    return operations if ChannelMutingCase(configuration, operations).is_usable(profile) else None
+    return operations if channel_muting_is_usable(configuration, operations, profile) else None
 
 
 CHANNEL_MUTING_SUPPORT = ComponentSupport(
@@ -43,9 +42,12 @@ CHANNEL_MUTING_SUPPORT = ComponentSupport(
     configuration_of=draw_configuration,
     draft_of=ChannelMutingDraft,
     operations_of=draw_operations,
-    case_of=ChannelMutingCase,
-    is_usable=ChannelMutingCase.is_usable,
-    simpler_of=lambda _, case: simpler_channel_muting_cases(case),
+    is_usable=channel_muting_is_usable,
+    describe_operation=describe_channel_muting_operation,
+    describe_outcome=describe_channel_muting_outcome,
+    configuration_words=describe_channel_muting_configuration,
+    profile_words=describe_channel_muting_profile,
+    describe_state=describe_channel_muting_state,
     picture=lambda case, number: panel_picture(channel_muting_scene(case), number),
 )
 """What the suite knows of a server's channels."""

@@ -9,12 +9,11 @@ from purgatory_conformance.generation.memory_pool.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_conformance.reducing.memory_pool import (
-    MemoryPoolCase,
-    simpler_memory_pool_cases,
-)
-from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
-from purgatory_judge.memory_pool.judged import JUDGED_MEMORY_POOL
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.memory_pool.judge import MemoryPoolJudge
+from purgatory_conformance.reducing.usable import memory_pool_is_usable
+from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
+from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -30,7 +29,7 @@ def _suited(
     """The case as it is, where the subject offers such a pool and all that is asked."""
     if sort_of(configuration) not in profile.features:
         return None
-    return operations if MemoryPoolCase(configuration, operations).is_usable(profile) else None
+    return operations if memory_pool_is_usable(configuration, operations, profile) else None
 
 
 MEMORY_POOL_SUPPORT = ComponentSupport(
@@ -41,9 +40,12 @@ MEMORY_POOL_SUPPORT = ComponentSupport(
     configuration_of=draw_configuration,
     draft_of=MemoryPoolDraft,
     operations_of=draw_operations,
-    case_of=MemoryPoolCase,
-    is_usable=MemoryPoolCase.is_usable,
-    simpler_of=lambda _, case: simpler_memory_pool_cases(case),
+    is_usable=memory_pool_is_usable,
+    describe_operation=describe_memory_pool_operation,
+    describe_outcome=describe_memory_pool_outcome,
+    configuration_words=describe_memory_pool_configuration,
+    profile_words=describe_memory_pool_profile,
+    describe_state=describe_memory_pool_state,
     picture=lambda case, number: panel_picture(memory_pool_scene(case), number),
 )
 """What the suite knows of the memory pool."""

@@ -9,7 +9,7 @@ components share, and narrow them. Rules and judges are in ``purgatory_judge.reg
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import structs
 
@@ -47,23 +47,15 @@ ConfigurationT = TypeVar("ConfigurationT", bound=Configuration)
 ProfileT = TypeVar("ProfileT", bound=Profile)
 
 
-class Reducible(Protocol):
-    """A candidate in the types of its component."""
+@dataclass(frozen=True)
+class Asked(Generic[ConfigurationT, ProfileT]):
+    """What a judge is asked to judge; see ``ComponentSupport.judge``."""
 
-    @property
-    def configuration(self) -> Configuration:
-        """What the instance is made with."""
-
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """The operations to carry out."""
-
-    @property
-    def size(self) -> tuple[int, ...]:
-        """Smaller is simpler; the number of operations comes first."""
-
-
-ReducibleT = TypeVar("ReducibleT", bound=Reducible)
+    configuration: ConfigurationT
+    profile: ProfileT
+    deviations: tuple[Deviation, ...]
+    forgetful: bool
+    state: object
 
 
 Drawn: TypeAlias = Callable[
@@ -73,7 +65,7 @@ Drawn: TypeAlias = Callable[
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
+class ComponentSupport(Generic[ConfigurationT, ProfileT]):
     """What the suite needs to know of one component."""
 
     judged: JudgedComponent[ConfigurationT, ProfileT]
@@ -89,9 +81,8 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
     draft_of: Callable[[ConfigurationT, ProfileT], Draft]
     operations_of: Drawn[ConfigurationT, ProfileT]
 
-    case_of: Callable[[ConfigurationT, tuple[Operation, ...]], ReducibleT]
-    is_usable: Callable[[ReducibleT, ProfileT], bool]
-    simpler_of: Callable[[ProfileT, ReducibleT], Iterator[ReducibleT]]
+    is_usable: Callable[[ConfigurationT, tuple[Operation, ...], ProfileT], bool]
+    """Decide whether a subject can be asked a case: a simplification may take away its sense."""
 
     picture: Callable[[RetracedCase, int], str]
     """The case as SVG, the number making its ids unique; empty where there is no picture."""
@@ -132,24 +123,25 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT, ReducibleT]):
             *self.judged.narrowed(configuration, profile), source, most, wanted
         )
 
-    def size(self, candidate: Candidate) -> tuple[int, ...]:
-        """Smaller is simpler; the number of operations comes first."""
-        return self._case(candidate).size
-
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
         """Whether a subject of this profile can be asked the candidate."""
-        return self.is_usable(self._case(candidate), narrowed(profile, self.judged.profile_type))
+        made_with, profile = self._narrowed(candidate.configuration, profile)
+        return self.is_usable(made_with, candidate.operations, profile)
 
-    def simpler(self, profile: Profile, candidate: Candidate) -> Iterator[Candidate]:
-        """Simpler cases, beyond those with operations left out; unusable ones are passed over."""
-        profile = narrowed(profile, self.judged.profile_type)
-        for case in self.simpler_of(profile, self._case(candidate)):
-            yield Candidate(case.configuration, case.operations)
+    def describe_configuration(self, configuration: Configuration) -> str:
+        """What the instance of a case was made with."""
+        return self.configuration_words(narrowed(configuration, self.configuration_type))
 
-    def _case(self, candidate: Candidate) -> ReducibleT:
-        made_with = narrowed(candidate.configuration, self.judged.configuration_type)
-        return self.case_of(made_with, candidate.operations)
+    def describe_profile(self, profile: Profile) -> str:
+        """The declared choices that a reader needs in order to follow a case."""
+        return self.profile_words(narrowed(profile, self.profile_type))
+
+    def _narrowed(
+        self, configuration: Configuration, profile: Profile
+    ) -> tuple[ConfigurationT, ProfileT]:
+        made_with = narrowed(configuration, self.configuration_type)
+        return made_with, narrowed(profile, self.profile_type)
 
 
-Support: TypeAlias = ComponentSupport[Any, Any, Any]
+Support: TypeAlias = ComponentSupport[Any, Any]
 """The support of some component."""

@@ -18,14 +18,18 @@ from purgatory_conformance.generation.timer.table import (
     draw_configuration,
     draw_operations,
 )
-from purgatory_conformance.reducing.timer import TimerCase, simpler_timer_cases
-from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
-from purgatory_judge.timer.judged import JUDGED_TIMER
+from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.real_clock_judge import RealClockJudge
+from purgatory_judge.timer.judge import TimerJudge
+from purgatory_judge.variant_judge import VariantJudge
+from purgatory_conformance.reducing.usable import timer_is_usable
+from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
+from purgatory_model.claims.timer_variants import VARIANTS
+from purgatory_model.timer import TimerState
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.profiles import (
     Clock,
     Executor,
-    Feature,
     Profile,
     SameTickOrder,
     Structure,
@@ -77,18 +81,6 @@ def _draw_operations(
     return draw_operations(configuration, profile, source, most=most, wanted=wanted)
 
 
-def _is_usable(case: TimerCase, profile: TimerProfile) -> bool:
-    """Whether the case ends, its delays are offered, and no task changes a delay that is fixed.
-
-    Whoever runs all that is due would never end where a task makes itself due at once.
-    """
-    if not delays_are_offered(case.operations, profile):
-        return False
-    if profile.executor is not Executor.STEPPED and not case.comes_to_rest:
-        return False
-    return Feature.CHANGE_DELAY in profile.features or case.delays_agree
-
-
 TIMER_SUPPORT = ComponentSupport(
     judged=JUDGED_TIMER,
     situations=tuple(row.name for row in TIMER_TABLE),
@@ -97,9 +89,12 @@ TIMER_SUPPORT = ComponentSupport(
     configuration_of=_draw_configuration,
     draft_of=TimerDraft,
     operations_of=_draw_operations,
-    case_of=TimerCase,
-    is_usable=_is_usable,
-    simpler_of=simpler_timer_cases,
+    is_usable=timer_is_usable,
+    describe_operation=describe_timer_operation,
+    describe_outcome=lambda _, outcome: describe_timer_outcome(outcome),
+    configuration_words=describe_timer_configuration,
+    profile_words=describe_timer_profile,
+    describe_state=describe_timer_state,
     picture=lambda case, number: wheel_picture(scene_of(case), case.divergence, number),
 )
 """What the suite knows of the timer."""

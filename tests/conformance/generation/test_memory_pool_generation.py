@@ -3,8 +3,7 @@
 import pytest
 
 from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_conformance.reducing.memory_pool import MemoryPoolCase, simpler_memory_pool_cases
-from purgatory_conformance.running.shrinking import reduce_case
+from purgatory_conformance.running.shrinking import reduce_case, simpler_cases, size_of
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_conformance.support.support import Candidate
@@ -120,8 +119,7 @@ def test_a_pool_of_an_undeclared_sort_is_unusable() -> None:
 def test_simpler_cases_shrink_in_the_end() -> None:
     """Some are smaller, and leaving out what does not matter ends with the plainest case."""
     case = seeded(5)
-    plain = MemoryPoolCase(narrowed(case.configuration, MemoryPoolConfiguration), case.operations)
-    assert any(simpler.size < plain.size for simpler in simpler_memory_pool_cases(plain))
+    assert any(size_of(simpler) < size_of(case) for simpler in simpler_cases(PROFILE, case))
     smallest = reduce_case(
         PROFILE, case, lambda c: any(isinstance(op, Release) for op in c.operations), 4000
     )

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 
 import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
+from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.purgatory.table import PurgatoryDraft
 from purgatory_conformance.generation.purgatory.tries import changes_a_long_list
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.reducing.purgatory import PurgatoryCase, simpler_purgatory_cases
+from purgatory_conformance.reducing.reducer import simpler
+from purgatory_conformance.reducing.size import size
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.searching import candidates
 from purgatory_conformance.running.shrinking import reduce_case, shrink
@@ -168,7 +170,7 @@ def test_a_failing_case_is_shrunk_to_its_core() -> None:
     assert smallest.configuration == PurgatoryConfiguration(purge_interval=0, wheel_size=2)
 
 
-LONG = PurgatoryCase(
+LONG = Candidate(
     PurgatoryConfiguration(20, False, 3, 5, 7),
     (
         Watch(
@@ -189,37 +191,46 @@ LONG = PurgatoryCase(
 
 
 def test_simpler_cases_take_away_each_thing_in_turn() -> None:
-    """Each thing is taken away in one of them, and most are simpler by the size."""
-    simpler = list(simpler_purgatory_cases(PROFILE, LONG))
-    firsts = [case.operations[0] for case in simpler]
+    """
+    Given a case in which everything is more than it must be
+    When simpler cases are asked for
+    Then each thing is taken away in one of them, and most are simpler by the size
+    """
+    cases = list(simpler(PROFILE, LONG.configuration, LONG.operations))
+    configurations = [narrowed(each, PurgatoryConfiguration) for each, _ in cases]
+    firsts = [operations[0] for _, operations in cases]
     watches = [first for first in firsts if isinstance(first, Watch)]
-    assert any(case.configuration.purge_interval == 0 for case in simpler)
-    assert any(case.configuration.time_outs for case in simpler)
-    assert any(case.configuration.tick_ms == 1 for case in simpler)
-    assert any(case.configuration.wheel_size == 2 for case in simpler)
-    assert any(case.configuration.start_ms == 0 for case in simpler)
+    assert any(each.purge_interval == 0 for each in configurations)
+    assert any(each.time_outs for each in configurations)
+    assert any(each.tick_ms == 1 for each in configurations)
+    assert any(each.wheel_size == 2 for each in configurations)
+    assert any(each.start_ms == 0 for each in configurations)
     assert any(watch.keys == ("c", "d") for watch in watches)
     assert any("c" not in watch.keys for watch in watches)
     assert any(watch.operation == "o1" and watch.keys == ("a", "b", "a") for watch in watches)
     assert any(watch.script == Script() for watch in watches)
     assert any(watch.delay_ms == 1 for watch in watches)
-    assert any(Watch("o9", ("d", "a"), 4) in case.operations for case in simpler)
-    forced = [case for case in simpler if Force("o7") in case.operations]
-    assert {len(case.operations) for case in forced} == {len(LONG.operations) - 1}
-    unforced = simpler_purgatory_cases(PurgatoryProfile(), LONG)
-    assert not any(Force("o7") in case.operations for case in unforced)
-    assert sum(case.size < LONG.size for case in simpler) > len(simpler) // 2
+    assert any(Watch("o9", ("d", "a"), 4) in operations for _, operations in cases)
+    forced = [operations for _, operations in cases if Force("o7") in operations]
+    assert {len(operations) for operations in forced} == {len(LONG.operations) - 1}
+    unforced = simpler(PurgatoryProfile(), LONG.configuration, LONG.operations)
+    assert not any(Force("o7") in operations for _, operations in unforced)
+    smaller = [case for case in cases if size(*case) < size(LONG.configuration, LONG.operations)]
+    assert len(smaller) > len(cases) // 2
 
 
 def test_reduction_keeps_failing_and_ends_small() -> None:
-    """When a case is reduced, nothing else is left."""
-    case = Candidate(LONG.configuration, LONG.operations)
+    """
+    Given a failure that needs one check of a key under which somebody waits
+    When a case is reduced
+    Then nothing else is left
+    """
 
     def fails(candidate: Candidate) -> bool:
         watched = {key for op in candidate.operations if isinstance(op, Watch) for key in op.keys}
         return any(isinstance(op, Check) and op.key in watched for op in candidate.operations)
 
-    smallest = reduce_case(PROFILE, case, fails, 3000)
+    smallest = reduce_case(PROFILE, LONG, fails, 3000)
     assert smallest.operations == (Watch("o1", ("a",), 1), Check("a"))
     assert smallest.configuration == PurgatoryConfiguration(purge_interval=0, wheel_size=2)
 

@@ -89,8 +89,8 @@ def test_every_second_number_is_steered_towards_one_rule_in_turn(
     draw_configuration = ComponentSupport.draw_configuration
 
     def spied(
-        self: ComponentSupport[Any, Any, Any],
-        profile: profiles.Profile,
+        self: ComponentSupport[Any, Any],
+        profile: Profile,
         source: Source,
         rules: frozenset[str],
     ) -> object:

@@ -4,12 +4,14 @@ Delays are given in the two forms that the timer's are given in. A purgatory is 
 of a ``with`` statement, and closed at the end of a case.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
 import msgspec
 
+from purgatory_judge.components import narrowed
+from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
 from purgatory_conformance.subjects.bundled.timer import (
     ScriptFailure,
     failures_in_turn,
@@ -32,22 +34,18 @@ from purgatory_spec.operations import (
     Answer,
     CallbackAction,
     CancelForKey,
-    CancelForKeyInside,
     Check,
-    CheckInside,
     Elapse,
     Force,
-    ForceInside,
     Meanwhile,
     Operation,
     RunOne,
     Satisfy,
-    SatisfyInside,
     Script,
     Shutdown,
     Throw,
     Watch,
-    WatchInside,
+    from_outside,
 )
 from purgatory_spec.outcomes import (
     Event,
@@ -149,21 +147,6 @@ class _ScriptedOperation(DelayedOperation):
             self._instance.events.append(event)
 
 
-class _RecordingExecutor(SteppedExecutor):
-    """A stepped executor that reports what the timer hands over."""
-
-    def __init__(self, report: Callable[[Event], None]) -> None:
-        super().__init__()
-        self._report = report
-
-    def hand_over(self, tasks: Iterable[Task]) -> None:
-        handed = list(tasks)
-        for task in handed:
-            assert isinstance(task, _ScriptedOperation)
-            self._report(expired(task.name))
-        super().hand_over(handed)
-
-
 class PurgatoryInstance:
     """A purgatory with timer, clock and executor, and the operations that steps have named."""
 
@@ -183,7 +166,7 @@ class PurgatoryInstance:
         self.callback_timer_size: int | None = None
         self.clock = VirtualClock(given.start_ms)
         # What goes to an inline executor has run in the same step: only the run is an event.
-        self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
+        self.executor = InlineExecutor() if inline else TellingExecutor(self._handed_over)
         self.timer = Timer(
             tick_ms=given.tick_ms,
             wheel_size=given.wheel_size,
@@ -209,20 +192,11 @@ class PurgatoryInstance:
         return self._operations[name]
 
     def act(self, action: CallbackAction) -> None:
-        """One action of a callback."""
-        match action:
-            case WatchInside(name, keys, delay_ms):
-                self.purgatory.try_complete_else_watch(self.introduce(name, delay_ms), keys)
-            case CheckInside(key):
-                self.purgatory.check_and_complete(key)
-            case CancelForKeyInside(key):
-                self.purgatory.cancel_for_key(key)
-            case ForceInside(name):
-                self.introduce(name).force_complete()
-            case SatisfyInside(name):
-                self.introduce(name).satisfied = True
-            case Throw() | Meanwhile():
-                raise ValueError(f"no single call: {action}")
+        """Carry out one action of a callback: the call that does the same from outside."""
+        call = from_outside(action)
+        if call is None:
+            raise ValueError(f"no single call: {action}")
+        self._perform(call)
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation."""
@@ -238,6 +212,10 @@ class PurgatoryInstance:
         """Close the purgatory and its timer."""
         self.purgatory.close()
         self.timer.close()
+
+    def _handed_over(self, task: Task) -> None:
+        assert isinstance(task, _ScriptedOperation)
+        self.events.append(expired(task.name))
 
     def _perform(self, operation: Operation) -> Value:
         purgatory = self.purgatory

@@ -7,10 +7,11 @@ timer is shut down by the end of a ``with`` statement, and closed at the end of 
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
+from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     CallableTask,
@@ -153,20 +154,6 @@ class _NamedTask:
                 instance.events.append(rejected)
 
 
-class _RecordingExecutor(SteppedExecutor):
-    """A stepped executor that reports what the timer hands over."""
-
-    def __init__(self, report: Callable[[Task], None]) -> None:
-        super().__init__()
-        self._report = report
-
-    def hand_over(self, tasks: Iterable[Task]) -> None:
-        handed = list(tasks)
-        for task in handed:
-            self._report(task)
-        super().hand_over(handed)
-
-
 class TimerInstance:
     """A timer with clock and executor, and the tasks that steps have named."""
 
@@ -175,7 +162,7 @@ class TimerInstance:
         self.events: list[Event] = []
         self.clock = VirtualClock(configuration.start_ms)
         # What goes to an inline executor has run in the same step: only the run is an event.
-        self.executor = InlineExecutor() if inline else _RecordingExecutor(self._handed_over)
+        self.executor = InlineExecutor() if inline else TellingExecutor(self._handed_over)
         self.timer = Timer(
             tick_ms=configuration.tick_ms,
             wheel_size=configuration.wheel_size,

@@ -1,14 +1,16 @@
 """The bundled purgatory in a run: virtual clock, stepped executor, calls in the step vocabulary."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
+from purgatory_lab.scheduling.history import RecordedHistory
+from purgatory_lab.scheduling.scheduler import Scheduler
+from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
 from purgatory_impl import (
     DelayedOperation,
     Purgatory,
     PurgatoryError,
-    SteppedExecutor,
     Task,
     Timer,
     VirtualClock,
@@ -21,12 +23,12 @@ from purgatory_spec.operations import (
     Advance,
     CallbackAction,
     CancelForKey,
-    CancelForKeyInside,
     Check,
     CheckInside,
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     RunOne,
     Satisfy,
@@ -34,7 +36,7 @@ from purgatory_spec.operations import (
     Script,
     Shutdown,
     Watch,
-    WatchInside,
+    from_outside,
     operation_name,
 )
 from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
@@ -93,22 +95,6 @@ class ScheduledOperation(DelayedOperation):
         self._world.history.happened(timed_out(self.name))
 
 
-class _RecordingExecutor(SteppedExecutor):
-    """A stepped executor that notes what the timer hands over."""
-
-    def __init__(self, history: RecordedHistory) -> None:
-        super().__init__()
-        self._history = history
-
-    def hand_over(self, tasks: Iterable[Task]) -> None:
-        """Queue the operations, and note each."""
-        handed = list(tasks)
-        super().hand_over(handed)
-        for operation in handed:
-            assert isinstance(operation, ScheduledOperation)
-            self._history.happened(expired(operation.name))
-
-
 class PurgatoryUnderTest:
     """A purgatory with timer, clock and executor, and the operations of the programs.
 
@@ -143,7 +129,7 @@ class PurgatoryUnderTest:
         self.scheduler = scheduler
         self.history = RecordedHistory(scheduler)
         self.clock = VirtualClock()
-        self.executor = _RecordingExecutor(self.history)
+        self.executor = TellingExecutor(self._handed_over)
         self.timer = Timer(clock=self.clock, executor=self.executor)
         self.purgatory: Purgatory[str] = Purgatory(
             purge_interval=purge_interval,
@@ -190,23 +176,19 @@ class PurgatoryUnderTest:
         """One action; how many completions its call claims."""
         match action:
             case SatisfyInside(name):
+                # No event of its own, unlike an operation that is satisfied from outside.
                 self.operations[name].satisfied = True
                 return 0
             case CheckInside(key):
                 satisfied = [one.name for one in self.operations.values() if one.satisfied]
                 self.told_inside.update((name, key) for name in satisfied)
-                return self.purgatory.check_and_complete(Key(key))
             case ForceInside(name):
                 self.forced_inside.add(name)
-                return self.operations[name].force_complete()
-            case WatchInside(name, keys):
-                watched = [Key(key) for key in keys]
-                return self.purgatory.try_complete_else_watch(self.operations[name], watched)
-            case CancelForKeyInside(key):
-                self._cancel(key)
-                return 0
-            case _:
-                raise ValueError(f"no scenario has the action {action}")
+        call = from_outside(action)
+        if call is None or isinstance(action, Meanwhile):
+            raise ValueError(f"no scenario has the action {action}")
+        claimed = self._carry_out(call)
+        return claimed if isinstance(claimed, int) else 0
 
     def close(self) -> None:
         """See what is stale although nobody can go on, and end the purgatory's own thread."""
@@ -255,6 +237,10 @@ class PurgatoryUnderTest:
         while self.executor.run_one():
             pass
         self.purgatory._lists.sweep(self.purgatory._accounting.post)
+
+    def _handed_over(self, task: Task) -> None:
+        assert isinstance(task, ScheduledOperation)
+        self.history.happened(expired(task.name))
 
     def _carry_out_or_refuse(self, operation: Operation) -> tuple[Value, Reason | None]:
         try:

@@ -1,9 +1,12 @@
 """The bundled timer in a run: its clock, its executor, its tasks, and the calls of programs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, Literal
 
+from purgatory_lab.scheduling.history import RecordedHistory
+from purgatory_lab.scheduling.scheduler import Scheduler
+from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
 from purgatory_impl import (
     Executor,
     InlineExecutor,
@@ -55,21 +58,6 @@ class ScheduledTask(TimerTask):
         self._world.history.happened(ran(self.name))
 
 
-class _RecordingExecutor(SteppedExecutor):
-    """A stepped executor that notes what the timer hands over."""
-
-    def __init__(self, world: "TimerUnderTest") -> None:
-        super().__init__()
-        self._world = world
-
-    def hand_over(self, tasks: Iterable[Task]) -> None:
-        handed = list(tasks)
-        super().hand_over(handed)
-        for task in handed:
-            assert isinstance(task, ScheduledTask)
-            self._world.history.happened(expired(task.name))
-
-
 class TimerUnderTest:
     """One timer, or two on one clock, and the tasks of the programs.
 
@@ -97,7 +85,7 @@ class TimerUnderTest:
         self.clock = VirtualClock()
         self.executor: Executor | None = None
         if executor == "stepped":
-            self.executor = _RecordingExecutor(self)
+            self.executor = TellingExecutor(self._handed_over)
         elif executor == "inline":
             self.executor = InlineExecutor()
         self.timer = Timer(
@@ -151,6 +139,10 @@ class TimerUnderTest:
             executor = timer._executor
             while isinstance(executor, SteppedExecutor) and executor.run_one():
                 pass
+
+    def _handed_over(self, task: Task) -> None:
+        assert isinstance(task, ScheduledTask)
+        self.history.happened(expired(task.name))
 
     def _carry_out_or_refuse(self, operation: Operation) -> tuple[Value, Reason | None]:
         try:

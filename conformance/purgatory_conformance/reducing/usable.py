@@ -1,0 +1,140 @@
+"""Decide what a subject can be asked: what a simplification proposes may make no sense."""
+
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+
+from purgatory_conformance.generation.channel_muting import world as channel_muting
+from purgatory_conformance.generation.memory_pool import world as memory_pool
+from purgatory_conformance.generation.timer.table import delays_are_offered
+from purgatory_conformance.reducing.fields import Operations, name_of, parts
+from purgatory_spec.operations import (
+    Add,
+    AddInside,
+    Operation,
+    ReleaseForeign,
+    Satisfy,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingProfile,
+    Executor,
+    Feature,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    NegativeDelay,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+
+def clock_goes_on(start_ms: int, operations: Iterable[Operation]) -> bool:
+    """Decide whether no operation sets the clock back."""
+    times = [start_ms, *(op.to_ms for op in operations if hasattr(op, "to_ms"))]
+    return times == sorted(times)
+
+
+def timer_is_usable(
+    configuration: TimerConfiguration, operations: Operations, profile: TimerProfile
+) -> bool:
+    """Decide whether the case ends, its delays are offered, and no fixed delay changes.
+
+    Whoever runs all that is due would never end where a task makes itself due at once.
+    """
+    if not clock_goes_on(configuration.start_ms, operations):
+        return False
+    if not delays_are_offered(operations, profile):
+        return False
+    if profile.executor is not Executor.STEPPED and not _comes_to_rest(configuration, operations):
+        return False
+    return Feature.CHANGE_DELAY in profile.features or _delays_agree(operations)
+
+
+def _delays_agree(operations: Operations) -> bool:
+    """Decide whether each task has one delay throughout, from outside and from inside."""
+    adds = [part for part in parts(operations) if isinstance(part, Add | AddInside)]
+    return len({add.task for add in adds}) == len({(add.task, add.delay_ms) for add in adds})
+
+
+def _comes_to_rest(configuration: TimerConfiguration, operations: Operations) -> bool:
+    """Decide whether no task makes itself due again at once, by its own run or by others'."""
+    makes_due: dict[str, set[str]] = {}
+    for add in (operation for operation in operations if isinstance(operation, Add)):
+        inside = [action for action in add.script if isinstance(action, AddInside)]
+        at_once = {each.task for each in inside if each.delay_ms < configuration.tick_ms}
+        makes_due.setdefault(add.task, set()).update(at_once)
+    try:
+        TopologicalSorter(makes_due).prepare()
+    except CycleError:
+        return False
+    return True
+
+
+def purgatory_is_usable(
+    configuration: PurgatoryConfiguration, operations: Operations, profile: PurgatoryProfile
+) -> bool:
+    """Decide whether keys, delays and names are such as a subject of the profile is asked for."""
+    if not clock_goes_on(configuration.start_ms, operations):
+        return False
+    for watch in (part for part in parts(operations) if isinstance(part, Watch | WatchInside)):
+        is_doubled = len(set(watch.keys)) < len(watch.keys)
+        if is_doubled and PurgatoryFeature.DUPLICATE_KEYS not in profile.features:
+            return False
+        if watch.delay_ms < 0 and profile.negative_delay is NegativeDelay.NOT_OFFERED:
+            return False
+    return PurgatoryFeature.REWATCH in profile.features or _names_are_introduced(operations)
+
+
+def _names_are_introduced(operations: Operations) -> bool:
+    """Decide whether only known operations are satisfied, and only unknown ones are watched."""
+    known: set[str] = set()
+    for operation in operations:
+        watches = [part for part in parts(operation) if isinstance(part, Watch | WatchInside)]
+        introduced = {each.operation for each in watches}
+        if known & introduced or (
+            isinstance(operation, Satisfy) and name_of(operation) not in known
+        ):
+            return False
+        known |= introduced | {name_of(operation)}
+    return True
+
+
+def memory_pool_is_usable(
+    configuration: MemoryPoolConfiguration, operations: Operations, profile: MemoryPoolProfile
+) -> bool:
+    """Decide whether such a pool is offered, and names mean what they should."""
+    if any(isinstance(op, ReleaseForeign) and op.size_bytes < 1 for op in operations):
+        return False
+    offered = memory_pool.is_offered(configuration, profile)
+    return offered and _can_be_asked(
+        memory_pool.MemoryPoolWorld(configuration, profile), operations
+    )
+
+
+def channel_muting_is_usable(
+    configuration: ChannelMutingConfiguration,
+    operations: Operations,
+    profile: ChannelMutingProfile,
+) -> bool:
+    """Decide whether such a server is offered, and names mean what they should.
+
+    What the world does not know is not asked about: a release or a response of a request that
+    it has not received, because another end of a poll is as right, may be left out later.
+    """
+    offered = channel_muting.is_offered(configuration, profile)
+    world = channel_muting.ChannelMutingWorld(configuration, profile)
+    return offered and _can_be_asked(world, operations)
+
+
+def _can_be_asked(
+    world: memory_pool.MemoryPoolWorld | channel_muting.ChannelMutingWorld, operations: Operations
+) -> bool:
+    for operation in operations:
+        if not world.can_be_asked(operation):
+            return False
+        world.apply(operation)
+    return True
