@@ -20,7 +20,6 @@ from purgatory_conformance.running.shrinking import (
 )
 from purgatory_conformance.running.ways_out import WayOut, ways_out
 from purgatory_conformance.subjects.subject import Subject, profile_of
-from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.case_judge import (
     BEYOND_DECLARED,

@@ -9,11 +9,9 @@ from purgatory_conformance.generation.channel_muting.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.channel_muting.world import needed
-from purgatory_judge.case_judge import CaseJudge, Judge
-from purgatory_judge.channel_muting.judge import ChannelMutingJudge
 from purgatory_conformance.reducing.usable import channel_muting_is_usable
-from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
-from purgatory_model.channel_muting import VARIANTS
+from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_judge.channel_muting.judged import JUDGED_CHANNEL_MUTING
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -43,11 +41,6 @@ CHANNEL_MUTING_SUPPORT = ComponentSupport(
     draft_of=ChannelMutingDraft,
     operations_of=draw_operations,
     is_usable=channel_muting_is_usable,
-    describe_operation=describe_channel_muting_operation,
-    describe_outcome=describe_channel_muting_outcome,
-    configuration_words=describe_channel_muting_configuration,
-    profile_words=describe_channel_muting_profile,
-    describe_state=describe_channel_muting_state,
     picture=lambda case, number: panel_picture(channel_muting_scene(case), number),
 )
-"""What the suite knows of a server's channels."""
+"""How cases of a server's channels are drawn, made simpler and pictured."""

@@ -9,11 +9,9 @@ from purgatory_conformance.generation.memory_pool.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_judge.case_judge import CaseJudge, Judge
-from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_conformance.reducing.usable import memory_pool_is_usable
-from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
-from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
+from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_judge.memory_pool.judged import JUDGED_MEMORY_POOL
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -41,11 +39,6 @@ MEMORY_POOL_SUPPORT = ComponentSupport(
     draft_of=MemoryPoolDraft,
     operations_of=draw_operations,
     is_usable=memory_pool_is_usable,
-    describe_operation=describe_memory_pool_operation,
-    describe_outcome=describe_memory_pool_outcome,
-    configuration_words=describe_memory_pool_configuration,
-    profile_words=describe_memory_pool_profile,
-    describe_state=describe_memory_pool_state,
     picture=lambda case, number: panel_picture(memory_pool_scene(case), number),
 )
-"""What the suite knows of the memory pool."""
+"""How cases of the memory pool are drawn, made simpler and pictured."""

@@ -12,12 +12,9 @@ from purgatory_conformance.generation.purgatory.table import (
     draw_purgatory_configuration,
     draw_purgatory_operations,
 )
-from purgatory_judge.case_judge import CaseJudge, Judge
-from purgatory_judge.purgatory.judge import PurgatoryJudge
 from purgatory_conformance.reducing.usable import purgatory_is_usable
-from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
-from purgatory_model.claims.purgatory_variants import VARIANTS
-from purgatory_model.purgatory_state import PurgatoryState
+from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_judge.purgatory.judged import JUDGED_PURGATORY
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.profiles import (
     Executor,
@@ -76,11 +73,6 @@ PURGATORY_SUPPORT = ComponentSupport(
     draft_of=PurgatoryDraft,
     operations_of=draw_purgatory_operations,
     is_usable=purgatory_is_usable,
-    describe_operation=describe_purgatory_operation,
-    describe_outcome=describe_purgatory_outcome,
-    configuration_words=describe_purgatory_configuration,
-    profile_words=describe_purgatory_profile,
-    describe_state=describe_purgatory_state,
     picture=lambda case, number: panel_picture(purgatory_scene(case), number),
 )
-"""What the suite knows of the purgatory."""
+"""How cases of the purgatory are drawn, made simpler and pictured."""

@@ -3,7 +3,7 @@
 Campaigns, shrinking and reports ask the component's ``Support``, which ``registry.support_of``
 finds. A component's module gives the parts in its own types; the methods take the types that all
 components share, and narrow them. Rules and judges are in ``purgatory_judge.registry``, words in
-``describing.registry``.
+``describing.steps``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -47,17 +47,6 @@ ConfigurationT = TypeVar("ConfigurationT", bound=Configuration)
 ProfileT = TypeVar("ProfileT", bound=Profile)
 
 
-@dataclass(frozen=True)
-class Asked(Generic[ConfigurationT, ProfileT]):
-    """What a judge is asked to judge; see ``ComponentSupport.judge``."""
-
-    configuration: ConfigurationT
-    profile: ProfileT
-    deviations: tuple[Deviation, ...]
-    forgetful: bool
-    state: object
-
-
 Drawn: TypeAlias = Callable[
     [ConfigurationT, ProfileT, Source, int, frozenset[str]], tuple[Operation, ...]
 ]
@@ -66,7 +55,7 @@ Drawn: TypeAlias = Callable[
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentSupport(Generic[ConfigurationT, ProfileT]):
-    """What the suite needs to know of one component."""
+    """The cases of one component, in the types of that component."""
 
     judged: JudgedComponent[ConfigurationT, ProfileT]
     """The component as its judge sees it."""
@@ -125,22 +114,8 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
         """Whether a subject of this profile can be asked the candidate."""
-        made_with, profile = self._narrowed(candidate.configuration, profile)
+        made_with, profile = self.judged.narrowed(candidate.configuration, profile)
         return self.is_usable(made_with, candidate.operations, profile)
-
-    def describe_configuration(self, configuration: Configuration) -> str:
-        """What the instance of a case was made with."""
-        return self.configuration_words(narrowed(configuration, self.configuration_type))
-
-    def describe_profile(self, profile: Profile) -> str:
-        """The declared choices that a reader needs in order to follow a case."""
-        return self.profile_words(narrowed(profile, self.profile_type))
-
-    def _narrowed(
-        self, configuration: Configuration, profile: Profile
-    ) -> tuple[ConfigurationT, ProfileT]:
-        made_with = narrowed(configuration, self.configuration_type)
-        return made_with, narrowed(profile, self.profile_type)
 
 
 Support: TypeAlias = ComponentSupport[Any, Any]

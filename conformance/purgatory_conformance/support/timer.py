@@ -18,14 +18,9 @@ from purgatory_conformance.generation.timer.table import (
     draw_configuration,
     draw_operations,
 )
-from purgatory_judge.case_judge import CaseJudge, Judge
-from purgatory_judge.real_clock_judge import RealClockJudge
-from purgatory_judge.timer.judge import TimerJudge
-from purgatory_judge.variant_judge import VariantJudge
 from purgatory_conformance.reducing.usable import timer_is_usable
-from purgatory_conformance.support.support import Asked, ComponentSupport, sibling_profiles
-from purgatory_model.claims.timer_variants import VARIANTS
-from purgatory_model.timer import TimerState
+from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_judge.timer.judged import JUDGED_TIMER
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.profiles import (
     Clock,
@@ -90,11 +85,6 @@ TIMER_SUPPORT = ComponentSupport(
     draft_of=TimerDraft,
     operations_of=_draw_operations,
     is_usable=timer_is_usable,
-    describe_operation=describe_timer_operation,
-    describe_outcome=lambda _, outcome: describe_timer_outcome(outcome),
-    configuration_words=describe_timer_configuration,
-    profile_words=describe_timer_profile,
-    describe_state=describe_timer_state,
     picture=lambda case, number: wheel_picture(scene_of(case), case.divergence, number),
 )
-"""What the suite knows of the timer."""
+"""How cases of the timer are drawn, made simpler and pictured."""

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
-from purgatory_judge.components import narrowed
 from purgatory_conformance.generation.purgatory.table import PurgatoryDraft
 from purgatory_conformance.generation.purgatory.tries import changes_a_long_list
 from purgatory_conformance.generation.source import SeededSource
@@ -24,6 +23,7 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_impl.chunks import CHUNK, Chunk
+from purgatory_judge.components import narrowed
 from purgatory_spec.operations import (
     Advance,
     Answer,

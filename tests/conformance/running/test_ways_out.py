@@ -113,7 +113,7 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     judge, judged = JudgedComponent.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
 
     def counted(
-        self: ComponentSupport[Any, Any],
+        self: JudgedComponent[Any, Any],
         configuration: Configuration,
         profile: Profile,
         deviations: tuple[Deviation, ...],

@@ -15,6 +15,7 @@ from purgatory_judge.components import narrowed
 from purgatory_spark.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add
+from purgatory_spec.profiles import Profile
 
 
 def drawing_of(

@@ -10,7 +10,6 @@ from typing import Literal
 
 import msgspec
 
-from purgatory_judge.components import narrowed
 from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
 from purgatory_conformance.subjects.bundled.timer import (
     ScriptFailure,

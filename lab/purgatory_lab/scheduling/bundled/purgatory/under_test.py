@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_lab.scheduling.history import RecordedHistory
-from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
 from purgatory_impl import (
     DelayedOperation,
