@@ -5,6 +5,8 @@ import pytest
 from purgatory_assurance.stress.hunting import hunt
 from purgatory_assurance.stress.races import RACES, Race
 
+pytestmark = pytest.mark.verify
+
 BUDGET = 150
 """Rounds in which a race has to be found; most take one or two."""
 

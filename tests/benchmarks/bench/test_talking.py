@@ -9,6 +9,8 @@ from purgatory_bench.bench.talking import Broken, Declined, PeerProcess, Start
 
 from .peers import peer, start
 
+pytestmark = pytest.mark.verify
+
 REQUEST: dict[str, int | float | str] = {
     "measure": "hot/virtual",
     "pending": 10,

@@ -24,6 +24,8 @@ from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import read_file
 
+pytestmark = pytest.mark.verify
+
 THREADS = 4
 
 
