@@ -142,7 +142,7 @@ def test_a_changed_entry_of_the_manifest_is_refused(
 @pytest.mark.parametrize(
     ("package", "file"),
     [
-        pytest.param("purgatory_model", "memory_pool.py", id="a model"),
+        pytest.param("purgatory_model", "concurrent/memory_pool/model.py", id="a model"),
         pytest.param("purgatory_tla", "bindings/memory_pool.py", id="a binding"),
     ],
 )
