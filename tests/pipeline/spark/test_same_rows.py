@@ -38,7 +38,7 @@ def compared(row: Row) -> Row:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [20, pytest.param(200, marks=pytest.mark.verify)])
+@pytest.mark.parametrize("number", [40, pytest.param(200, marks=pytest.mark.verify)])
 def test_rows_of_all_engines_are_the_same_and_as_planted(
     number: int, spark: "SparkSession", tmp_path: Path
 ) -> None:
