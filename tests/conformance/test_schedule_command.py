@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_lab.commands import schedule
+from purgatory_lab.commands import schedule as schedule_command
 from purgatory_lab.scheduling.bundled.scenarios import SCENARIOS
 from purgatory_lab.scheduling.bundled.seeded_races import SEEDED_RACES
 from tests.conformance.command import purgatory

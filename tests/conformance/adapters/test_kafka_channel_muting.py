@@ -13,7 +13,7 @@ from purgatory_conformance.subjects.kafka import KafkaMode
 from .adapter_process import Adapter, Reply, started
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 UNKNOWN = {"rejected": "unknown_name", "detail": "purgatory.adapter.kafka.UnknownName"}
 

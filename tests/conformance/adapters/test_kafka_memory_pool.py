@@ -13,7 +13,7 @@ from purgatory_conformance.subjects.kafka import KafkaMode
 from .adapter_process import Adapter, Reply, started
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 LARGEST_LONG = str(2**63 - 1)
 FEATURES = [

@@ -12,7 +12,7 @@ from purgatory_conformance.subjects.kafka import broker_findings_command, muting
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 from .releases import releases
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.verify, pytest.mark.java]
 
 
 def run(command: tuple[str, ...], seconds: float) -> "subprocess.CompletedProcess[str]":

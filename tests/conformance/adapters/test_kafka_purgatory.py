@@ -9,7 +9,7 @@ from purgatory_conformance.subjects.kafka import KafkaMode
 from .adapter_process import Adapter, Reply, started
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 SCRIPT_FAILURE = "purgatory.adapter.kafka.ScriptFailure"
 REJECTED_EXECUTION = "java.util.concurrent.RejectedExecutionException"

@@ -43,6 +43,8 @@ from purgatory_impl import Task
 from purgatory_impl.walks import Walk
 from purgatory_impl.wheel import Wheel
 
+pytestmark = pytest.mark.verify
+
 SIZE = 6_400
 """Six holds of a pass and a part of one; a hundred entries for each shard."""
 

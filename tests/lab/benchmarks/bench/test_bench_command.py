@@ -13,6 +13,8 @@ from purgatory_conformance.command_line import Problem
 from .peers import SCRIPT
 from .test_goals import expiring
 
+pytestmark = pytest.mark.verify
+
 
 def said(*words: str | Path) -> Result:
     return CliRunner().invoke(bench, [*map(str, words)])

@@ -16,6 +16,8 @@ from purgatory_lab.benchmarks.network.tables import regions
 from purgatory_conformance.command_line import Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
 
+pytestmark = pytest.mark.verify
+
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 FILE = REFERENCE / "results" / "network.json"
 

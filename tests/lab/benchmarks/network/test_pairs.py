@@ -9,6 +9,8 @@ from purgatory_lab.benchmarks.network.messages import Load, Serve
 from purgatory_lab.benchmarks.network.pairs import measure
 from purgatory_conformance.command_line import Problem
 
+pytestmark = pytest.mark.verify
+
 PYTHON = sys.executable
 
 
