@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # What `make check` tests: the state machines, rules, model, implementation, judges and every mutant.
 CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl judge conformance/specimens conformance/generation)
 
-.PHONY: conformance bench wheel-compiled check test test-large test-pythons mutation tla-large lint docs format clean
+.PHONY: conformance bench wheel-compiled check test verify record test-large test-pythons mutation tla-large lint docs format clean
 
 # The core: what it takes to judge. Everything else comes with .ready.
 $(VENV)/.core: pyproject.toml constraints.txt
@@ -40,15 +40,21 @@ lint: $(VENV)/.ready  ## style, import rules, types
 	$(BIN)/mypy
 
 check: lint  ## what a change needs to know, in three minutes
-	$(PYTEST) -m "not slow and not java and not large" $(CHECKED)
+	$(PYTEST) -m "not slow and not java" $(CHECKED)
 	$(BIN)/purgatory check bundled --suite quick
 
-test: lint  ## everything: lint, types, tests, documentation
-	$(PYTEST) --durations=50
+test: lint  ## what a merge requires, in twelve minutes: lint, types, tests, documentation
+	$(PYTEST) --durations=25
+
+verify: $(VENV)/.ready  ## the rest: the record, packages, other systems, servers, clusters, clocks
+	$(PYTEST) --durations=25 -m verify
+
+record: $(VENV)/.ready  ## tests/tla/record.jsonl: results of TLC for what has changed
+	$(BIN)/python -m tests.tla.record
 
 test-large: $(VENV)/.ready  ## the long forms of tests, other examples, then the TLA+ models that `tla-large` names
 	$(PYTEST) -m large
-	$(PYTEST) -m "not java and not large" --hypothesis-profile=exploring $(CHECKED)
+	$(PYTEST) -m "not java and (verify or not verify)" --hypothesis-profile=exploring $(CHECKED)
 	$(BIN)/purgatory tla check --large
 
 test-pythons: $(VENV)/.ready  ## the core on every CPython from 3.11 to 3.14 that is found

@@ -63,7 +63,7 @@ def pythons(session: nox.Session) -> None:
     workers = os.environ.get("WORKERS", "2")
     chosen = [
         "-m",
-        "not java and not large",
+        "not java and (verify or not verify)",
         "-n",
         workers,
         "--dist",

@@ -31,7 +31,14 @@ hypothesis.settings.load_profile("tests")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-_LEFT_OUT = pytest.StashKey[int]()
+_LEFT_OUT = pytest.StashKey[dict[str, int]]()
+
+
+_LEFT_OUT_IN_WORDS = {
+    "record": "from the record: {} results of TLC; `make verify` establishes them anew",
+    "verify": "left out: {} tests of other systems, clocks and packages; `make verify` runs them",
+    "large": "left out: {} large; `make test-large` runs them",
+}
 
 
 class _Worker(Protocol):
@@ -54,7 +61,7 @@ def _quick_collector() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not asked for, and what cannot run here."""
-    _leave_large_out(config, items)
+    _leave_out(config, items)
     _skip_without_java(items)
     _skip_without_browser(items)
     _skip_if_compiled(items)
@@ -62,13 +69,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
 
 
-def _leave_large_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect large tests, unless the expression of ``-m`` speaks of them."""
-    large = [item for item in items if item.get_closest_marker("large")]
-    if large and "large" not in config.option.markexpr:
-        config.hook.pytest_deselected(items=large)
-        items[:] = [item for item in items if not item.get_closest_marker("large")]
-        config.stash[_LEFT_OUT] = len(large)
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect large tests and those of `make verify`, unless the expression of `-m` names them."""
+    left_out = {"large": 0, "verify": 0, "record": 0}
+    gone: list[pytest.Item] = []
+    for item in items:
+        if item.get_closest_marker("large"):
+            why = "large"
+        elif marker := item.get_closest_marker("verify"):
+            why = "record" if marker.kwargs.get("recorded") else "verify"
+        else:
+            continue
+        # The long form of a test of `make verify` is large alone.
+        if ("large" if why == "large" else "verify") not in config.option.markexpr:
+            gone.append(item)
+            left_out[why] += 1
+    if gone:
+        config.hook.pytest_deselected(items=gone)
+        items[:] = [item for item in items if item not in set(gone)]
+    config.stash[_LEFT_OUT] = left_out
 
 
 def _skip_if_compiled(items: list[pytest.Item]) -> None:
@@ -113,13 +132,13 @@ def _tools_of(item: pytest.Item) -> tuple[str, ...]:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In a worker of pytest-xdist, which alone collects: say how many were left out."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        output["left_out"] = session.config.stash.get(_LEFT_OUT, 0)
+        output["left_out"] = session.config.stash.get(_LEFT_OUT, {})
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: _Worker) -> None:
     """In the process that reports: all workers collect the same, so that any of them will do."""
-    node.config.stash[_LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[_LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
 
 
 def pytest_terminal_summary(
@@ -136,8 +155,10 @@ def pytest_terminal_summary(
                 legs[leg] = legs.get(leg, 0) + 1
     words = (f"{leg} {count} ({seconds[leg]:.0f} s)" for leg, count in sorted(legs.items()))
     terminalreporter.write_line(f"legs: {', '.join(words)}")
-    if left_out := config.stash.get(_LEFT_OUT, 0):
-        terminalreporter.write_line(f"left out: {left_out} large; `make test-large` runs them")
+    left_out = config.stash.get(_LEFT_OUT, {})
+    for why, said in _LEFT_OUT_IN_WORDS.items():
+        if count := left_out.get(why, 0):
+            terminalreporter.write_line(said.format(count))
 
 
 def _leg_of(report: pytest.TestReport) -> str:

@@ -1,5 +1,7 @@
 """Generated cases, and subjects that are judged by them, whatever their component is."""
 
+from functools import lru_cache
+
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
@@ -19,6 +21,7 @@ MOST_STEPS = {
 """Of a case that is reduced to what breaks one rule; a channel takes three steps until it waits."""
 
 
+@lru_cache(maxsize=10_000)
 def drawn(
     component: Component,
     profile: Profile,
@@ -27,7 +30,7 @@ def drawn(
     most: int = 50,
     wanted: frozenset[str] = frozenset(),
 ) -> Candidate:
-    """The generated case of a seed."""
+    """Return the generated case of a seed: the same for all subjects of one profile."""
     support, source = support_of(component), SeededSource(seed)
     configuration = support.draw_configuration(profile, source, wanted)
     operations = support.draw_operations(configuration, profile, source, most=most, wanted=wanted)

@@ -18,6 +18,8 @@ import pytest
 
 from tests.conformance.command import SCRIPT
 
+pytestmark = pytest.mark.verify
+
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = ROOT / "action.yml"
 BASH = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"]

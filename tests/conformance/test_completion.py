@@ -11,6 +11,8 @@ from purgatory_conformance.specimens.mutants import mutants
 from purgatory_spec.requirements import all_requirements
 from tests.conformance.command import SCRIPT
 
+pytestmark = pytest.mark.verify
+
 MOST_MODULES = 300
 """Nearly all of what a shell waits for is imports: with all of the suite there are 700."""
 

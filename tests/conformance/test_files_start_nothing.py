@@ -19,6 +19,8 @@ from purgatory_spec.profiles import Component
 from purgatory_spec.resources import specification_folder
 from tests.conformance.command import SCRIPT, purgatory, purgatory_process
 
+pytestmark = pytest.mark.verify
+
 CASE = specification_folder() / "vectors" / "timer" / "across-zero.jsonl"
 BUILT_IN = ("bundled", "bundled-", "mutant:", "profile:")
 

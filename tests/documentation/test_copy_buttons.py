@@ -12,7 +12,7 @@ from tests.conformance.reporting.browser import open_page
 from .code_blocks import ROOT
 from .test_site import build
 
-pytestmark = [pytest.mark.documentation, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.documentation, pytest.mark.browser, pytest.mark.slow]
 
 ORIGIN = "http://localhost"
 """Of the pages, which come from files: a browser lets pages of this origin copy."""

@@ -13,7 +13,7 @@ from purgatory_spec.resources import specification_folder
 
 from .code_blocks import ROOT
 
-pytestmark = pytest.mark.documentation
+pytestmark = [pytest.mark.verify, pytest.mark.documentation]
 
 PAGE = ROOT / "docs" / "reference" / "kafkas-own-tests.md"
 RELEASE = "4.3.0"

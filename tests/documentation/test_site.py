@@ -15,7 +15,7 @@ from purgatory_spec.requirements import requirements
 
 from .code_blocks import ROOT
 
-pytestmark = [pytest.mark.documentation, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.documentation, pytest.mark.slow]
 
 ANNOTATED = (
     *("kafka_timer", "timing_wheel", "pending_tasks", "arithmetic"),

@@ -8,7 +8,10 @@ import pytest
 
 PROGRAM = Path(__file__).with_name("interrupted_program.py")
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of a timer are of POSIX")
+pytestmark = [
+    pytest.mark.verify,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of a timer are of POSIX"),
+]
 
 
 def run(*options: str) -> subprocess.CompletedProcess[str]:

@@ -15,9 +15,12 @@ import pytest
 
 import purgatory_impl
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 13), reason="until Python 3.12 Ctrl-C is looked for behind the jump"
-)
+pytestmark = [
+    pytest.mark.verify,
+    pytest.mark.skipif(
+        sys.version_info < (3, 13), reason="until Python 3.12 Ctrl-C is looked for behind the jump"
+    ),
+]
 
 SOURCES = Path(purgatory_impl.__file__).parent
 

@@ -25,7 +25,7 @@ from .threads import (
     through_while_held,
 )
 
-pytestmark = pytest.mark.usefixtures("no_thread_left")
+pytestmark = [pytest.mark.verify, pytest.mark.usefixtures("no_thread_left")]
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -27,7 +27,7 @@ from purgatory_impl.clocks import Clock
 
 from .threads import LONG_S, Sleeps, in_threads, let_others_run, through_while_held
 
-pytestmark = pytest.mark.usefixtures("no_thread_left")
+pytestmark = [pytest.mark.verify, pytest.mark.usefixtures("no_thread_left")]
 
 
 # The reaper, exactly

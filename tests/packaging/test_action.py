@@ -7,7 +7,7 @@ import pytest
 
 from tests.packaging.wheels import ROOT, run
 
-pytestmark = [pytest.mark.package, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.package, pytest.mark.slow]
 
 UVX = Path(sys.prefix) / "bin" / "uvx"
 ACTION = ROOT / "action.yml"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.packaging.wheels import ROOT, run
 
-pytestmark = [pytest.mark.package, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.package, pytest.mark.slow]
 
 PAGE = (ROOT / "docs/how-to/install.md").read_text(encoding="utf-8")
 PIPX = "pipx==1.18.4"

@@ -14,7 +14,7 @@ import pytest
 
 from tests.packaging.wheels import NOT_COPIED, ROOT, run
 
-pytestmark = [pytest.mark.package, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.package, pytest.mark.slow]
 
 UVX = Path(sys.prefix) / "bin" / "uvx"
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))

@@ -22,7 +22,7 @@ from tests.packaging.wheels import (
     scripts,
 )
 
-pytestmark = [pytest.mark.package, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.package, pytest.mark.slow]
 
 JUNK = (
     "conformance/adapters/kafka/target/lib/some.jar",

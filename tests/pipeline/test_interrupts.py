@@ -6,6 +6,8 @@ import pytest
 
 from purgatory_traces.engines.interrupts import remembered_interrupt
 
+pytestmark = pytest.mark.verify
+
 
 @pytest.fixture(autouse=True)
 def as_in_a_terminal() -> None:

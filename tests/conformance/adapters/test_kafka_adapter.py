@@ -18,7 +18,7 @@ from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 from .adapter_process import WORK_FOLDER, Adapter, Reply, need_java_and_maven, started
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 VERSIONS = releases("4.4.0", "4.0.0")
 LARGEST_LONG = 2**63 - 1

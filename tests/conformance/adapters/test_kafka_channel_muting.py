@@ -12,7 +12,7 @@ from purgatory_conformance.subjects.kafka import KafkaMode
 from .adapter_process import Adapter, Reply, started
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.8.2"))

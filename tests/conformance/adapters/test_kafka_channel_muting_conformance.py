@@ -15,7 +15,7 @@ from .adapter_process import WORK_FOLDER, need_java_and_maven
 from .kafka_campaign import Falsify, judged
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 DEVIATIONS = {"MUTING-BUFFERED", "MUTING-NOT-IDLE", "MUTING-NOT-WITH-MEMORY"}
 

@@ -12,7 +12,7 @@ from purgatory_spec.profiles import Component
 from .kafka_campaign import Falsify, judged
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 DEVIATIONS = {"TIMER-LARGEST-DELAY", "TIMER-NEGATIVE-CLOCK", "TIMER-SHUTDOWN-CLOSED"}
 

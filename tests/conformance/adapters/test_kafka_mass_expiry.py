@@ -11,7 +11,7 @@ from purgatory_conformance.subjects.kafka import mass_expiry_command
 
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 
 def rounds_of(operations: int, rounds: int = 1) -> list[dict[str, int]]:

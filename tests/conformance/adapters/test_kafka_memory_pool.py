@@ -12,7 +12,7 @@ from purgatory_conformance.subjects.kafka import KafkaMode
 from .adapter_process import Adapter, Reply, started
 from .releases import releases
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 FEATURES = [
     "strict",

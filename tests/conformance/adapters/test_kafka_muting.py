@@ -12,7 +12,7 @@ from purgatory_lab.benchmarks.kafka_muting import BROKER_SCENARIOS, SCENARIO_SEC
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 from .releases import releases
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.verify, pytest.mark.java]
 
 
 def run(command: tuple[str, ...], seconds: float) -> "subprocess.CompletedProcess[str]":

@@ -21,7 +21,7 @@ from purgatory_tla.resources import modules_folder
 
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 SETTINGS = Settings(modules_folder(), jar=wheel_jar())
 

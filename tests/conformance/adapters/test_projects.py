@@ -19,6 +19,8 @@ from tests.conformance.command import SCRIPT
 
 from .adapter_process import WORK_FOLDER
 
+pytestmark = pytest.mark.verify
+
 FETCH = {
     "go": ("go", "mod", "download"),
     "rust": ("cargo", "fetch", "--quiet"),

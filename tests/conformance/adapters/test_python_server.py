@@ -22,6 +22,8 @@ from tests.conformance.command import purgatory
 
 from .adapter_process import Adapter
 
+pytestmark = pytest.mark.verify
+
 TEMPLATE = adapter_folder("python-server")
 PAGES = Path(__file__).resolve().parents[3] / "docs/how-to"
 

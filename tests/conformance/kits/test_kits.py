@@ -76,8 +76,8 @@ KITS = {
         "heap.peek().dueTick() < nowMs",
     ),
 }
-SLOW = {Language.GO: [pytest.mark.slow], Language.RUST: [pytest.mark.slow]}
-SLOW[Language.JAVA] = [pytest.mark.slow, pytest.mark.java]
+SLOW = {each: [pytest.mark.verify, pytest.mark.slow] for each in (Language.GO, Language.RUST)}
+SLOW[Language.JAVA] = [pytest.mark.verify, pytest.mark.slow, pytest.mark.java]
 EACH = [pytest.param(kit, id=each.value, marks=SLOW.get(each, [])) for each, kit in KITS.items()]
 LARGE_BUT_PYTHON = [
     pytest.param(
@@ -269,6 +269,7 @@ def test_a_project_finds_out_what_it_keeps_too_long(kit: Kit, tmp_path: Path) ->
     assert failed(output) - {"every rule holds"} == TESTS, output
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.java
 def test_a_timer_on_the_real_clock_finds_out_what_it_keeps_too_long(tmp_path: Path) -> None:

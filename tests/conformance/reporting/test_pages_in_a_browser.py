@@ -19,7 +19,7 @@ from purgatory_spec.messages import Implementation
 from .browser import faults
 from .conftest import MakeResults, never_expires
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.browser, pytest.mark.slow]
 
 FaultsOf = Callable[[str], list[str]]
 

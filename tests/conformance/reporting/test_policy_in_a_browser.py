@@ -25,7 +25,7 @@ from purgatory_traces.summary.summary import Summary
 from tests.pipeline.linearizability.test_linearize_command import ONE_BYTE, WRONG
 from tests.pipeline.linearizability.traces import found_of, located
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.browser, pytest.mark.slow]
 
 _STORY = Narrative(
     title="A story",

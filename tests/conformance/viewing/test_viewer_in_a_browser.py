@@ -16,7 +16,7 @@ from purgatory_spec.profiles import TimerConfiguration
 from ..reporting.browser import faults
 from .test_runs import WHEEL, case_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.browser, pytest.mark.slow]
 
 Shown = dict[str, Any]
 

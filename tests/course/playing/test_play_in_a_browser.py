@@ -8,7 +8,7 @@ from purgatory_course.playing.page import play_page
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne
 from tests.conformance.reporting.browser import faults_of_what_is_shown, shown
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.browser, pytest.mark.slow]
 
 HTML = str(play_page())
 

@@ -10,7 +10,7 @@ from purgatory_course.teaching.sheet import sheet_page
 from purgatory_course.teaching.slides import slides_page
 from tests.conformance.reporting.browser import faults, shown
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.browser, pytest.mark.slow]
 
 SLIDES = str(slides_page(lessons()))
 

@@ -50,7 +50,7 @@ from tests.examples.broker.running import (
 )
 from tests.impl.network.wire import frame
 
-pytestmark = pytest.mark.usefixtures("no_long_wait")
+pytestmark = [pytest.mark.verify, pytest.mark.usefixtures("no_long_wait")]
 both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 
 

@@ -23,7 +23,7 @@ from tests.examples.broker.running import (
 )
 from tests.impl.network.wire import frame
 
-pytestmark = pytest.mark.usefixtures("no_long_wait")
+pytestmark = [pytest.mark.verify, pytest.mark.usefixtures("no_long_wait")]
 
 REST = {
     "memory_pool_available_bytes": 10_000,

@@ -4,9 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.benchmarks.conformance_throughput import Measured, table
+
+pytestmark = pytest.mark.verify
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 

@@ -7,6 +7,8 @@ from click.testing import CliRunner
 
 from purgatory_lab.benchmarks.kafka_muting import main
 
+pytestmark = pytest.mark.verify
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),

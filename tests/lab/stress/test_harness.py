@@ -21,6 +21,8 @@ from purgatory_lab.stress.harness import (
 from purgatory_lab.stress.hunting import Hunt
 from purgatory_lab.stress.leaks import counted_log_errors, impl_objects, judge_leaks
 
+pytestmark = pytest.mark.verify
+
 
 def test_the_interpreter_is_put_back() -> None:
     before = (sys.getswitchinterval(), gc.get_threshold())

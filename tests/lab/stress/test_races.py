@@ -5,6 +5,8 @@ import pytest
 from purgatory_lab.stress.hunting import hunt
 from purgatory_lab.stress.races import RACES, Race
 
+pytestmark = pytest.mark.verify
+
 BUDGET = 150
 """Rounds in which a race has to be found; most take one or two."""
 

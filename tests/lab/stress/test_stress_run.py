@@ -4,6 +4,8 @@ import pytest
 
 from purgatory_lab.stress.stress_run import COMPONENTS, StressRun, stress
 
+pytestmark = pytest.mark.verify
+
 ROUNDS = {"purgatory": 12, "timer": 9, "memory_pool": 12}
 TIMES = 20
 """How many times as many rounds the long form has, each seed for itself."""

@@ -15,7 +15,7 @@ from purgatory_lab.studies.tables import read_parquet
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 DESIGNS: tuple[DesignName, ...] = ("old", "weak", "bundled-exact")
 

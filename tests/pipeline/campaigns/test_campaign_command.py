@@ -14,6 +14,8 @@ from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
 from .judging_runs import manifest, rows
 
+pytestmark = pytest.mark.verify
+
 SECONDS = 900
 
 

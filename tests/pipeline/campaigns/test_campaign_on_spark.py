@@ -14,7 +14,7 @@ from .judging_runs import HERE, manifest, rows, run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

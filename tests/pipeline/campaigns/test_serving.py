@@ -22,6 +22,8 @@ from purgatory_spec.profiles import TimerConfiguration
 
 from .judging_runs import HERE
 
+pytestmark = pytest.mark.verify
+
 
 @contextmanager
 def served(word: str, tmp_path: Path, seconds: float = 300.0) -> Iterator[Subject]:

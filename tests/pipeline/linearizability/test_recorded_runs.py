@@ -24,6 +24,8 @@ from purgatory_traces.results.rows import QuarantineRow
 from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.sources import read_file
 
+pytestmark = pytest.mark.verify
+
 THREADS = 4
 
 

@@ -12,6 +12,8 @@ from tests.documentation.code_blocks import ROOT, blocks_of
 
 from .recordings import verdict
 
+pytestmark = pytest.mark.verify
+
 PAGE = ROOT / "docs" / "how-to" / "emit-traces.md"
 PROGRAMS = Path(__file__).parent / "emitters"
 LIE_MS = 200

@@ -21,6 +21,8 @@ from tests.pipeline.processes import PURGATORY, may_be_interrupted
 
 from .recordings import LONG_S, lines, verdict
 
+pytestmark = pytest.mark.verify
+
 COMPONENTS = ["timer", "purgatory", "memory-pool"]
 
 

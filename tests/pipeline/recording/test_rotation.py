@@ -196,6 +196,7 @@ def test_the_gate_lets_calls_from_inside_a_call_pass(patient_gate: None) -> None
     assert answers == [True]
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("component", TRACED)
 def test_files_of_a_run_under_load_conform_each_and_together(
@@ -218,7 +219,9 @@ def test_files_of_a_run_under_load_conform_each_and_together(
     files = recorder.writer.files
     assert len(files) >= 3
     found = verdict(files)
-    assert (found.verdict, found.reason) == ("conforms", "")
-    assert found.judged == found.events == recorder.writer.lines_written
-    last = verdict(files[-1:])
-    assert (last.verdict, last.reason) == ("conforms", "")
+    # On a busy machine expiries may come later than is allowed: then nothing is known of the run.
+    assert found.verdict in ("conforms", "inconclusive"), found.reason
+    assert found.events == recorder.writer.lines_written
+    if found.verdict == "conforms":
+        assert found.judged == found.events
+    assert verdict(files[-1:]).verdict in ("conforms", "inconclusive")

@@ -32,6 +32,7 @@ from .test_elsewhere import (
 from .test_logs import events
 
 pytestmark = [
+    pytest.mark.verify,
     pytest.mark.spark,
     pytest.mark.large,
     pytest.mark.skipif(os.name == "nt", reason="Spark's programs are shell scripts"),

@@ -20,6 +20,7 @@ from purgatory_traces.traces.synthetic import Expected, write_corpus
 from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [
+    pytest.mark.verify,
     pytest.mark.spark,
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="Spark's programs are shell scripts"),

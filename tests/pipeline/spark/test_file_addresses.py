@@ -18,7 +18,7 @@ from purgatory_traces.traces.synthetic import run_lines
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 
 def test_files_are_compared_with_the_digests_beside_them(

@@ -16,7 +16,7 @@ from purgatory_spec.profiles import Component
 from purgatory_traces.traces.synthetic import run_lines
 from tests.pipeline.processes import PURGATORY
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 OURS = re.compile(r"\S+Z [A-Z]+ purgatory_traces\.(\S+): (.+)")
 JOBS = ["judge runs", "fetch summaries", "write verdicts"]

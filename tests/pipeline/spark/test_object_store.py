@@ -15,7 +15,7 @@ from .corpora import NAMES, write_shuffled
 from .stored_results import ask, assert_rows_as_local, fetched, jars_of
 from .test_elsewhere import environment, free_port, run, spark_submit
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 
 STORE = "moto[server,s3]==5.2.5"
 """Run by uvx, in an environment of its own: it wants other versions than the pinned ones."""

@@ -24,7 +24,7 @@ from .corpora import checked_on_spark
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 FILES, RUNS, EVENTS = 4, 40, 500
 

@@ -17,7 +17,7 @@ from purgatory_spark.engine.progress import jobs_of, run_watched
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

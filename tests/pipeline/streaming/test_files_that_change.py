@@ -18,7 +18,7 @@ from tests.pipeline.streaming.watched import watched
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture

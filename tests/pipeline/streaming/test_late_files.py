@@ -13,7 +13,7 @@ from tests.pipeline.streaming.watched import watched
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 A_YEAR_SECONDS = 365 * 24 * 3600
 

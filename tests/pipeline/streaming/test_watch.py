@@ -20,7 +20,7 @@ from purgatory_traces.traces.synthetic import run_lines, write_corpus
 from tests.pipeline.processes import PURGATORY
 from tests.pipeline.streaming.watched import rows_of, write_records
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
 FILES = 4
 DEADLINE_SECONDS = 900

@@ -50,7 +50,10 @@ def own_pairs(path: Path, module: str, numbering: Numbering) -> set[tuple[int, i
 
 @pytest.mark.java
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALLEST)
+@pytest.mark.parametrize(
+    "name",
+    [SMALLEST[0], *(pytest.param(name, marks=pytest.mark.verify) for name in SMALLEST[1:])],
+)
 def test_a_history_has_the_states_and_steps_of_its_module(name: str, tmp_path: Path) -> None:
     """
     Given a history module and the module that it extends, with the same constants

@@ -19,14 +19,15 @@ from purgatory_tla.comparing.comparing import (
 from purgatory_tla.comparing.report import told
 from purgatory_tla.resources import modules_folder
 
+from ..record import REPORTED_AND_RECORDED, agree_with_the_record, found_by_comparison, marks_of
+
 REPORTED = reported_bindings()
 SMALL = small_bindings()
-IN_EVERY_RUN = ("memory-pool-strict", "purgatory-proposal-two-keys")
-"""The others take longer; of their components the small pairs are compared in every run."""
 
 
-def equal(found: Comparison) -> None:
+def equal(name: str, found: Comparison) -> None:
     assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
+    agree_with_the_record("comparison", name, found_by_comparison(found))
 
 
 @pytest.mark.java
@@ -34,7 +35,9 @@ def equal(found: Comparison) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in IN_EVERY_RUN else pytest.mark.large)
+        pytest.param(name, marks=marks_of("comparison", name))
+        if name in REPORTED_AND_RECORDED
+        else pytest.param(name, marks=pytest.mark.large)
         for name in REPORTED
     ],
 )
@@ -45,13 +48,15 @@ def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
     Then they have the same states and the same steps with their arguments, as many as reported
     """
     found = compare(REPORTED[name])
-    equal(found)
+    equal(name, found)
     assert (found.states, found.edges) == (FIGURES[name].states, FIGURES[name].edges)
 
 
 @pytest.mark.java
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks_of("comparison", name)) for name in SMALL]
+)
 def test_a_small_pair_is_equal(name: str) -> None:
     """
     Given a small binding
@@ -59,7 +64,7 @@ def test_a_small_pair_is_equal(name: str) -> None:
     Then they have the same states and the same steps with their arguments
     """
     found = compare(SMALL[name], CompareSettings(modules_folder(), java_options=QUICK))
-    equal(found)
+    equal(name, found)
 
 
 def test_the_figures_are_those_of_the_reported_bindings() -> None:

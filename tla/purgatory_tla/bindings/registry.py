@@ -19,9 +19,10 @@ from purgatory_tla.bindings.purgatory import exact as purgatory_exact
 from purgatory_tla.bindings.purgatory import proposal as purgatory_proposal
 from purgatory_tla.comparing.binding import Binding
 
-_Made = Callable[[], Binding[Any]]
+Made = Callable[[], Binding[Any]]
+"""Makes a binding; its module is that of the binding's sources."""
 
-_REPORTED: tuple[_Made, ...] = (
+REPORTED: tuple[Made, ...] = (
     timer.binding,
     timer.rounding_up_binding,
     timing_wheel.binding,
@@ -44,7 +45,7 @@ _REPORTED: tuple[_Made, ...] = (
     channel_muting.released_binding,
     channel_muting.two_threads_binding,
 )
-_SMALL: tuple[_Made, ...] = (
+SMALL: tuple[Made, ...] = (
     timer.small_binding,
     timer.small_rounding_up_binding,
     timing_wheel.small_binding,
@@ -74,14 +75,14 @@ _SMALL: tuple[_Made, ...] = (
 
 def reported_bindings() -> dict[str, Binding[Any]]:
     """The instances that are compared by default."""
-    return _by_name(_REPORTED)
+    return _by_name(REPORTED)
 
 
 def small_bindings() -> dict[str, Binding[Any]]:
     """Smaller instances of the same modules."""
-    return _by_name(_SMALL)
+    return _by_name(SMALL)
 
 
-def _by_name(made: tuple[_Made, ...]) -> dict[str, Binding[Any]]:
+def _by_name(made: tuple[Made, ...]) -> dict[str, Binding[Any]]:
     every = [make() for make in made]
     return {each.name: each for each in every}

@@ -9,6 +9,8 @@ from purgatory_impl import InvalidConfiguration, NoKeys, PurgatoryClosed, Virtua
 from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
 from tests.lab.benchmarks.baselines.waiting import Waiting
 
+pytestmark = pytest.mark.verify
+
 
 def purgatory_of(
     purge_interval: int = 1000, *, purge_after_each: bool = False

@@ -17,6 +17,8 @@ from purgatory_lab.stress.harness import (
 )
 from tests.lab.benchmarks.baselines.waiting import Waiting
 
+pytestmark = pytest.mark.verify
+
 THREADS = 4
 OPERATIONS = 400
 KEYS = [f"key-{number}" for number in range(5)]

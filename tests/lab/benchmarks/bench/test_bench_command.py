@@ -13,6 +13,8 @@ from purgatory_lab.benchmarks.bench.results import read_results, write_results
 from .peers import SCRIPT
 from .test_goals import expiring
 
+pytestmark = pytest.mark.verify
+
 
 def said(*words: str | Path) -> Result:
     return CliRunner().invoke(bench, [*map(str, words)])

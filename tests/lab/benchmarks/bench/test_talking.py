@@ -9,6 +9,8 @@ from purgatory_lab.benchmarks.bench.talking import Broken, Declined, PeerProcess
 
 from .peers import peer, start
 
+pytestmark = pytest.mark.verify
+
 REQUEST: dict[str, int | float | str] = {
     "measure": "hot/virtual",
     "pending": 10,

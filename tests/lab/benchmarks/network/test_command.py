@@ -16,6 +16,8 @@ from purgatory_lab.benchmarks.network.messages import Load
 from purgatory_lab.benchmarks.network.results import read_network_results
 from purgatory_lab.benchmarks.network.tables import regions
 
+pytestmark = pytest.mark.verify
+
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 FILE = REFERENCE / "results" / "network.json"
 

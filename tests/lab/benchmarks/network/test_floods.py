@@ -9,6 +9,8 @@ from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.network.command import certificates_in
 from purgatory_lab.benchmarks.network.floods import ATTACKS, Row, measure, table_of
 
+pytestmark = pytest.mark.verify
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -5,7 +5,7 @@ import pytest
 from purgatory_lab.benchmarks.network.orders import ORDERS, Order, measure_fairness
 from purgatory_lab.benchmarks.network.tables import jain
 
-pytestmark = pytest.mark.pure
+pytestmark = [pytest.mark.verify, pytest.mark.pure]
 
 
 @pytest.mark.parametrize("is_late", [False, True])

@@ -9,6 +9,8 @@ from purgatory_lab.benchmarks.network import pairs
 from purgatory_lab.benchmarks.network.messages import Load, Serve
 from purgatory_lab.benchmarks.network.pairs import measure
 
+pytestmark = pytest.mark.verify
+
 PYTHON = sys.executable
 
 

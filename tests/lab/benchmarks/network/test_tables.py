@@ -18,6 +18,8 @@ from purgatory_lab.benchmarks.network.tables import aims, regions
 
 from ..bench.written import MACHINE
 
+pytestmark = pytest.mark.verify
+
 MIB = 2**20
 
 

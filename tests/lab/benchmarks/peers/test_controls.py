@@ -8,6 +8,8 @@ import pytest
 
 from .controls import GO, JVM, ROOT, RUST, Copy, Peer, need, run
 
+pytestmark = pytest.mark.verify
+
 
 @pytest.fixture(
     scope="module",

@@ -3,7 +3,11 @@
 import threading
 import time
 
+import pytest
+
 from purgatory_lab.benchmarks.python_peer.heap_timer import HeapTimer, ThreadedHeapTimer
+
+pytestmark = pytest.mark.verify
 
 
 def test_cancelled_entries_never_outnumber_the_others_by_much() -> None:
