@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.problems import Problem
 from purgatory_lab.commands import study as study_command
 from purgatory_lab.commands.study import study
 from purgatory_lab.studies.catalogue import STUDIES

@@ -1,9 +1,5 @@
 """Every small model of the manifest finds exactly what is recorded, and can be told."""
 
-Each model is a test of its own, so that they are spread over the cores. ``make test`` runs some of
-them and takes the others from the record; ``make tla-large`` runs those that are not small.
-"""
-
 import pytest
 
 from purgatory_tla.manifest.manifest import Mode, Model, RunTime, read_manifest
