@@ -50,12 +50,12 @@ class Check:
 
     @property
     def limits(self) -> Budget:
-        """How much may be done."""
+        """Return the budget of the check."""
         return self.budget or SUITES[self.suite]
 
     @property
     def folder(self) -> Path:
-        """The folder of the results, the report and the replay files.
+        """Return the folder of the results, the report and the replay files.
 
         Raises:
             ForeignFolder: the folder holds the results of another subject of this name.
@@ -64,7 +64,7 @@ class Check:
 
 
 def offered(asked: OpenSubject) -> tuple[Component, ...]:
-    """The components that the subject offers; where it cannot be asked, the first of all."""
+    """Return the components that the subject offers; the first of all where asking it fails."""
     try:
         return tuple(each for each in Component if each in asked.subject.profiles)
     except SubjectFailure:

@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
         return sorted({*self._targets, *self.commands})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import the module of a command and return the command."""
         if cmd_name not in self._targets:
             return super().get_command(ctx, cmd_name)
         if ctx.resilient_parsing:  # a shell completes
@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
 
 
 def _docstring(target: str) -> str | None:
-    """The docstring of ``module:function``, read from the module's source; None without source."""
+    """Return the docstring of ``module:function``, read from its source; None without source."""
     module, _, function = target.partition(":")
     found = find_spec(module)
     if found is None or found.origin is None or not found.origin.endswith(".py"):
@@ -162,12 +162,12 @@ def main() -> None:
 
 
 def reader_has_gone(ended: SystemExit) -> bool:
-    """Whether rich ended the process because nobody reads the output any more."""
+    """Decide whether rich ended the process because the reader of the output has gone."""
     return isinstance(ended.__context__, BrokenPipeError)
 
 
 def flushed(code: int) -> int:
-    """The exit code after the last output was written, or could not be."""
+    """Return the exit code after the last output was written, or could not be."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

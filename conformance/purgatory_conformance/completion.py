@@ -1,4 +1,4 @@
-"""What a shell completes: subjects and ids of rules.
+"""Shell completions: subjects and ids of rules.
 
 A shell asks at each key, and a command takes half a second to import. So a stand-in with the same
 argument answers for it, unless the line has options that only the command itself knows.
@@ -44,7 +44,7 @@ def complete_rule(context: click.Context, parameter: click.Parameter, begun: str
 
 
 def stand_in(name: str) -> click.Command | None:
-    """A light command with the same completions; None for any other command or option."""
+    """Return a light command with the same completions; None for any other command or option."""
     words = os.environ.get("COMP_WORDS", "").split()
     options = {word for word in words if word.startswith("-")}
     if name not in _STAND_INS or options - _OPTIONS_OF_STAND_INS:

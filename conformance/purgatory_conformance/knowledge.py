@@ -22,14 +22,14 @@ from purgatory_spec.statements import ENTRY_POINT_GROUP, Statement, StatementsOf
 
 @cache
 def statements(rule: str) -> tuple[Statement, ...]:
-    """Where a rule is stated: by docstrings of model and implementation, and by other packages."""
+    """Return the places that state a rule: docstrings of model, implementation, other packages."""
     ours = tuple(statement for statement, words in _documented() if rule in words)
     return ours + tuple(each for told in _tellers() for each in told(rule))
 
 
 @cache
 def _documented() -> tuple[tuple[Statement, frozenset[str]], ...]:
-    """What model and implementation define, each with the words of its docstring."""
+    """Return the definitions of model and implementation, with the words of their docstrings."""
     model = Path(purgatory_model.__file__).resolve().parent
     folders = {"purgatory_model": model, "purgatory_impl": _implementation_folder(model)}
     return tuple(
@@ -42,13 +42,13 @@ def _documented() -> tuple[tuple[Statement, frozenset[str]], ...]:
 
 @cache
 def _tellers() -> tuple[StatementsOf, ...]:
-    """What the packages name in the group; see ``purgatory_spec.statements``."""
+    """Return the functions that packages name in the entry-point group."""
     found = sorted(metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name)
     return tuple(each.load() for each in found)
 
 
 def _implementation_folder(model: Path) -> Path:
-    """The implementation's folder: beside the model's in a wheel, in its own root otherwise."""
+    """Return the implementation's folder: beside the model's in a wheel, else in its own root."""
     beside = model.parent / "purgatory_impl"
     return beside if beside.is_dir() else model.parent.parent / "impl" / "purgatory_impl"
 
@@ -67,13 +67,13 @@ def _definitions(
 
 @cache
 def vectors(component: Component) -> tuple[Case, ...]:
-    """The golden cases of a component, in the order of their file names."""
+    """Return the golden cases of a component, in the order of their file names."""
     folder = specification_folder() / "vectors" / component.value.replace("_", "-")
     return tuple(read_case(path) for path in sorted(folder.glob("*.jsonl")))
 
 
 def all_vectors() -> tuple[Case, ...]:
-    """The golden cases of all components."""
+    """Return the golden cases of all components."""
     return tuple(case for component in Component for case in vectors(component))
 
 
@@ -90,7 +90,7 @@ class ProfileField:
 
 
 def profile_fields(component: Component) -> tuple[ProfileField, ...]:
-    """The fields of a component's profile, in the order in which it declares them."""
+    """Return the fields of a component's profile, in the order in which it declares them."""
     kind = PROFILES[component]
     default = kind()
     fields: list[ProfileField] = []
@@ -110,7 +110,7 @@ def profile_fields(component: Component) -> tuple[ProfileField, ...]:
 
 
 def deviations_of_adapters() -> tuple[tuple[str, str, str], ...]:
-    """Subject, rule and reason of every deviation that an adapter of ours declares."""
+    """Return subject, rule and reason of every deviation that an adapter of ours declares."""
     found: list[tuple[str, str, str]] = []
     for path in sorted(adapters_folder().glob("*/purgatory.toml")):
         declaration = read_declaration(path)

@@ -1,11 +1,11 @@
-"""What somebody may have meant who wrote a name that nothing has."""
+"""Suggestions for a misspelt name: the known names that are nearest."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """The names nearest to a word, as a question; ``otherwise`` where no name is near.
+    """Return the names nearest to a word, as a question; ``otherwise`` where no name is near.
 
     Capital and small letters are taken for equal.
     """

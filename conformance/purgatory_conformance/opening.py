@@ -42,7 +42,7 @@ _IN_A_MODULE = re.compile(r"[\w.]+:[\w.]+")
 
 
 class UnknownSubject(Foreseen, ValueError):
-    """No subject goes by the word given; the message lists the known words."""
+    """A word that is no subject's name; the message lists the known words."""
 
     exit_code = EXIT_USAGE
 
@@ -52,7 +52,7 @@ Tell = Callable[[str], object]
 
 
 def quietly(_: str) -> None:
-    """Tell nobody."""
+    """Ignore the progress: tell it to no reader."""
 
 
 def open_subject(
@@ -127,7 +127,7 @@ def open_named_in(file: Path, word: str, asked: Path) -> OpenSubject:
 
 
 def _option_for(word: str) -> str:
-    """The option that takes a word which a file names; empty for a word that is no subject."""
+    """Return the option that takes a word found in a file; empty for a word that is no subject."""
     if word.partition("@")[0] in {each.name for each in REGISTERED}:
         return "--subject"
     if word.endswith(".toml") or _IN_A_MODULE.fullmatch(word):
@@ -138,7 +138,7 @@ def _option_for(word: str) -> str:
 def _users(
     word: str, work_folder: Path, profile: Profile | None, release: str, tell: Tell
 ) -> OpenSubject:
-    """A subject that does not come with the suite."""
+    """Return a subject that does not come with the suite."""
     path = declaration_of(word)
     if path is not None:
         declaration = read_declaration(path, release)
@@ -156,7 +156,7 @@ def _users(
 
 
 def _or_rather(word: str) -> str:
-    """The subjects whose names are like a word, as a question behind a sentence; or nothing."""
+    """Return the subjects with a similar name, as a question behind a sentence; or nothing."""
     name, at, release = word.partition("@")
     hint = did_you_mean(name, (each.name for each in REGISTERED), "")
     return f"; {hint.removesuffix('?')}{at}{release}?" if hint else ""
@@ -165,7 +165,7 @@ def _or_rather(word: str) -> str:
 def adapter_command(
     word: str, *, work_folder: Path, release: str = "", tell: Tell = quietly
 ) -> tuple[tuple[str, ...], Path | None]:
-    """The command of an adapter and the folder it starts in, without starting it.
+    """Return the command of an adapter and the folder it starts in, without starting it.
 
     Raises:
         UnknownSubject: the word stands for no adapter.
@@ -215,7 +215,7 @@ def _default_word() -> str:
 
 
 def _built_in(word: str) -> Subject | None:
-    """The subject of a word that runs in this process and comes with the suite; None for others."""
+    """Return the suite's subject that runs in this process; None for another word."""
     prefix, colon, name = word.partition(":")
     if colon and prefix in FAMILIES:
         return _specimen(FAMILIES[prefix], name)
@@ -226,7 +226,7 @@ def _built_in(word: str) -> Subject | None:
 
 
 def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | None:
-    """A subject that comes with the suite and is a program; None for others."""
+    """Return a program that comes with the suite as a subject; None for another word."""
     path = _bundled_declaration(word, work_folder)
     if path is not None:
         return replace(_declared(read_declaration(path), work_folder), reopen=word)
@@ -248,7 +248,7 @@ _DECLARED = {
 
 
 def _bundled_declaration(word: str, work_folder: Path) -> Path | None:
-    """The declaration of an adapter that comes with the suite; None where the word is none's.
+    """Return the declaration of an adapter of the suite; None for another word.
 
     A project of ``purgatory init`` is written into the work folder first.
     """
@@ -317,7 +317,7 @@ def _commands(
 
 
 def _output(declaration: Declaration, work_folder: Path) -> Path:
-    """The folder that an adapter is built in: no other project of the same name has this one."""
+    """Return the folder that an adapter is built in, apart from other projects of its name."""
     whose = hashlib.sha256(str(declaration.folder).encode(errors="surrogateescape")).hexdigest()
     return work_folder.resolve() / "adapters" / f"{plain(declaration.name)}-{whose[:8]}"
 
@@ -349,7 +349,7 @@ def _declared(declaration: Declaration, work_folder: Path) -> OpenSubject:
 
 
 def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subject:
-    """An in-process subject; its module may lie in the folder that it is declared in."""
+    """Return an in-process subject; its module may lie in the folder that it is declared in."""
     module_name, _, factory_name = word.partition(":")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

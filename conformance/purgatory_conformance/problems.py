@@ -16,7 +16,7 @@ class Problem(Exception):
     """A foreseen problem of any package's command: the sentence to print, and its exit code."""
 
     def __init__(self, sentence: str, exit_code: int) -> None:
-        """Keep both."""
+        """Keep the sentence and the exit code."""
         super().__init__(sentence)
         self.exit_code = exit_code
 

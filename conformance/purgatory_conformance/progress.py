@@ -18,7 +18,7 @@ _WIDEST_SUBJECT = 26
 
 
 def covered(campaign: Campaign) -> float:
-    """How much of the visits that are needed the MUSTs have had, from 0 to 1."""
+    """Return the share of the needed visits that the MUSTs have had, from 0 to 1."""
     musts = [rule for rule in campaign.rules if rule.level is Level.MUST]
     minimum = campaign.budget.minimum_visits
     visits = sum(min(campaign.visits[rule.id], minimum) for rule in musts)
@@ -26,13 +26,13 @@ def covered(campaign: Campaign) -> float:
 
 
 def done(campaign: Campaign) -> float:
-    """How far generation is from 0 to 1, at which it may end: what is farthest behind counts."""
+    """Return the progress of generation from 0 to 1: the count farthest behind decides."""
     least = campaign.budget.least_cases
     return min(covered(campaign), campaign.cases / least if least else 1.0)
 
 
 def words(campaign: Campaign, phase: str) -> str:
-    """What is being done, in at most 26 letters."""
+    """Return the present phase in words, in at most 26 letters."""
     match phase:
         case "generated":
             return f"case {campaign.cases}, {int(covered(campaign) * 100)}% covered"

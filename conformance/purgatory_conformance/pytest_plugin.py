@@ -35,7 +35,7 @@ _WORK_FOLDER = Path("purgatory-work")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the options of the plugin."""
     group = parser.getgroup("purgatory", "conformance with the purgatory specification")
     group.addoption(
         "--purgatory",
@@ -140,7 +140,7 @@ class _Part(pytest.Collector):
         self.error: Exception | None = None
 
     def collect(self) -> Iterator[RuleTest]:
-        """A test for each rule that the subject is judged by, and the verdict."""
+        """Yield a test for each rule that the subject is judged by, and the verdict."""
         from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
         from purgatory_judge.registry import judged
 
@@ -153,7 +153,7 @@ class _Part(pytest.Collector):
             yield RuleTest.from_parent(self, name=rule or "verdict", rule=rule)
 
     def answers(self) -> tuple[Answer, ...]:
-        """How the tests ended; the first to ask has the subject judged."""
+        """Return the ends of the tests; the first caller has the subject judged."""
         from purgatory_conformance.reporting.answers import answers_of
 
         if self.error is not None:
@@ -180,7 +180,7 @@ class RuleTest(pytest.Item):
     """The test of one rule; ``rule`` is empty for the verdict on a component."""
 
     def __init__(self, *, rule: str, **settings: Any) -> None:
-        """Take the rule."""
+        """Take the rule of the test."""
         super().__init__(**settings)
         assert isinstance(self.parent, _Part)
         self.part = self.parent
@@ -212,7 +212,7 @@ class RuleTest(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None
     ) -> str:
-        """The rule, what was expected, the shrunk steps, and the command that replays them."""
+        """Return the rule, the expected outcome, the shrunk steps, and the command to replay."""
         from purgatory_conformance.problems import Problem
         from purgatory_conformance.work_folder import ForeignFolder
 
@@ -221,7 +221,7 @@ class RuleTest(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the test comes from: not from a file of tests."""
+        """Return the origin of the test: no file of tests."""
         return self.path, None, self.nodeid
 
 
@@ -229,13 +229,13 @@ class _Told(Exception):
     """A failed test that says all there is to say; no traceback adds to it."""
 
     def __init__(self, answer: Answer) -> None:
-        """Tell the answer."""
+        """Tell the answer of a rule's test."""
         told = (answer.name, answer.message, answer.text)
         super().__init__("\n".join(line for line in told if line))
 
 
 def _parts(session: pytest.Session, word: str) -> Iterator[_Part]:
-    """The components of a subject.
+    """Yield the components of a subject.
 
     Raises:
         pytest.UsageError: there is no such subject, or it cannot be opened.

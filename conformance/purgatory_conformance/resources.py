@@ -9,23 +9,23 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def adapters_folder() -> Path:
-    """The folder that holds all adapters."""
+    """Return the folder that holds all adapters."""
     packaged = _PACKAGE / "data" / "adapters"
     return packaged if packaged.is_dir() else _PACKAGE.parent / "adapters"
 
 
 def adapter_folder(name: str) -> Path:
-    """The folder of one adapter, for example ``kafka``."""
+    """Return the folder of one adapter, for example ``kafka``."""
     return adapters_folder() / name
 
 
 def course_folder() -> Path:
-    """The folder of the lessons, in Markdown."""
+    """Return the folder of the lessons, in Markdown."""
     packaged = _PACKAGE / "data" / "course"
     return packaged if packaged.is_dir() else _PACKAGE.parents[1] / "docs" / "course"
 
 
 def model_template(component: str) -> str:
-    """The text of a small model to begin with, for example of a ``timer``."""
+    """Return the text of a small model to begin with, for example of a ``timer``."""
     path = _PACKAGE / "own_model" / "templates" / f"{component}.py"
     return path.read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ _EXIT_MISSING_TOOL: Final = 5
 
 
 def what_is_missing() -> str | None:
-    """A sentence with the missing packages and the command that adds them; None without any."""
+    """Return a sentence with the missing packages and the command that adds them, or None."""
     missing = [name for name, module in NEEDED.items() if find_spec(module) is None]
     if not missing:
         return None

@@ -114,7 +114,7 @@ class _Judged:
 
 
 def _drawn(by: Callable[["StepMachine", Source], Drawn]) -> st.SearchStrategy[Drawn]:
-    """What a machine draws in the state that the machine is in."""
+    """Return a strategy for draws in the machine's present state."""
 
     @st.composite
     def build(draw: DrawFn) -> Drawn:
@@ -174,23 +174,23 @@ class StepMachine(RuleBasedStateMachine):
 
     @property
     def state(self) -> object:
-        """The model's state after the last step."""
+        """Return the model's state after the last step."""
         return self.judge.state
 
     @property
     def observed(self) -> Mapping[str, Value]:
-        """What the implementation showed after the last step; nothing before the first."""
+        """Return the observables after the last step; none before the first."""
         outcome = self.steps[-1].outcome if self.steps else None
         return outcome.observed if outcome else {}
 
     def number(self, observable: str) -> int:
-        """An observable that is a number, after the last step; 0 before the first."""
+        """Return an observable that is a number, after the last step; 0 before the first."""
         value = self.observed.get(observable, 0)
         assert isinstance(value, int), f"{observable} is no number: {value!r}"
         return value
 
     def names(self, observable: str) -> frozenset[str]:
-        """An observable that is a list of names, after the last step; none before the first."""
+        """Return an observable that is a list of names, after the last step; else none."""
         value = self.observed.get(observable, ())
         assert isinstance(value, tuple), f"{observable} is no list of names: {value!r}"
         return frozenset(value)
@@ -211,18 +211,18 @@ class StepMachine(RuleBasedStateMachine):
         self.carry_out(case.operations)
 
     def draw_beginning(self, source: Source) -> Candidate:
-        """A configuration, and seldom some operations at once."""
+        """Draw a configuration, and seldom some operations at once."""
         configuration = self._support.draw_configuration(self.profile, source, frozenset())
         self.draft: Draft = self._support.draft(configuration, self.profile)
         return Candidate(configuration, self.draft.opening(source))
 
     @rule(operations=_drawn(lambda machine, source: machine.draft.shutdown(source)))
     def shut_down(self, operations: tuple[Operation, ...]) -> None:
-        """Seldom there is a shutdown; the other rules go on behind it."""
+        """Shut down, seldom; the other rules go on behind it."""
         self.carry_out(operations)
 
     def carry_out(self, operations: tuple[Operation, ...]) -> None:
-        """The heart: the implementation does each operation, the judge holds it to the model."""
+        """Carry out each operation on the implementation, and hold its outcome to the model."""
         __tracebackhide__ = True
         for operation in operations:
             outcome = next(iter(self.subject.do_all((operation,))))
@@ -249,7 +249,7 @@ class StepMachine(RuleBasedStateMachine):
         return support_of(self.component)
 
     def _failure(self, divergence: Divergence) -> RuleBroken:
-        """The rule that is broken; in the last run of Hypothesis, of the simplest case there is.
+        """Return the broken rule; in Hypothesis's last run, of the simplest case there is.
 
         A long case may break several rules at once, so that only a short one names the right one.
         """
@@ -269,7 +269,7 @@ class StepMachine(RuleBasedStateMachine):
         return self.configuration, tuple(step.operation for step in self.steps)
 
     def _reduced(self) -> CaseRun:
-        """The steps of this run without those that the failure does not need."""
+        """Return the steps of this run without those that the failure does not need."""
 
         def again(case: Candidate) -> CaseRun:
             return run_case(
@@ -282,7 +282,7 @@ class StepMachine(RuleBasedStateMachine):
         return again(reduce_case(self.profile, Candidate(*self._asked), fails, _MOST_RUNS))
 
     def _told(self, run: CaseRun, rule_id: str) -> str:
-        """The case for people, the lines of its file, and the command that runs it again."""
+        """Return the case for people, the lines of its file, and the command that runs it again."""
         made_with = describe_configuration(run.configuration)
         lines = [f"a {instance_noun(self.component)}: {made_with}"]
         for number, step in enumerate(run.steps, start=1):
@@ -301,7 +301,7 @@ class StepMachine(RuleBasedStateMachine):
 
 
 def _with_situations(machine: type[Machine]) -> type[Machine]:
-    """The machine with a rule for each row of its component's table."""
+    """Return the machine with a rule for each row of its component's table."""
     for situation in support_of(machine.component).situations:
         name = re.sub(r"\W+", "_", situation.replace("'", ""))
         setattr(machine, name, _rule_of(situation, name))
@@ -352,10 +352,10 @@ def timer_machine(
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[TimerMachine]:
-    """The machine that tests a timer; arguments and errors are those of a subclass."""
+    """Return the machine that tests a timer; arguments and errors are those of a subclass."""
 
     class Timer(TimerMachine, tests=tests, profile=profile, deviations=deviations):
-        """What is tested."""
+        """The machine of one timer under test."""
 
     return Timer
 
@@ -365,10 +365,10 @@ def purgatory_machine(
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[PurgatoryMachine]:
-    """The machine that tests a purgatory; arguments and errors are those of a subclass."""
+    """Return the machine that tests a purgatory; arguments and errors are those of a subclass."""
 
     class Purgatory(PurgatoryMachine, tests=tests, profile=profile, deviations=deviations):
-        """What is tested."""
+        """The machine of one purgatory under test."""
 
     return Purgatory
 
@@ -378,10 +378,10 @@ def memory_pool_machine(
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[MemoryPoolMachine]:
-    """The machine that tests a memory pool; arguments and errors are those of a subclass."""
+    """Return the machine that tests a memory pool; arguments and errors are those of a subclass."""
 
     class MemoryPool(MemoryPoolMachine, tests=tests, profile=profile, deviations=deviations):
-        """What is tested."""
+        """The machine of one memory pool under test."""
 
     return MemoryPool
 
@@ -391,10 +391,10 @@ def channel_muting_machine(
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[ChannelMutingMachine]:
-    """The machine that tests a server; arguments and errors are those of a subclass."""
+    """Return the machine that tests a server; arguments and errors are those of a subclass."""
 
     class ChannelMuting(ChannelMutingMachine, tests=tests, profile=profile, deviations=deviations):
-        """What is tested."""
+        """The machine of one server under test."""
 
     return ChannelMuting
 
@@ -402,7 +402,7 @@ def channel_muting_machine(
 def _judged(
     component: Component, tests: Tested, choices: Choices | None, deviations: Sequence[Deviation]
 ) -> _Judged:
-    """The tested subject with its judge."""
+    """Return the tested subject with its judge."""
     variants = judged(component).variants
     for each in deviations:
         if each.variant not in variants:
@@ -433,7 +433,7 @@ def _opened(make: Callable[..., Instance], profile: Profile) -> OpenSubject:
 
 
 def _judging(component: Component, choices: Choices | None) -> Profile:
-    """The profile that is meant, if a machine can judge by it."""
+    """Return the profile that is meant, if a machine can judge by it."""
     kind = PROFILES[component]
     if choices is None or isinstance(choices, Mapping):
         try:

@@ -46,5 +46,5 @@ PACKAGE_VERSION = metadata.version("purgatory-spec")
 
 
 def changes_after(number: int) -> tuple[str, ...]:
-    """What the versions after a number changed for a subject, oldest first."""
+    """Return the changes for a subject after a version of the suite, oldest first."""
     return tuple(f"{each.number}: {each.change}" for each in SUITE_VERSIONS if each.number > number)

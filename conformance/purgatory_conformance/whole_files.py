@@ -7,7 +7,7 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Where to write a file that gets its name, ``path``, at the end; nothing stays of a failure.
+    """Provide a path to write that is renamed to ``path`` at the end; a failure leaves none.
 
     A process that is killed leaves ``NAME.unfinished`` behind. Neither name is followed where it
     is a link to another file.

@@ -30,7 +30,7 @@ class ForeignFolder(Foreseen):
 
 
 class _Owner(msgspec.Struct, frozen=True):
-    """Whose a folder is; ``project`` is where it was declared, seen from the work folder."""
+    """The owner of a folder; ``project`` is the path of its declaration from the work folder."""
 
     subject: str
     project: str
@@ -77,7 +77,7 @@ def own_folder(work: Path, opened: OpenSubject) -> Path:
 
 
 def _seen_from(work: Path, home: Path | None) -> str:
-    """Where a subject is declared; relative, so that a tree may be moved with its results."""
+    """Return the place of a subject's declaration, relative to the work folder."""
     if home is None:
         return ""
     try:

@@ -41,7 +41,7 @@ class BaseJudge(Protocol):
 
     @property
     def state(self) -> object:
-        """What the judge believes of the subject, for reports."""
+        """Return the judge's belief about the subject, for reports."""
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
         """Judge one step.
@@ -62,7 +62,7 @@ class _Model(Protocol):
     """The model that a judge follows, which knows every right outcome."""
 
     def successors(self, state: object, operation: Operation) -> Iterator[tuple[Outcome, object]]:
-        """Every outcome of an operation with the state after it."""
+        """Return every outcome of an operation with the state after it."""
 
 
 @runtime_checkable
@@ -77,7 +77,7 @@ class Judge(BaseJudge, Protocol):
 
     @property
     def deviated(self) -> Divergence | None:
-        """The first declared divergence so far; None before."""
+        """Return the first declared divergence so far; None before."""
 
 
 @dataclass(slots=True)
@@ -110,14 +110,14 @@ class CaseJudge:
 
     @property
     def state(self) -> object:
-        """The state of the lenient judge after a declared divergence, else of the strict judge."""
+        """Return the lenient judge's state after a declared divergence, else the strict judge's."""
         if self.deviated is not None and self.lenient is not None:
             return self.lenient.state
         return self.strict.state
 
     @property
     def states(self) -> tuple[object, ...]:
-        """All states that the judge in charge believes possible."""
+        """Return all states that the judge in charge believes possible."""
         followed = self.strict
         if self.deviated is not None and self.lenient is not None:
             followed = self.lenient
@@ -151,7 +151,7 @@ class CaseJudge:
         return judgement
 
     def _is_allowed_leniently(self, operation: Operation, outcome: Outcome) -> bool:
-        """Whether the lenient judge has allowed every step so far, and this one."""
+        """Decide whether the lenient judge has allowed every step so far, and this one."""
         if self.lenient is None or self._lost is not None:
             return False
         try:
@@ -163,14 +163,14 @@ class CaseJudge:
         return False
 
     def _as_declared(self, divergence: Divergence) -> Divergence | None:
-        """The divergence under a declared rule among the rules blamed; None without such a rule."""
+        """Return the divergence under a declared rule among the blamed ones; None without one."""
         for rule in (divergence.rule, *divergence.also):
             if rule in self.declared_rules:
                 return replace(divergence, rule=rule)
         return None
 
     def _as_explained(self, divergence: Divergence) -> Divergence | None:
-        """The divergence by the rule whose deviation alone explains the most of the case."""
+        """Return the divergence by the rule whose deviation alone explains the most of the case."""
         if self.alone is None:
             return None
         explained = {rule: following.allowed for rule, following in self._following.items()}
@@ -183,7 +183,7 @@ class CaseJudge:
 
 
 def right_outcomes(judge: Judge, operation: Operation) -> Iterator[Outcome]:
-    """The outcomes that the rules allow next; none where nobody can say beforehand.
+    """Yield the outcomes that the rules allow next; none where they cannot be told beforehand.
 
     That is so on a real clock, and behind a declared deviation.
     """
@@ -215,7 +215,7 @@ class _Following:
 
 
 def _allowed_steps(judge: BaseJudge, steps: list[tuple[Operation, Outcome]]) -> int:
-    """How many steps a judge allows before it diverges, or cannot follow any more."""
+    """Return the number of steps that a judge allows before it diverges or loses track."""
     following = _Following(judge)
     for operation, outcome in steps:
         following.step(operation, outcome)
@@ -225,7 +225,7 @@ def _allowed_steps(judge: BaseJudge, steps: list[tuple[Operation, Outcome]]) -> 
 
 
 def _beyond(divergence: Divergence, deviated: Divergence) -> Divergence:
-    """A divergence of the lenient judge, put down to the deviation where it names no rule."""
+    """Return a lenient judge's divergence, put down to the deviation where it names no rule."""
     if divergence.rule:
         return divergence
     return replace(

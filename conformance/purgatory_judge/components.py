@@ -1,4 +1,4 @@
-"""What all components share, and the differences between components."""
+"""Functions for all components, and the differences between components."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -30,19 +30,19 @@ MODELLED = (Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL)
 
 
 def on_real_clock(profile: Profile) -> bool:
-    """Whether time really passes, so that outcomes carry readings and no two of them are equal."""
+    """Decide whether real time passes, so that outcomes carry readings and none are equal."""
     return isinstance(profile, TimerProfile) and profile.clock is Clock.WALL
 
 
 def not_compared(profile: Profile) -> tuple[str, ...]:
-    """The declared observables that nobody looks at: all but the size, where time really passes."""
+    """Return the declared observables that are not compared: on a real clock all but the size."""
     if not isinstance(profile, TimerProfile) or not on_real_clock(profile):
         return ()
     return tuple(sorted(each.value for each in profile.observables - {Observable.SIZE}))
 
 
 def narrowed(value: object, kind: type[Kind]) -> Kind:
-    """The value, narrowed to a kind: a component accepts only values of its own kinds.
+    """Return the value, narrowed to a kind: a component accepts only values of its own kinds.
 
     Raises:
         TypeError: the value is of another kind.

@@ -36,7 +36,7 @@ _MOST_SEARCHED = 200
 def base_steps(
     model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation, outcome: Outcome
 ) -> list[BaseStep]:
-    """The base steps of a derived step; the observables belong to the last one."""
+    """Return the base steps of a derived step; the observables belong to the last one."""
     if not outcome.events and not state.queue:
         return [(operation, outcome)]
     if model.profile.executor is Executor.THREADS:
@@ -52,7 +52,7 @@ def base_steps(
 
 
 def _in_order_of_ticks(state: TimerState[AnyStore], outcome: Outcome) -> Outcome:
-    """The outcome, its runs in the order in which they expired: several threads show another."""
+    """Return the outcome with its runs in order of expiry; several threads show another order."""
     due_ticks = state.store.due_ticks
     latest = max(due_ticks.values(), default=0)
     events = sorted(outcome.events, key=lambda event: due_ticks.get(event.task, latest))
@@ -60,7 +60,7 @@ def _in_order_of_ticks(state: TimerState[AnyStore], outcome: Outcome) -> Outcome
 
 
 def _observed_last(steps: Iterable[BaseStep], outcome: Outcome) -> list[BaseStep]:
-    """The base steps; the last one shows the observables of the outcome."""
+    """Return the base steps; the last one shows the observables of the outcome."""
     *before, (operation, last) = steps
     return [*before, (operation, structs.replace(last, observed=outcome.observed))]
 
@@ -87,7 +87,7 @@ class _Search(Generic[AnyStore]):
         self._vain: set[tuple[TimerState[AnyStore], int]] = set()
 
     def explain(self, state: TimerState[AnyStore], operation: Operation) -> list[BaseStep] | None:
-        """Base steps after which the observables are as observed; None where none are found."""
+        """Return base steps that lead to the seen observables; None where none are found."""
         outcome = self._outcome
         runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
         first = tuple(expired(task) for task in dict.fromkeys(runs))
@@ -102,7 +102,7 @@ class _Search(Generic[AnyStore]):
         return None
 
     def _rest(self, state: TimerState[AnyStore], begin: int) -> list[BaseStep] | None:
-        """The runs that are left, from an event on."""
+        """Return the runs that are left, from an event on."""
         events = self._outcome.events
         if not state.queue:
             wanted = self._model.observe(state)
@@ -130,7 +130,7 @@ class _Search(Generic[AnyStore]):
 def derived_outcomes(
     model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation
 ) -> Iterator[Outcome]:
-    """Every outcome of a derived step; with a stepped executor, of the step itself."""
+    """Yield every outcome of a derived step; with a stepped executor, of the step itself."""
     stepped = model.profile.executor is Executor.STEPPED
     for outcome, after in model.successors(state, operation):
         if stepped:
@@ -144,7 +144,7 @@ def derived_outcomes(
 def _all_run(
     model: TimerModel[AnyStore], state: TimerState[AnyStore]
 ) -> Iterator[tuple[tuple[Event, ...], TimerState[AnyStore]]]:
-    """The events that are shown until the executor's queue is empty, and the state then."""
+    """Yield the events that are shown until the executor's queue is empty, and the state then."""
     if not state.queue:
         yield (), state
         return
@@ -210,7 +210,7 @@ def _dealt_out(
 
 
 def _touched(state: TimerState[AnyStore], operation: Operation, runs: list[str]) -> set[str]:
-    """The tasks that scripts of the tasks that ran cancel or move, perhaps before their turn."""
+    """Return the tasks that scripts of the run tasks cancel or move, perhaps before their turn."""
     scripts = [state.scripts.get(task, ()) for task in runs]
     if isinstance(operation, Add):
         scripts.append(operation.script)
@@ -237,7 +237,7 @@ def _run(
     inside: list[Event],
     later_runs: list[str],
 ) -> tuple[Outcome, TimerState[AnyStore] | None]:
-    """The outcome of running the head, with what expired inside inferred from later runs."""
+    """Return the outcome of running the head, with what expired inside inferred from later runs."""
     best: tuple[int, Outcome, TimerState[AnyStore] | None] | None = None
     for expectation in model.expectations(state, RunOne()):
         events = tuple(_inferred(expectation, inside, later_runs))
@@ -254,7 +254,7 @@ def _run(
 
 
 def _agreement(queue: tuple[str, ...], later_runs: list[str]) -> int:
-    """How many of the queue run next in its order, less those of it that never run."""
+    """Return the number of runs in the queue's order, less those of its tasks that never run."""
     pairs = enumerate(zip(queue, later_runs, strict=False))
     shorter = min(len(queue), len(later_runs))
     next_ones = next((place for place, (queued, ran) in pairs if queued != ran), shorter)
@@ -285,7 +285,7 @@ def _matching(
     expectations: Iterable[Expectation[TimerState[AnyStore]]],
     outcome: Outcome,
 ) -> TimerState[AnyStore] | None:
-    """The state after the first expectation that allows the outcome, observables aside."""
+    """Return the state after the first expectation that allows the outcome, observables aside."""
     for expectation in expectations:
         if (
             expectation.rejected is outcome.rejected

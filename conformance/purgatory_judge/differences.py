@@ -12,12 +12,12 @@ State = TypeVar("State")
 
 
 def nearest_to(outcome: Outcome, expectations: Iterable[Expectation[State]]) -> Expectation[State]:
-    """The expectation that is most like an outcome."""
+    """Return the expectation that is most like an outcome."""
     return max(expectations, key=lambda expectation: _likeness(expectation, outcome))
 
 
 def followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:
-    """The expected events, in the observed order where that is allowed, and the state after."""
+    """Return the expected events, in the observed order if that is allowed, and the next state."""
     if in_groups(outcome.events, expectation.groups):
         events = outcome.events
     else:
@@ -27,7 +27,7 @@ def followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[E
 
 
 def right_outcome(expectation: Expectation[State], outcome: Outcome) -> Outcome:
-    """The outcome that an expectation asks for, its events in the observed order if allowed."""
+    """Return the outcome of an expectation, its events in the observed order if allowed."""
     events, after = followed(expectation, outcome)
     return Outcome(
         result=expectation.result,
@@ -59,23 +59,23 @@ def _likeness(
 
 
 def reason_words(reason: Reason | None) -> str:
-    """Whether an operation was accepted, and else the reason why not."""
+    """Return whether an operation was accepted, or else the reason, in words."""
     return "accepted" if reason is None else f"rejected: {reason.value}"
 
 
 def rejection_words(expected: Reason | None, outcome: Outcome) -> tuple[str, str]:
-    """The expected rejection, or none, and the one that was seen, with what was said of it."""
+    """Return the expected rejection, or none, and the seen one with its detail."""
     seen = reason_words(outcome.rejected)
     return reason_words(expected), f"{seen} ({outcome.detail})" if outcome.detail else seen
 
 
 def result_words(expected: Value, outcome: Outcome) -> tuple[str, str]:
-    """The expected result, and the one that was seen."""
+    """Return the expected result, and the one that was seen."""
     return f"result {_value_words(expected)}", f"result {_value_words(outcome.result)}"
 
 
 def observable_words(name: str, expected: Value, outcome: Outcome) -> tuple[str, str]:
-    """The expected value of an observable, and the one that was seen."""
+    """Return the expected value of an observable, and the one that was seen."""
     seen = f"{name} = nothing"
     if name in outcome.observed:
         value = outcome.observed[name]
@@ -87,7 +87,7 @@ def observable_words(name: str, expected: Value, outcome: Outcome) -> tuple[str,
 
 
 def events_words(events: Iterable[Event]) -> str:
-    """Events in their order."""
+    """Return events in their order."""
     words = [
         f"{e.task} {e.kind.value}" + (f" ({e.reason.value})" if e.reason else "") for e in events
     ]

@@ -7,7 +7,7 @@ from purgatory_spec.profiles import Rounding
 
 
 class ExpiryInterval(NamedTuple):
-    """How the expiry of an add follows from readings of the clock, ms.
+    """The expiry of an add, as it follows from readings of the clock, ms.
 
     Rules: TIMER-NOT-EARLY, TIMER-LATENESS, TIMER-ROUNDING.
     """
@@ -17,11 +17,11 @@ class ExpiryInterval(NamedTuple):
     lateness_ms: int = 0
 
     def early(self, called_ms: int, delay_ms: int = 0) -> int:
-        """The earliest reading at which the task may run."""
+        """Return the earliest reading at which the task may run."""
         return rounded(called_ms + delay_ms, self.tick_ms, self.rounding)
 
     def late(self, returned_ms: int, delay_ms: int = 0) -> int:
-        """The latest reading at which the task may run."""
+        """Return the latest reading at which the task may run."""
         late = returned_ms + delay_ms
         if self.rounding is Rounding.UP:
             late = rounded(late, self.tick_ms, self.rounding)

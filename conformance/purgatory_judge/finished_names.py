@@ -1,4 +1,4 @@
-"""What a judge that forgets drops: everything about names that nothing live has a use for.
+"""Removal of finished names: a forgetful judge drops facts that no live object needs.
 
 Theory of operation. The suite's cases are short, and their names stand for one object from the
 first step to the last: an operation that was completed long ago may be forced again. Traces are
@@ -25,7 +25,7 @@ Same = TypeVar("Same", bound=Hashable)
 def without_finished_tasks(
     states: tuple[TimerState[Store], ...],
 ) -> tuple[TimerState[Store], ...]:
-    """The states of a timer without the scripts of tasks that are finished."""
+    """Return the states of a timer without the scripts of tasks that are finished."""
     if not any(state.scripts for state in states):
         return states
     return _each_once(tuple(_without_scripts(state) for state in states))
@@ -34,20 +34,20 @@ def without_finished_tasks(
 def without_finished_operations(
     states: tuple[PurgatoryState, ...], before: PurgatoryState
 ) -> tuple[PurgatoryState, ...]:
-    """The states of a purgatory without operations that are finished; ``before`` the step."""
+    """Return a purgatory's states without finished operations; ``before`` is before the step."""
     return _each_once(tuple(_without_operations(state, before) for state in states))
 
 
 def with_finished_operation(
     states: tuple[PurgatoryState, ...], name: str
 ) -> tuple[PurgatoryState, ...]:
-    """The states, had they not forgotten that an operation of this name was completed."""
+    """Return the states with the fact that an operation of this name was completed before."""
     done = OperationState(delay_ms=0, completed=True)
     return tuple(replace(state, operations=state.operations.set(name, done)) for state in states)
 
 
 def without_returned_buffers(states: tuple[MemoryPoolState, ...]) -> tuple[MemoryPoolState, ...]:
-    """The states of a pool without the buffers that were given back."""
+    """Return the states of a pool without the buffers that were given back."""
     if not any(state.returned for state in states):
         return states
     return _each_once(
@@ -56,7 +56,7 @@ def without_returned_buffers(states: tuple[MemoryPoolState, ...]) -> tuple[Memor
 
 
 def live_operations(state: PurgatoryState) -> set[str]:
-    """The operations with an entry in a list or with a time-out that is owed."""
+    """Return the operations with an entry in a list or with a time-out that is owed."""
     live = {name for entries in state.lists.values() for name in entries}
     live.update(state.timer.store.due_ticks)
     live.update(state.timer.queue)

@@ -34,7 +34,7 @@ class Divergence:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """Failing cases with the same cause are reported together."""
+        """Return the rule and kind by which failing cases are reported together."""
         return self.rule, self.kind
 
 

@@ -14,7 +14,7 @@ def reached(
     expectations_of: Callable[[State], Iterable[Expectation[State]]],
     outcome: Outcome,
 ) -> tuple[tuple[Expectation[State], State], ...]:
-    """What the model accepts, from any of the states, each once, with an expectation of it.
+    """Return the states that the model accepts from any state, each with its expectation.
 
     Empty means divergence. A single state, which is what there nearly always is, is not hashed:
     that would take as long as the state is large.

@@ -122,7 +122,7 @@ def _end_with(server: Server) -> None:
 def _tls(
     certificate: str | None, authority: str | None
 ) -> tuple[ssl.SSLContext | None, ssl.SSLContext | None]:
-    """Both sides of TLS, for the server and for followers; None and None without."""
+    """Return both sides of TLS, for the server and for followers; None and None without."""
     if certificate is None and authority is None:
         return None, None
     if certificate is None or authority is None:

@@ -50,7 +50,7 @@ class DelayedRequest(DelayedOperation):
     """A request that waits, and is answered once, with what there is then."""
 
     def __init__(self, delay_ms: int, answer: Answer, stopping: threading.Event) -> None:
-        """A request that waits for ``delay_ms``, or for the broker's longest time."""
+        """Make a request that waits for ``delay_ms``, or for the broker's longest time."""
         super().__init__(min(delay_ms, MOST_WAIT_MS))
         self._answer = answer
         self._stopping = stopping
@@ -89,7 +89,7 @@ class DelayedProduce(DelayedRequest):
         answer: Answer,
         stopping: threading.Event,
     ) -> None:
-        """A produce whose records are in the leader's log, from ``offset`` on."""
+        """Make a produce whose records are in the leader's log, from ``offset`` on."""
         super().__init__(asked.timeout_ms, answer, stopping)
         self._correlation_id = asked.correlation_id
         self._partition = asked.partition
@@ -124,7 +124,7 @@ class DelayedFetch(DelayedRequest):
         answer: Answer,
         stopping: threading.Event,
     ) -> None:
-        """A fetch of positions that exist."""
+        """Make a fetch of positions that exist."""
         super().__init__(asked.max_wait_ms, answer, stopping)
         self._asked = asked
         self._logs = logs
@@ -155,7 +155,7 @@ class DelayedFetch(DelayedRequest):
         return bytes_ >= min(self._asked.min_bytes, self._most_bytes) or records >= MOST_ELEMENTS
 
     def _end_of(self, log: PartitionLog) -> int:
-        """Where the reader has to stop: consumers see what all followers have."""
+        """Return the offset at which the reader stops: consumers see what all followers have."""
         return log.high_watermark if self._asked.replica_id == CONSUMER else log.end
 
 
@@ -212,7 +212,7 @@ class Broker:
         self.fetches = Purgatory[TopicPartition]("fetch", purge_interval=purge_interval)
 
     def __enter__(self) -> Self:
-        """Serve."""
+        """Start to serve clients."""
         self.server.start()
         return self
 
@@ -297,7 +297,7 @@ class Broker:
                 self._moved(key)
 
     def _moved(self, key: TopicPartition) -> None:
-        """The high watermark of a partition has moved."""
+        """Check the requests of a partition whose high watermark has moved."""
         self.produces.check_and_complete(key)
         self.fetches.check_and_complete(key)
 

@@ -61,7 +61,7 @@ class Client:
         self._correlation_id = 0
 
     def __enter__(self) -> Self:
-        """The client itself."""
+        """Return the client itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -136,7 +136,7 @@ class Client:
 
 
 class Address(click.ParamType[tuple[str, int]]):
-    """Host and port."""
+    """A host and a port."""
 
     name = "HOST:PORT"
 
@@ -151,7 +151,7 @@ class Address(click.ParamType[tuple[str, int]]):
 
 
 def trusting(authority: str | None) -> ssl.SSLContext | None:
-    """The client's side of TLS, which trusts a file of certificates; None without one.
+    """Return the client's side of TLS, which trusts a file of certificates; None without one.
 
     Raises:
         OSError: the file cannot be read, or has no certificate.
@@ -184,7 +184,7 @@ def main(
     max_wait_ms: int,
     tls_authority: str | None,
 ) -> None:
-    """Produce and fetch once."""
+    """Produce and fetch records once."""
     name = TopicPartition(topic, partition)
     try:
         with Client(address, trusting(tls_authority)) as client:

@@ -30,7 +30,7 @@ class Follower:
         tls: ssl.SSLContext | None = None,
         max_wait_ms: int = 500,
     ) -> None:
-        """A follower without records.
+        """Make a follower without records.
 
         Args:
             replica_id: A number that the broker counts among its followers.
@@ -48,7 +48,7 @@ class Follower:
         self._thread = threading.Thread(target=self._follow, name=f"follower-{replica_id}")
 
     def __enter__(self) -> Self:
-        """Follow."""
+        """Begin to follow the broker."""
         self._thread.start()
         return self
 

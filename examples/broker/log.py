@@ -25,12 +25,12 @@ class PartitionLog:
 
     @property
     def end(self) -> int:
-        """The offset that the next record gets."""
+        """Return the offset that the next record gets."""
         return len(self._records)
 
     @property
     def high_watermark(self) -> int:
-        """The offset below which every follower has all records."""
+        """Return the offset below which every follower has all records."""
         return self._high_watermark
 
     def append(self, records: Sequence[bytes]) -> int:
@@ -45,7 +45,7 @@ class PartitionLog:
             return offset
 
     def follower_has(self, follower_id: int, offset: int) -> bool:
-        """A follower has all records below the offset; whether the high watermark has moved."""
+        """Note the follower's position; return whether the high watermark has moved."""
         with self._lock:
             before = self._high_watermark
             self._positions[follower_id] = offset
@@ -53,14 +53,14 @@ class PartitionLog:
             return self._high_watermark > before
 
     def bytes_between(self, offset: int, end: int) -> int:
-        """The size of the records from one offset to below another; 0 where there are none."""
+        """Return the size of the records from one offset to below another; 0 where none exist."""
         with self._lock:
             return max(0, self._bytes_before[end] - self._bytes_before[offset])
 
     def read(
         self, offset: int, end: int, max_bytes: int, *, at_least_one: bool
     ) -> tuple[bytes, ...]:
-        """Successive records from one offset to below another.
+        """Return successive records from one offset to below another.
 
         Args:
             offset: Of the first.

@@ -1,4 +1,4 @@
-"""What Prometheus reads: the pool and who waits for it, connections, queue, both purgatories.
+"""Metrics for Prometheus: the pool and its waiters, connections, queue, both purgatories.
 
 All numbers are read when Prometheus asks, none is kept. The names in quotes are Kafka's.
 """
@@ -23,7 +23,7 @@ class BrokerCollector(Collector):
         self._broker = broker
 
     def collect(self) -> Iterator[Metric]:
-        """Read everything once."""
+        """Yield all metrics, read once."""
         yield from self._memory()
         server = self._broker.server
         yield GaugeMetricFamily(
@@ -100,7 +100,7 @@ class BrokerCollector(Collector):
 
 
 def registry_of(broker: Broker) -> CollectorRegistry:
-    """The metrics of a broker, and no others."""
+    """Return the metrics of a broker, and no others."""
     registry = CollectorRegistry()
     registry.register(BrokerCollector(broker))
     return registry

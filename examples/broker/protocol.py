@@ -53,14 +53,14 @@ Count = Annotated[int, Meta(ge=0, lt=2**31)]
 
 
 class Acks(IntEnum):
-    """Who has a record when a produce is acknowledged."""
+    """The brokers that have a record when a produce is acknowledged."""
 
     LEADER = 1
     ALL = -1
 
 
 class ErrorCode(IntEnum):
-    """Why a request was refused."""
+    """The reason for which a request was refused."""
 
     UNKNOWN_PARTITION = 1
     OFFSET_OUT_OF_RANGE = 2
@@ -74,7 +74,7 @@ class ErrorCode(IntEnum):
 
 
 class Value(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What is written as an array of its fields."""
+    """A message part that is written as an array of its fields."""
 
 
 class Message(Value, frozen=True):
@@ -137,7 +137,7 @@ class Read(Value, frozen=True):
 
 
 class Fetched(Message, frozen=True, tag=1):
-    """What was read."""
+    """The answer to a fetch: the records read of each partition."""
 
     partitions: Annotated[dict[TopicPartition, Read], Meta(max_length=MOST_ELEMENTS)]
 

@@ -51,14 +51,14 @@ class Clients:
             self._mailboxes.close()
 
     def left(self) -> int:
-        """How many messages nobody has received."""
+        """Return the number of messages not received."""
         return self._mailboxes.left()
 
     def _mailbox_of(self, number: int) -> str:
         return self._names[number % len(self._names)]
 
     def _receive(self, mailbox: str) -> None:
-        """A thread that receives until it is told to end."""
+        """Receive messages in a thread until told to end."""
         while (message := self._mailboxes.receive(mailbox, WAIT_MS)) != END:
             if message is not None:
                 with self._lock:
@@ -79,7 +79,7 @@ class Clients:
                     self._mailboxes.put(self._mailbox_of(number), END)
 
     async def _receive_in_loop(self, waiting: AsyncioPurgatory[str], mailbox: str) -> None:
-        """A coroutine that receives until it is told to end, and often gives up and begins anew."""
+        """Receive messages in a coroutine until told to end, and often give up and begin anew."""
         patience_s = 0.001
         message: str | None = None
         while message != END:
@@ -95,12 +95,12 @@ class Clients:
                 self.received_by_coroutines[message] += 1
 
     def _send(self, numbers: range) -> None:
-        """A thread that sends its share of the messages."""
+        """Send a share of the messages from a thread."""
         for number in numbers:
             self._mailboxes.put(self._mailbox_of(number), str(number))
 
     async def _send_in_loop(self, numbers: range) -> None:
-        """A coroutine that sends its share, and lets others go on after each message."""
+        """Send a share from a coroutine, and let others go on after each message."""
         for number in numbers:
             self._mailboxes.put(self._mailbox_of(number), str(number))
             await asyncio.sleep(0)

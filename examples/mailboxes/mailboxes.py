@@ -39,7 +39,7 @@ class Mailboxes:
         return await waiting.watch(operation, [mailbox])
 
     def left(self) -> int:
-        """How many messages nobody has received."""
+        """Return the number of messages not received."""
         return sum(len(messages) for messages in self._messages.values())
 
     def close(self) -> None:

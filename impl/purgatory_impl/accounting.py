@@ -71,15 +71,15 @@ class Accounting(ABC):
     @property
     @abstractmethod
     def time_out_first(self) -> bool:
-        """Whether an operation goes into the timer before it goes into the lists."""
+        """Decide whether an operation goes into the timer before it goes into the lists."""
 
     @abstractmethod
     def count_watch(self) -> None:
-        """An operation has been put into its lists."""
+        """Count an operation that has been put into its lists."""
 
     @abstractmethod
     def begin_purge_if_due(self, timer_size: int, entries: Callable[[], int]) -> bool:
-        """Whether a purge is due.
+        """Decide whether a purge is due.
 
         Args:
             timer_size: The number of operations in the timer.
@@ -88,7 +88,7 @@ class Accounting(ABC):
 
     @abstractmethod
     def estimate(self) -> int:
-        """How many operations are in the lists, completed ones included, as far as is known."""
+        """Return the estimated number of operations in the lists, completed ones included."""
 
     @abstractmethod
     def wait_for_purge(self, clock: Clock, found_nothing: bool, entries: Callable[[], int]) -> bool:
@@ -104,7 +104,7 @@ class Accounting(ABC):
         """
 
     def threshold(self, live: int) -> int:
-        """How much may be stale before a purge is due, beside so much that lives.
+        """Return the number of stale entries beyond which a purge is due, beside so many live ones.
 
         Half of what lives makes a purge look at three entries, at most, for each one it removes.
 
@@ -114,7 +114,7 @@ class Accounting(ABC):
 
     @property
     def stale(self) -> int:
-        """Entries of completed operations, as far as posted; below zero for a moment at most.
+        """Return the entries of completed operations, as far as posted; briefly below zero.
 
         Rules: PURGATORY-STALE-ENTRIES.
         """
@@ -132,12 +132,12 @@ class Accounting(ABC):
 
     @property
     def expired(self) -> int:
-        """Operations that a time-out has completed so far."""
+        """Return the number of operations that a time-out has completed so far."""
         with self._lock:
             return self._expired
 
     def count_expiry(self) -> None:
-        """A time-out has completed an operation."""
+        """Count an operation that its time-out has completed."""
         with self._lock:
             self._expired += 1
 
@@ -176,13 +176,13 @@ class Accounting(ABC):
             raise
 
     def begin_time_out(self, task: GuardedTask) -> None:
-        """A time-out of the task is owed from now on."""
+        """Count a time-out of the task as owed from now on."""
         with self._lock:
             task._owed += 1
             self._pending += 1
 
     def end_time_out(self, task: GuardedTask) -> None:
-        """A time-out of the task was taken or has been decided.
+        """Count a time-out of the task as owed no longer: it was taken or has been decided.
 
         Where none is owed, the task was run by somebody else than its timer: nothing is counted.
 
@@ -222,14 +222,14 @@ class ExactAccounting(Accounting):
 
     @property
     def time_out_first(self) -> bool:
-        """An operation that is watched has its time-out from its first entry on."""
+        """Return true: a watched operation has its time-out from its first entry on."""
         return True
 
     def count_watch(self) -> None:
-        """Nothing: what is live is pending, and needs no count of its own."""
+        """Count nothing: live operations are pending, and need no count of their own."""
 
     def begin_purge_if_due(self, timer_size: int, entries: Callable[[], int]) -> bool:
-        """Whether *stale* exceeds the threshold.
+        """Decide whether *stale* exceeds the threshold.
 
         Rules: PURGATORY-PURGE-START, PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
         """
@@ -237,7 +237,7 @@ class ExactAccounting(Accounting):
         return stale > self.purge_interval and stale > self.threshold(entries() - stale)
 
     def estimate(self) -> int:
-        """Pending operations and stale entries: never less than the operations in the lists.
+        """Return pending operations and stale entries: never less than the operations in the lists.
 
         Rules: PURGATORY-ESTIMATE-EXACT.
         """
@@ -282,7 +282,7 @@ class ProposalAccounting(Accounting):
 
     @property
     def time_out_first(self) -> bool:
-        """The timer comes last, when the second try has failed."""
+        """Return false: the timer comes last, when the second try has failed."""
         return False
 
     def count_watch(self) -> None:
@@ -294,7 +294,7 @@ class ProposalAccounting(Accounting):
             self._estimate += 1
 
     def begin_purge_if_due(self, timer_size: int, entries: Callable[[], int]) -> bool:
-        """Whether the estimate exceeds the timer's size by more than the threshold; then reset it.
+        """Decide whether the estimate exceeds the timer's size by the threshold, and then reset it.
 
         What has left the timer and has not run is forgotten here, and so is what is counted and
         not yet in the timer.
@@ -308,7 +308,7 @@ class ProposalAccounting(Accounting):
             return due
 
     def estimate(self) -> int:
-        """The watches counted since the last reset, and what that left.
+        """Return the watches counted since the last reset, plus the count that the reset left.
 
         Rules: PURGATORY-ESTIMATE-PROPOSAL.
         """

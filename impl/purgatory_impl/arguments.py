@@ -18,7 +18,7 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def configured(name: str, value: SupportsIndex, least: int = 1, largest: int | None = None) -> int:
-    """The value of a parameter of a constructor.
+    """Return the value of a parameter of a constructor.
 
     Args:
         name: Of the parameter.
@@ -56,7 +56,7 @@ _METHOD: Final = MethodType
 
 
 def can_be_called(given: object) -> bool:
-    """Whether something can be called; told of functions and methods without a call."""
+    """Decide whether an object can be called, without a call for functions and methods."""
     kind = type(given)
     return kind is _FUNCTION or kind is _METHOD or callable(given)
 
@@ -110,7 +110,7 @@ def _is_async(given: object) -> bool:
 
 
 def whole_ms(delay_ms: Delay) -> int:
-    """A delay as an integer of Python's own; other integer types would wrap around.
+    """Return a delay as a Python integer; other integer types would wrap around.
 
     A ``timedelta`` is not rounded: down would be early and up late, and the caller knows which.
 

@@ -38,21 +38,21 @@ class Bucket(Cell):
         self._previous = task
 
     def is_empty(self) -> bool:
-        """Whether no task is in the ring."""
+        """Decide whether no task is in the ring."""
         return self._next is self
 
     def ring(self) -> Cell:
-        """The first cell behind the bucket: a task, or the bucket itself where it is empty."""
+        """Return the first cell behind the bucket: a task, or the empty bucket itself."""
         first = self._next
         assert first is not None
         return first
 
     def first(self) -> Task | None:
-        """The first task; None in an empty bucket."""
+        """Return the first task; None in an empty bucket."""
         return self.behind(self)
 
     def behind(self, cell: Cell) -> Task | None:
-        """The task behind a cell of this ring; None at the end."""
+        """Return the task behind a cell of this ring; None at the end."""
         after = cell._next
         return None if after is self else cast("Task", after)
 

@@ -62,7 +62,7 @@ class CallableOperation(ConditionalOperation):
         self._on_expiration = on_expiration
 
     def _holds(self) -> bool:
-        """Whether the condition holds.
+        """Decide whether the condition holds.
 
         Raises:
             TypeError: the condition has made a coroutine, which is closed here.

@@ -62,7 +62,7 @@ class Chunk:
         self.moved_by = 0
 
     def moved(self, index: int) -> int:
-        """The index in ``moved_to`` of the entry at ``index`` here, or of the entry behind."""
+        """Return the index in ``moved_to`` of the entry at ``index`` here, or of the one behind."""
         place = self.moved_by
         if self.removed == len(self.operations):
             return place
@@ -126,7 +126,7 @@ class WatcherList(Generic[Key]):
         return True
 
     def take(self, chunk: Chunk, index: int) -> None:
-        """Empty a place."""
+        """Empty one place of a chunk and count it as removed."""
         chunk.operations[index] = None
         self.count_removed(chunk, 1)
 
@@ -183,7 +183,7 @@ class WatcherList(Generic[Key]):
             after.previous = leads
 
     def take_apart(self) -> list[DelayedOperation]:
-        """The operations of a list that has left its dictionary; the lock is not needed for it."""
+        """Return the operations of a list that has left its dictionary; this needs no lock."""
         if self.only is not None:
             return [self.only]
         operations: list[DelayedOperation] = []

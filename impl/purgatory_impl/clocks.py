@@ -15,10 +15,10 @@ _monotonic_ns: Final = time.monotonic_ns
 
 
 class Clock(Protocol):
-    """What a timer asks of a clock."""
+    """A source of time in milliseconds that a timer reads and waits on."""
 
     def now_ms(self) -> int:
-        """The present reading in whole milliseconds, rounded down."""
+        """Return the present reading in whole milliseconds, rounded down."""
 
     def wait_until(self, condition: Condition, deadline_ms: int | None) -> None:
         """Wait until the condition is notified or the reading is at least ``deadline_ms``.
@@ -29,7 +29,7 @@ class Clock(Protocol):
 
 
 def monotonic_ms() -> int:
-    """The operating system's monotonic clock, truncated to milliseconds."""
+    """Return the operating system's monotonic clock, truncated to milliseconds."""
     return _monotonic_ns() // _NANOSECONDS_PER_MS
 
 
@@ -40,11 +40,11 @@ class MonotonicClock:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The class: a reading would be over at once."""
+        """Return the class alone: a reading would be out of date at once."""
         return f"<{type(self).__name__}>"
 
     def now_ms(self) -> int:
-        """Milliseconds since an arbitrary origin; never goes back."""
+        """Return milliseconds since an arbitrary origin; never goes back."""
         return monotonic_ms()
 
     def wait_until(self, condition: Condition, deadline_ms: int | None) -> None:
@@ -70,11 +70,11 @@ class VirtualClock:
         self._sleepers: list[tuple[int, Condition]] = []
 
     def __repr__(self) -> str:
-        """The class and the reading."""
+        """Return the class and the reading."""
         return f"<{type(self).__name__} at {self._now_ms} ms>"
 
     def now_ms(self) -> int:
-        """The reading that was set last, ms."""
+        """Return the reading that was set last, ms."""
         return self._now_ms
 
     def set_ms(self, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""What the compiler has to be told, at run time without the package that names it.
+"""Marks for mypyc, at run time without the package that names them.
 
 mypyc reads the names of ``mypy_extensions`` and ``typing_extensions``. Nothing of them is needed
 when the program runs, so that the implementation needs no other package. Not compiled itself:
@@ -19,11 +19,11 @@ else:
     i32 = i64 = int
 
     def mypyc_attr(*_names: str, **_values: object) -> object:
-        """A decorator that returns the class unchanged."""
+        """Return a decorator that returns the class unchanged."""
         return lambda decorated: decorated
 
     def _without_default(name: str, **settings: object) -> object:
-        """A variable of types without its default, which Python before 3.13 cannot express."""
+        """Return a type variable without its default, which Python before 3.13 cannot express."""
         del settings["default"]
         return typing.TypeVar(name, **settings)
 

@@ -106,7 +106,7 @@ class DelayedOperation(GuardedTask):
         self._place: Place | None = None
 
     def __repr__(self) -> str:
-        """The class, the time-out, and what has become of the operation."""
+        """Return the class, the time-out, and what has become of the operation."""
         try:
             return f"<{type(self).__name__} of {self._delay_ms} ms, {_state_of(self)}>"
         except AttributeError:
@@ -126,13 +126,13 @@ class DelayedOperation(GuardedTask):
         raise NotImplementedError("an operation must override try_complete")
 
     def on_complete(self) -> object:
-        """Called once, when the operation is completed, under its own lock.
+        """React to the completion: called once, under the operation's own lock.
 
         What it returns is ignored.
         """
 
     def on_expiration(self) -> object:
-        """Called after ``on_complete`` where the time-out has completed it, under no lock.
+        """React to the time-out: called after ``on_complete``, under no lock.
 
         What it returns is ignored.
 
@@ -141,17 +141,17 @@ class DelayedOperation(GuardedTask):
 
     @property
     def delay_ms(self) -> int:
-        """The time-out, ms from when the operation is watched."""
+        """Return the time-out, ms from when the operation is watched."""
         return self._delay_ms
 
     @property
     def is_completed(self) -> bool:
-        """Whether somebody has completed it; true before ``on_complete`` is called."""
+        """Decide whether the operation is completed; true before ``on_complete`` is called."""
         return self._completed and not self._abandoned
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether ``Purgatory.abandon`` has taken it out, so that nobody will complete it."""
+        """Decide whether ``Purgatory.abandon`` has taken the operation out for good."""
         return self._abandoned
 
     def force_complete(self) -> bool:
@@ -176,7 +176,7 @@ class DelayedOperation(GuardedTask):
         return _force(self, this_thread())
 
     def run(self) -> None:
-        """The time-out is due: complete the operation, unless somebody has.
+        """Complete the operation whose time-out is due, unless it is completed already.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-LOST-EXPIRY, PURGATORY-CALLBACK-ORDER,
         PURGATORY-EXPIRY-THROWS.
@@ -196,7 +196,7 @@ class DelayedOperation(GuardedTask):
         return take_time_out(self)
 
     def _dropped(self) -> None:
-        """The time-out is owed no longer, though nobody has taken it.
+        """Count out the time-out, which is owed no longer though it was not taken.
 
         Rules: PURGATORY-PENDING.
         """
@@ -204,7 +204,7 @@ class DelayedOperation(GuardedTask):
         self._left()
 
     def _left(self) -> None:
-        """The operation is abandoned, or closing has dropped its time-out; called under no lock."""
+        """React to abandonment, or to a time-out that closing has dropped; called under no lock."""
 
 
 class ConditionalOperation(DelayedOperation):
@@ -220,7 +220,7 @@ class ConditionalOperation(DelayedOperation):
         return self._holds() and self.force_complete()
 
     def _holds(self) -> bool:
-        """Whether the condition holds; called under the operation's own lock."""
+        """Decide whether the condition holds; called under the operation's own lock."""
         raise NotImplementedError("a conditional operation must override _holds")
 
 

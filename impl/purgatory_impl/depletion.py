@@ -31,7 +31,7 @@ class DrySpells:
         self._recent: deque[tuple[int, int]] = deque()
 
     def begin(self) -> None:
-        """An allocation was refused; within a spell that changes nothing.
+        """Begin a spell when an allocation is refused; change nothing within a spell.
 
         Rules: POOL-SPELL-BEGINS.
         """
@@ -39,7 +39,7 @@ class DrySpells:
             self._since_ms = self._clock.now_ms()
 
     def end(self) -> None:
-        """An allocation has succeeded or a buffer has come back.
+        """End the spell when an allocation succeeds or a buffer comes back.
 
         Rules: POOL-SPELL-ENDS, POOL-DEPLETED-TIME.
         """
@@ -54,11 +54,11 @@ class DrySpells:
             self._recent.append((since_ms, now_ms))
 
     def present_ms(self) -> int:
-        """How long the spell has gone on that is under way, ms; 0 without one."""
+        """Return the length of the spell that is under way, ms; 0 without one."""
         return 0 if self._since_ms is None else self._clock.now_ms() - self._since_ms
 
     def percent(self) -> float:
-        """The share of the window that ends now in which a spell was under way, 0 to 100."""
+        """Return the share of the window that ends now in which a spell was under way, 0 to 100."""
         now_ms = self._clock.now_ms()
         begin_ms = now_ms - self._window_ms
         self._forget_before(begin_ms)

@@ -1,4 +1,4 @@
-"""What is refused: one exception for each case, with the reason as a code."""
+"""Exceptions for refused calls: one for each case, with the reason as a code."""
 
 from typing import NoReturn
 
@@ -17,7 +17,7 @@ class PurgatoryError(Exception):
         self.reason = reason
 
     def __reduce__(self) -> tuple[object, ...]:
-        """A copy, in another process too, is of the same class, with the same words and notes."""
+        """Return the parts of a copy, in another process too: the class, the words, the notes."""
         return _copied, (type(self), self.args), self.__dict__
 
 
@@ -157,11 +157,11 @@ class InvalidAllocation(MemoryPoolError):
 
 
 class InvalidRelease(MemoryPoolError):
-    """What was given back is not a buffer that is out; each case has a class of its own."""
+    """A refused release: the object is not a buffer that is out; each case has its own class."""
 
 
 class NotABuffer(InvalidRelease):
-    """What was given back is no ``memoryview`` at all."""
+    """A refused release: the object is no ``memoryview`` at all."""
 
     def __init__(self, given: object) -> None:
         super().__init__(f"{type(given).__name__} is no buffer of a pool; release the memoryview")
@@ -238,7 +238,7 @@ class ServerFailed(RuntimeError):
 
 
 def refuse_copy(whole: object) -> NoReturn:
-    """A copy would share what it counts with the original, and neither count would be right.
+    """Refuse to copy an object: neither copy would count what they share correctly.
 
     Raises:
         TypeError: always.
@@ -250,7 +250,7 @@ def refuse_copy(whole: object) -> NoReturn:
 
 
 def refuse_second_init(whole: object) -> NoReturn:
-    """To initialise an object that is in use would forget what waits in it or for it.
+    """Refuse to initialise an object that is in use, which would forget the waiting operations.
 
     Raises:
         TypeError: always.
@@ -259,5 +259,5 @@ def refuse_second_init(whole: object) -> NoReturn:
 
 
 def _copied(kind: type[PurgatoryError], words: tuple[object, ...]) -> PurgatoryError:
-    """An error of a class whose constructor takes other arguments than its words."""
+    """Return an error whose class has a constructor with arguments other than the message."""
     return kind.__new__(kind, *words)

@@ -175,7 +175,7 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         self._loop = loop
 
     def _future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None] | None:
-        """A new future for whoever ends the operation; None after its end."""
+        """Return a new future for whoever ends the operation; None after its end."""
         self._woken = loop.create_future()
         return None if self._answered or self._abandoned else self._woken
 
@@ -212,7 +212,7 @@ def _no_coroutine(name: str, made: Answer) -> Answer:
 
 
 class AsyncioPurgatory(Generic[Key]):
-    """What the coroutines of one event loop wait in; its methods are called in that loop."""
+    """A purgatory that coroutines of one event loop wait in; call its methods in that loop."""
 
     def __init__(self, purgatory: Purgatory[Key] | None = None, *, drain_ms: int = 0) -> None:
         """Make a place to wait in, of the loop that uses it first.
@@ -234,12 +234,12 @@ class AsyncioPurgatory(Generic[Key]):
         self._closed = False
 
     def __repr__(self) -> str:
-        """The purgatory, and how many coroutines wait."""
+        """Return the purgatory and the number of waiting coroutines."""
         closed = ", closed" if self._closed else ""
         return f"<AsyncioPurgatory in {self._purgatory!r}, {len(self._waiting)} wait{closed}>"
 
     async def __aenter__(self) -> Self:
-        """The place itself."""
+        """Return the place itself."""
         self._running_loop()
         return self
 
@@ -249,17 +249,17 @@ class AsyncioPurgatory(Generic[Key]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close it."""
+        """Close the purgatory at the end of the block."""
         await self.close(self._drain_ms)
 
     @property
     def purgatory(self) -> Purgatory[Key]:
-        """Where the operations are watched: check keys there, in any thread."""
+        """Return the purgatory of the watched operations: check keys there, in any thread."""
         return self._purgatory
 
     @property
     def waiting(self) -> int:
-        """How many coroutines wait."""
+        """Return the number of coroutines that wait."""
         return len(self._waiting)
 
     async def watch(

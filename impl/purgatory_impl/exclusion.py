@@ -38,7 +38,7 @@ from purgatory_impl.task import COMPILED
 
 
 def _has_global_lock() -> bool:
-    """Whether one thread at a time runs in this interpreter."""
+    """Decide whether only one thread at a time runs in this interpreter."""
     probe = getattr(sys, "_is_gil_enabled", None)
     return probe is None or bool(probe())
 
@@ -58,11 +58,11 @@ class Watcher:
     __slots__ = ()
 
     def before_section(self, lock: SectionLock) -> None:
-        """A section is about to begin."""
+        """Watch a section that is about to begin."""
         raise NotImplementedError("a watcher must override before_section")
 
     def before_own(self, operation: GuardedTask, waits: bool) -> None:
-        """The own lock of an operation is about to be taken, or left where it is not free.
+        """Watch an operation's own lock that is about to be taken, or left where it is not free.
 
         Args:
             operation: Whose lock.
@@ -72,13 +72,13 @@ class Watcher:
         raise NotImplementedError("a watcher must override before_own")
 
     def before_word(self, operation: GuardedTask) -> None:
-        """The lock of an operation's word is about to be taken."""
+        """Watch the lock of an operation's word that is about to be taken."""
         raise NotImplementedError("a watcher must override before_word")
 
 
 @final
 class Parking:
-    """Where threads wait for thin locks.
+    """The place where threads wait for thin locks.
 
     Attributes:
         sleepers: A taken lock for each, which wakes it when it is let go of; whoever lets go of a
@@ -148,7 +148,7 @@ class SectionLock:
             PARKING.wake()
 
     def locked(self) -> bool:
-        """Whether somebody is in the section."""
+        """Decide whether a thread is in the section."""
         return self._held if self._lock is None else self._lock.locked()
 
     def refuse(self) -> None:
@@ -174,14 +174,14 @@ class SectionLock:
 
 
 def taken_lock() -> threading.Lock:
-    """A lock that is taken: the next to take it sleeps until somebody lets go of it."""
+    """Return a lock that is taken: the next to take it sleeps until somebody lets go of it."""
     lock = threading.Lock()
     lock.acquire()
     return lock
 
 
 def pure(lock: threading.Lock) -> SectionLock:
-    """A lock of ``threading``, which in the pure build is what guards a section."""
+    """Return a lock of ``threading``, which guards a section in the pure build."""
     return cast("SectionLock", lock)
 
 
@@ -192,7 +192,7 @@ class RefusingLock:
     __slots__ = ()
 
     def __enter__(self) -> NoReturn:
-        """Refuse.
+        """Refuse to enter after a fork.
 
         Raises:
             UsedAfterFork: always.
@@ -200,7 +200,7 @@ class RefusingLock:
         raise UsedAfterFork
 
     def __exit__(self, *_: object) -> None:
-        """Never comes to be called."""
+        """Do nothing: the lock is never entered."""
 
 
 # A lock is refused to the children of a process by way of what it belongs to: pure, the attribute
@@ -239,7 +239,7 @@ def freed_after_fork(lock: SectionLock) -> None:
 
 
 def _forget_parent() -> None:
-    """In a child: refuse what it has inherited, and wait for none of the parent's threads."""
+    """Make a child of a fork refuse inherited objects, and wait for no thread of the parent."""
     PARKING.sleepers = []
     for owner in list(_OWNERS.values()):
         setattr(owner, "_lock" if hasattr(owner, "_lock") else "lock", RefusingLock())

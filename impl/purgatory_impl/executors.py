@@ -57,12 +57,12 @@ class Executor:
         self._unwoken = False
 
     def __repr__(self) -> str:
-        """The class, the name, and how many tasks wait; read without the lock."""
+        """Return the class, the name, and how many tasks wait; read without the lock."""
         return f"<{type(self).__name__} {self.name!r}, {len(self._waiting)} tasks queued>"
 
     @property
     def queued(self) -> int:
-        """Tasks that were handed over and have not begun to run."""
+        """Return the number of tasks that were handed over and have not begun to run."""
         with self._lock:
             return len(self._waiting)
 

@@ -1,4 +1,4 @@
-"""What the two locks of a delayed operation are made of; how they are taken: ``operation_locks``.
+"""The two locks of a delayed operation; ``operation_locks`` takes them.
 
     TimerTask -> GuardedTask -> DelayedOperation
 

@@ -41,7 +41,7 @@ class LeakDetectingMemoryPool(SimpleMemoryPool):
 
     @property
     def leaked(self) -> int:
-        """How many buffers were lost so far."""
+        """Return the number of buffers that were lost so far."""
         self._credit_lost()
         with self._lock:
             return self._leaked

@@ -84,7 +84,7 @@ class LeftOperations:
             return True
 
     def following(self) -> GuardedTask | None:
-        """The next operation to be served; None at the end, and nobody serves any more."""
+        """Return the next operation to be served; None at the end, when serving stops."""
         with _LOCK:
             if self.ready:
                 return self.ready.popleft()
@@ -92,7 +92,7 @@ class LeftOperations:
             return None
 
     def take(self, operation: GuardedTask) -> int:
-        """The next thing that was asked of an operation, whose own lock the caller has; or 0."""
+        """Return the next request for an operation whose own lock the caller has, or 0."""
         with _LOCK:
             _, asked = ASKS.pop(id(operation), (operation, 0))
             first = asked & -asked

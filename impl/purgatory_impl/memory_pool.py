@@ -42,17 +42,17 @@ from purgatory_impl.task import COMPILED
 
 
 class MemoryPool(Protocol):
-    """Where buffers come from and go back to."""
+    """A source of buffers, which takes them back."""
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
-        """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.
+        """Return a writable buffer of exactly ``bytes_`` bytes, or None where the pool has none.
 
         Raises:
             InvalidAllocation: no buffer of this size can ever be given.
         """
 
     def release(self, buffer: memoryview) -> None:
-        """Give a buffer back.
+        """Give a buffer back to the pool.
 
         Raises:
             InvalidRelease: this object is not a buffer that is out.
@@ -60,19 +60,19 @@ class MemoryPool(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """What the pool has when all buffers are back."""
+        """Return the size of the pool: the bytes available when all buffers are back."""
 
     @property
     def available_bytes(self) -> int:
-        """What is left; a pool that is not strict may be below zero."""
+        """Return the available bytes; a pool that is not strict may be below zero."""
 
     @property
     def used_bytes(self) -> int:
-        """What is out."""
+        """Return the bytes of the buffers that are out."""
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether nothing is available."""
+        """Decide whether nothing is available."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -123,7 +123,7 @@ class SimpleMemoryPool:
         self._lent: dict[int, tuple[weakref.ref[memoryview], int]] = {}
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        """A pool is neither copied nor pickled.
+        """Refuse to copy or pickle a pool.
 
         Raises:
             TypeError: always.
@@ -131,12 +131,12 @@ class SimpleMemoryPool:
         refuse_copy(self)
 
     def __repr__(self) -> str:
-        """The class and the bytes; read without the lock, so that lost buffers count as out."""
+        """Return the class and the bytes; read without the lock: lost buffers count as out."""
         available = f"{self._available} of {self._size} bytes available"
         return f"<{type(self).__name__}, {available}>"
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
-        """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.
+        """Return a writable buffer of exactly ``bytes_`` bytes, or None where the pool has none.
 
         Args:
             bytes_: 1 to ``max_single_bytes``.
@@ -204,7 +204,7 @@ class SimpleMemoryPool:
 
     @property
     def size_bytes(self) -> int:
-        """What the pool has when all buffers are back.
+        """Return the size of the pool: the bytes available when all buffers are back.
 
         Rules: POOL-SIZE.
         """
@@ -212,7 +212,7 @@ class SimpleMemoryPool:
 
     @property
     def available_bytes(self) -> int:
-        """The bytes not lent; below zero where a non-strict pool has lent more than its size.
+        """Return the bytes not lent; below zero where a non-strict pool has lent too many.
 
         Rules: POOL-CONSERVATION.
         """
@@ -222,7 +222,7 @@ class SimpleMemoryPool:
 
     @property
     def used_bytes(self) -> int:
-        """What is out.
+        """Return the bytes of the buffers that are out.
 
         Rules: POOL-USED, MUTING-GAUGES.
         """
@@ -230,7 +230,7 @@ class SimpleMemoryPool:
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether nothing is available; a strict pool may refuse and not be out of memory.
+        """Decide whether nothing is available; a strict pool may refuse and not be out of memory.
 
         Rules: POOL-OUT-OF-MEMORY.
         """
@@ -238,7 +238,7 @@ class SimpleMemoryPool:
 
     @property
     def depleted_ms(self) -> int:
-        """How long the ended dry spells took together, ms.
+        """Return the length of the ended dry spells together, ms.
 
         Rules: POOL-DEPLETED-TIME.
         """
@@ -247,7 +247,7 @@ class SimpleMemoryPool:
 
     @property
     def depleted_spells(self) -> int:
-        """How many dry spells have ended.
+        """Return the number of dry spells that have ended.
 
         Rules: POOL-SPELL-ENDS.
         """
@@ -256,7 +256,7 @@ class SimpleMemoryPool:
 
     @property
     def depleted_percent(self) -> float:
-        """The share of the last ``window_ms`` in which a dry spell was under way, 0 to 100."""
+        """Return the share of the last ``window_ms`` spent in dry spells, 0 to 100."""
         with self._lock:
             return self._spells.percent()
 
@@ -268,11 +268,11 @@ class SimpleMemoryPool:
             self._lent[identity] = reference, size
 
     def _lost(self, identity: int) -> None:
-        """A view has died; runs anywhere, under any lock, and so may take none."""
+        """Note that a view has died; runs anywhere, under any lock, and so takes none."""
         self._lent.pop(identity, None)
 
     def _credit_lost(self) -> None:
-        """Account for buffers that were lost: not in this pool."""
+        """Account for lost buffers: this pool has none to account for."""
 
     def _why_not_lent(self, buffer: memoryview) -> InvalidRelease:
         memory = _memory_of(buffer)
@@ -297,7 +297,7 @@ def new_buffer(bytes_: int) -> memoryview:
 
 
 def _memory_of(view: memoryview) -> object | None:
-    """The object whose memory the view shows; None for a released view."""
+    """Return the object whose memory the view shows; None for a released view."""
     try:
         return view.obj
     except ValueError:
@@ -305,7 +305,7 @@ def _memory_of(view: memoryview) -> object | None:
 
 
 def whole_bytes(bytes_: SupportsIndex) -> int:
-    """A number of bytes as an integer of Python's own.
+    """Return a number of bytes as a Python integer.
 
     Raises:
         InvalidAllocation: it is no integer.

@@ -55,7 +55,7 @@ _ident: Final = threading.get_ident
 
 @final
 class Nesting:
-    """How many own locks are held.
+    """The numbers of own locks that threads hold.
 
     Attributes:
         held: The locks of all threads together, where locks are thin.
@@ -71,13 +71,13 @@ class Nesting:
         self.of_threads: dict[int, int] = {}
 
     def count_of(self, me: int) -> int:
-        """How many own locks a thread holds."""
+        """Return the number of own locks that a thread holds."""
         if self.alone:
             return self.held if self.alone == me else 0
         return self.of_threads.get(me, 0)
 
     def refuse_beyond_bound(self, me: int) -> None:
-        """Another own lock is about to be taken.
+        """Refuse another own lock to a thread that holds as many as it may.
 
         Raises:
             RecursionError: this thread holds as many as it may.
@@ -127,7 +127,7 @@ def _most_nested_here() -> int:
 
 
 def _forget_parent() -> None:
-    """In a child that was forked: the locks of the parent's other threads are not counted."""
+    """Forget, in a child of a fork, the locks that the parent's other threads hold."""
     NESTING.held = 0
     NESTING.alone = 0
     NESTING.of_threads.clear()
@@ -139,7 +139,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def this_thread() -> int:
-    """This thread's identity for thin locks; slower to read than a lock: once per call."""
+    """Return this thread's identity for thin locks; slower to read than a lock: once per call."""
     return _ident() if THIN else 0
 
 
@@ -171,7 +171,7 @@ class OwnThinLock:
 
 
 def own_lock(operation: GuardedTask) -> AbstractContextManager[bool]:
-    """The operation's own lock, for whoever has to exclude tries and ``on_complete``.
+    """Return the operation's own lock, for callers that exclude tries and ``on_complete``.
 
     It is waited for wherever the caller is, and nothing can be left to the caller: only for an
     operation that belongs to no purgatory yet.
@@ -256,7 +256,7 @@ def _under_free_lock(
 
 
 def holds(operation: GuardedTask, me: int) -> bool:
-    """Whether a thread has the own lock of an operation.
+    """Decide whether a thread has the own lock of an operation.
 
     Args:
         operation: Whose lock.

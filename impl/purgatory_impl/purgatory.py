@@ -147,11 +147,11 @@ class Purgatory(Generic[Key, Operation]):
 
     @classmethod
     def __class_getitem__(cls, classes: object) -> GenericAlias:
-        """The purgatory of keys of a class, with or without the class of its operations."""
+        """Return the class for keys of one class, with or without the class of its operations."""
         return GenericAlias(cls, classes)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        """A purgatory is neither copied nor pickled.
+        """Refuse to copy or pickle a purgatory.
 
         Raises:
             TypeError: always.
@@ -159,7 +159,7 @@ class Purgatory(Generic[Key, Operation]):
         refuse_copy(self)
 
     def __repr__(self) -> str:
-        """The class, the name, and the counts; each is read by itself."""
+        """Return the class, the name, and the counts; each count is read by itself."""
         counts = f"{self.entries} entries under {self.keys} keys"
         try:
             owed = f"{self.pending} time-outs owed"
@@ -169,7 +169,7 @@ class Purgatory(Generic[Key, Operation]):
         return f"<{type(self).__name__} {self.name!r}, {counts}, {owed}{closed}>"
 
     def __enter__(self) -> Self:
-        """The purgatory itself."""
+        """Return the purgatory itself."""
         return self
 
     def __exit__(
@@ -362,7 +362,7 @@ class Purgatory(Generic[Key, Operation]):
             join(self._reaper, timeout_ms)
 
     def watched(self) -> dict[Key, list[Operation]]:
-        """What is in each list, completed operations included: for diagnosis, it takes long.
+        """Return the contents of each list, completed operations included: slow, for diagnosis.
 
         Not one instant's picture where other threads are at work.
         """
@@ -373,7 +373,7 @@ class Purgatory(Generic[Key, Operation]):
 
     @property
     def entries(self) -> int:
-        """The sum of the lengths of all lists; Kafka calls it ``PurgatorySize``.
+        """Return the sum of the lengths of all lists; Kafka calls it ``PurgatorySize``.
 
         Not one instant's number where other threads are at work.
 
@@ -383,7 +383,7 @@ class Purgatory(Generic[Key, Operation]):
 
     @property
     def keys(self) -> int:
-        """Keys under which something is watched.
+        """Return the number of keys under which operations are watched.
 
         Rules: PURGATORY-EMPTY-LISTS.
         """
@@ -391,7 +391,7 @@ class Purgatory(Generic[Key, Operation]):
 
     @property
     def timer_size(self) -> int:
-        """Operations in the timer; Kafka calls it ``NumDelayedOperations``.
+        """Return the number of operations in the timer; Kafka calls it ``NumDelayedOperations``.
 
         Those whose time-out is due and has not run yet are not among them. Of a timer that serves
         others too, it is the size of all.
@@ -410,12 +410,12 @@ class Purgatory(Generic[Key, Operation]):
 
     @property
     def expired(self) -> int:
-        """Operations that their time-outs have completed so far; the count never falls."""
+        """Return the number of operations completed by their time-outs so far; it never falls."""
         return self._accounting.expired
 
     @property
     def stale(self) -> int:
-        """Entries of completed operations; exact when no call is under way.
+        """Return the number of entries of completed operations; exact when no call is under way.
 
         Rules: PURGATORY-STALE-ENTRIES.
         """
@@ -423,7 +423,7 @@ class Purgatory(Generic[Key, Operation]):
 
     @property
     def estimate(self) -> int:
-        """Operations in the lists, completed ones included, as the accounting estimates them.
+        """Return the operations in the lists, completed ones included, as the accounting estimates.
 
         Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-COUNTS-WHEN-QUIET.
         """
@@ -507,7 +507,7 @@ class Purgatory(Generic[Key, Operation]):
         return self._lists.sweep(self._accounting.post) == 0
 
     def _reap(self) -> None:
-        """The reaper thread: sleep until a purge is due, purge, until the purgatory is closed."""
+        """Run the reaper thread: sleep until a purge is due, purge, until closed."""
         found_nothing = False
         goes_on = True
         while goes_on:

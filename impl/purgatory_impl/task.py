@@ -30,7 +30,7 @@ COMPILED: Final = not __file__.endswith((".py", ".pyc"))
 
 @mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
 class Links:
-    """What can be asked of a task that is not initialised yet, in the compiled build.
+    """The value of a task's links before it is initialised, in the compiled build.
 
     There the value below is in each new object. Pure, it is the slot of the subclass that counts.
     """
@@ -53,7 +53,7 @@ class Cell(Links):
 
 @mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
 class Task(Cell):
-    """What a timer arms and an executor runs; pending in at most one timer at a time.
+    """A unit of work that a timer arms and an executor runs; pending in at most one timer.
 
     For a class of your own subclass ``TimerTask``.
     """
@@ -75,7 +75,7 @@ class Task(Cell):
         self._timer: TaskOwner | None = None
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        """A task is neither copied nor pickled.
+        """Refuse to copy or pickle a task.
 
         Raises:
             TypeError: always.
@@ -83,11 +83,11 @@ class Task(Cell):
         refuse_copy(self)
 
     def __repr__(self) -> str:
-        """The class, and whether the task is pending."""
+        """Return the class, and whether the task is pending."""
         return f"<{type(self).__name__}, {_state_of(self)}>"
 
     def run(self) -> object:
-        """What the executor calls once for each expiry; what it returns is ignored.
+        """Do the task's work: the executor calls it once for each expiry and ignores its result.
 
         Raises:
             NotImplementedError: the class does not override this.
@@ -106,17 +106,17 @@ class Task(Cell):
         return timer is not None and timer.cancel(self)
 
     def _dropped(self) -> None:
-        """Its timer was closed while the task was pending; called under no lock."""
+        """React to the closing of the timer while the task was pending; called under no lock."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class TaskOwner:
-    """What a task is armed in; a task knows of its timer no more than this."""
+    """A place where tasks are armed; a task knows no more of its timer."""
 
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        """An owner of tasks is neither copied nor pickled.
+        """Refuse to copy or pickle an owner of tasks.
 
         Raises:
             TypeError: always.
@@ -165,11 +165,11 @@ class CallableTask(TimerTask):
         self._action = action
 
     def __repr__(self) -> str:
-        """The callable, and whether the task is pending."""
+        """Return the callable, and whether the task is pending."""
         return f"<CallableTask of {_name_of(self._action)}, {_state_of(self)}>"
 
     def run(self) -> None:
-        """Call it."""
+        """Call the callable and look at its result."""
         result = self._action()
         if result is not None:
             _see_result(result)
@@ -190,7 +190,7 @@ class OneShotTask(Task):
         self._action: Callable[[], object] | None = action
 
     def __repr__(self) -> str:
-        """The callable and whether the task is pending; after that only that it has ended."""
+        """Return the callable and whether the task is pending; or that the task has ended."""
         action = self._action
         if action is None:
             return "<OneShotTask, ended>"
@@ -215,7 +215,7 @@ class OneShotTask(Task):
         self._action = None
 
     def _dropped(self) -> None:
-        """The arming has ended here, too."""
+        """Let go of the callable: the arming has ended."""
         self._let_go()
 
 

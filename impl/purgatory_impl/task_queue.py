@@ -43,7 +43,7 @@ class TaskQueue:
         self._length = 0
 
     def __len__(self) -> int:
-        """How many tasks wait."""
+        """Return the number of tasks that wait."""
         return self._length
 
     def put(self, tasks: Iterable[Task]) -> None:
@@ -76,7 +76,7 @@ class TaskQueue:
         return task
 
     def tasks(self) -> list[Task]:
-        """The waiting tasks, in the order of the queue."""
+        """Return the waiting tasks, in the order of the queue."""
         waiting: list[Task] = []
         batch: Batch | None = self._first
         while batch is not None:

@@ -137,12 +137,12 @@ class Timer(TaskOwner):
             self._reaper.start()
 
     def __repr__(self) -> str:
-        """The class, the name, and how many tasks are pending; read without the lock."""
+        """Return the class, the name, and the number of pending tasks; read without the lock."""
         closed = ", closed" if self._closed else ""
         return f"<{type(self).__name__} {self.name!r}, {self._wheel.size} tasks pending{closed}>"
 
     def __enter__(self) -> "Timer":
-        """The timer itself."""
+        """Return the timer itself."""
         return self
 
     def __exit__(
@@ -280,12 +280,12 @@ class Timer(TaskOwner):
 
     @property
     def clock(self) -> Clock:
-        """The clock that the timer was built with."""
+        """Return the clock that the timer was built with."""
         return self._clock
 
     @property
     def size(self) -> int:
-        """Tasks that wait in buckets.
+        """Return the number of tasks that wait in buckets.
 
         Rules: TIMER-SIZE.
         """
@@ -294,7 +294,7 @@ class Timer(TaskOwner):
 
     @property
     def wheel_clock_ms(self) -> int:
-        """The wheel's own clock, ms; it lags behind the clock while nothing is due.
+        """Return the wheel's own clock, ms; it lags behind the clock while nothing is due.
 
         Rules: TIMER-OWN-CLOCK.
         """
@@ -303,7 +303,7 @@ class Timer(TaskOwner):
 
     @property
     def queued_buckets(self) -> int:
-        """Buckets that wait in the delay queue, those with cancelled tasks alone included.
+        """Return the number of buckets in the delay queue, also those of cancelled tasks alone.
 
         Rules: TIMER-DELAY-QUEUE-BOUND, TIMER-EMPTIED-BUCKET.
         """
@@ -312,7 +312,7 @@ class Timer(TaskOwner):
 
     @property
     def next_expiry_ms(self) -> int | None:
-        """When the timer next has something to do, ms; None where it has nothing to do.
+        """Return the time at which the timer next has work, ms; None where it has none.
 
         Rules: TIMER-WAKE-UP.
         """
@@ -321,7 +321,7 @@ class Timer(TaskOwner):
 
     @property
     def levels(self) -> int:
-        """Levels of the wheel that exist, at least 1.
+        """Return the number of levels of the wheel that exist, at least 1.
 
         Rules: TIMER-OVERFLOW-ON-DEMAND.
         """
@@ -393,7 +393,7 @@ class Timer(TaskOwner):
             self._earlier.notify_all()
 
     def _waiting(self) -> list[Task]:
-        """The tasks that wait in buckets now, in no order that means anything."""
+        """Return the tasks that wait in buckets now, in no order that means anything."""
         with self._lock:
             return self._wheel.waiting()
 
@@ -426,7 +426,7 @@ class Timer(TaskOwner):
         return True
 
     def _is_before_alarm(self) -> bool:
-        """Whether the first bucket is due before the reaper wakes, which then counts as awake.
+        """Decide whether the first bucket is due before the reaper wakes; then count it as awake.
 
         Rules: TIMER-WAKE-UP.
         """
@@ -437,7 +437,7 @@ class Timer(TaskOwner):
         return True
 
     def _reap(self) -> None:
-        """The reaper thread: sleep, advance, until the timer is closed."""
+        """Run the reaper thread: sleep, advance, until the timer is closed."""
         goes_on = True
         while goes_on:
             try:

@@ -12,14 +12,14 @@ UNBOUNDED_BYTES: Final = 2**63 - 1
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class UnboundedMemoryPool:
-    """No bound at all: never refuses, is never out of memory, and takes anything back."""
+    """A pool without a bound: never refuses, never runs out, and takes every buffer back."""
 
     def __repr__(self) -> str:
-        """The class."""
+        """Return the name of the class."""
         return f"<{type(self).__name__}>"
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview:
-        """A writable buffer of exactly ``bytes_`` bytes, 0 among them.
+        """Return a writable buffer of exactly ``bytes_`` bytes, 0 among them.
 
         Raises:
             InvalidAllocation: the number is negative, or none.
@@ -33,24 +33,24 @@ class UnboundedMemoryPool:
         return new_buffer(wanted)
 
     def release(self, buffer: object) -> None:
-        """Nothing: nobody counts.
+        """Do nothing with the buffer: an unbounded pool counts nothing.
 
         Rules: POOL-UNBOUNDED-RELEASE.
         """
 
     @property
     def size_bytes(self) -> int:
-        """``UNBOUNDED_BYTES``."""
+        """Return ``UNBOUNDED_BYTES`` as the size."""
         return UNBOUNDED_BYTES
 
     @property
     def available_bytes(self) -> int:
-        """``UNBOUNDED_BYTES``, whatever is out."""
+        """Return ``UNBOUNDED_BYTES``, however much is out."""
         return UNBOUNDED_BYTES
 
     @property
     def used_bytes(self) -> int:
-        """0, whatever is out.
+        """Return 0, however much is out.
 
         Rules: POOL-UNBOUNDED-GRANTS.
         """
@@ -58,7 +58,7 @@ class UnboundedMemoryPool:
 
     @property
     def is_out_of_memory(self) -> bool:
-        """False.
+        """Return false: an unbounded pool never runs out.
 
         Rules: POOL-UNBOUNDED-GRANTS.
         """

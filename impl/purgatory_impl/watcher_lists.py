@@ -27,21 +27,21 @@ class WatcherLists(Generic[Key]):
         self.shards: list[Shard[Key]] = [Shard() for _ in range(_SHARDS)]
 
     def shard_of(self, key: Key) -> Shard[Key]:
-        """Where a key's list is; the hash's higher bits count too, for keys that are multiples."""
+        """Return the shard of a key's list; the hash's higher bits count too, for keys in steps."""
         # As a native integer: a hash is too large for the compiled build's own ones.
         mixed: i64 = hash(key)
         return self.shards[(mixed ^ mixed >> 6) % _SHARDS]
 
     @property
     def entries(self) -> int:
-        """The sum of the lengths of all lists.
+        """Return the sum of the lengths of all lists.
 
         Rules: PURGATORY-ENTRIES.
         """
         return self.count_entries()
 
     def count_entries(self) -> int:
-        """The sum of the lengths of all lists, for who is handed a function.
+        """Return the sum of the lengths of all lists, for callers that need a function.
 
         Rules: PURGATORY-ENTRIES.
         """
@@ -49,14 +49,14 @@ class WatcherLists(Generic[Key]):
 
     @property
     def keys(self) -> int:
-        """How many lists there are.
+        """Return the number of lists.
 
         Rules: PURGATORY-EMPTY-LISTS.
         """
         return sum(len(shard.lists) for shard in self.shards)
 
     def by_key(self) -> Iterator[tuple[Key, list[DelayedOperation]]]:
-        """The operations of each list, some at a time; a key may come more than once."""
+        """Yield the operations of each list, some at a time; a key may come more than once."""
         for shard in self.shards:
             for watched in shard.all_lists():
                 walk = walk_over(shard, watched)

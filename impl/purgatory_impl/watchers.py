@@ -71,7 +71,7 @@ class Shard(Generic[Key]):
         return watched.take_apart()
 
     def all_lists(self) -> list[WatcherList[Key]]:
-        """A snapshot of the shard's lists, taken under the lock."""
+        """Return a snapshot of the shard's lists, taken under the lock."""
         if not self.lists:
             return []
         with self.lock:

@@ -155,7 +155,7 @@ class Wheel:
 
     @property
     def next_expiry_ms(self) -> int | None:
-        """Expiry of the first bucket in the delay queue, ms; None where that queue is empty.
+        """Return the expiry of the first bucket in the delay queue, ms; None without a bucket.
 
         The own clock where a bucket is being emptied: a failure has ended a pass there.
 
@@ -315,7 +315,7 @@ class Wheel:
         bucket.append(task)
 
     def _first_level(self) -> Level | None:
-        """The level with the first bucket of the delay queue: of equal expiries the lowest."""
+        """Return the level with the first bucket of the delay queue: of equal ones the lowest."""
         first: Level | None = None
         level: Level | None = self._finest
         while level is not None:
@@ -346,14 +346,14 @@ class Wheel:
             level = level.above
 
     def all_levels(self) -> list[Level]:
-        """The levels, the finest first."""
+        """Return the levels, the finest first."""
         found = [self._finest]
         while (above := found[-1].above) is not None:
             found.append(above)
         return found
 
     def waiting(self) -> list[Task]:
-        """The tasks in all buckets, in no order that means anything."""
+        """Return the tasks in all buckets, in no order that means anything."""
         tasks: list[Task] = []
         for level in self.all_levels():
             for bucket in level.buckets:

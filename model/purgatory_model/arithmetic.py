@@ -7,7 +7,7 @@ checked symbolically over all integers by the tests.
 
 
 def floor_to(time: int, tick: int) -> int:
-    """The largest multiple of ``tick`` that is not larger than ``time``.
+    """Return the largest multiple of ``tick`` that is not larger than ``time``.
 
     pre: tick >= 1
     post: _ <= time < _ + tick
@@ -19,7 +19,7 @@ def floor_to(time: int, tick: int) -> int:
 
 
 def ceiling_to(time: int, tick: int) -> int:
-    """The smallest multiple of ``tick`` that is not smaller than ``time``.
+    """Return the smallest multiple of ``tick`` that is not smaller than ``time``.
 
     pre: tick >= 1
     post: _ - tick < time <= _
@@ -31,7 +31,7 @@ def ceiling_to(time: int, tick: int) -> int:
 
 
 def bucket_index(time: int, tick: int, wheel_size: int) -> int:
-    """The place in its wheel of the bucket that holds ``time``.
+    """Return the place in its wheel of the bucket that holds ``time``.
 
     pre: tick >= 1 and wheel_size >= 2
     post: 0 <= _ < wheel_size
@@ -42,7 +42,7 @@ def bucket_index(time: int, tick: int, wheel_size: int) -> int:
 
 
 def level_end(own_clock: int, tick: int, wheel_size: int) -> int:
-    """The first time that a level no longer covers: its interval, counted from its present tick.
+    """Return the first time that a level does not cover: its interval, from its present tick.
 
     pre: tick >= 1 and wheel_size >= 2
     post: own_clock + (wheel_size - 1) * tick < _ <= own_clock + wheel_size * tick
@@ -53,7 +53,7 @@ def level_end(own_clock: int, tick: int, wheel_size: int) -> int:
 
 
 def usable_buckets(own_clock: int, tick: int, wheel_size: int) -> int:
-    """How many buckets of a level can hold a task that is not due: all but the present one.
+    """Return the number of a level's buckets that can hold a task that is not due: all but one.
 
     pre: tick >= 1 and wheel_size >= 2
     post: _ == wheel_size - 1
@@ -65,7 +65,7 @@ def usable_buckets(own_clock: int, tick: int, wheel_size: int) -> int:
 
 
 def is_covered(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> bool:
-    """Whether a level can hold a task: its due tick lies before the level's end.
+    """Decide whether a level can hold a task: its due tick lies before the level's end.
 
     The level for a delay is the lowest one that covers it: the delay, counted from the present
     tick, is less than the level's interval.
@@ -79,7 +79,7 @@ def is_covered(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> boo
 
 
 def level_of(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> int:
-    """The lowest level, counted from 1, that covers a task which is not due.
+    """Return the lowest level, counted from 1, that covers a task which is not due.
 
     The tick of level ``i`` is ``tick * wheel_size ** (i - 1)``.
 
@@ -94,7 +94,7 @@ def level_of(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> int:
 
 
 def tick_of_level(level: int, tick: int, wheel_size: int) -> int:
-    """The tick of a level, counted from 1, in milliseconds.
+    """Return the tick of a level, counted from 1, in milliseconds.
 
     Rules: TIMER-SPAN.
     """

@@ -42,7 +42,7 @@ class IntermediateState:
     closed: bool
 
     def between_calls(self) -> PurgatoryState:
-        """The state of the purgatory when the call has come to its end."""
+        """Return the state of the purgatory when the call has come to its end."""
         return PurgatoryState(
             self.timer, self.operations, self.lists.names(), self.estimate, self.closed
         )
@@ -50,7 +50,7 @@ class IntermediateState:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What another thread waits with while a callback of ``owner`` stands still.
+    """The call with which another thread waits while a callback of ``owner`` stands still.
 
     It is a whole call, or where ``found`` is given the rest of a check, whose walk has passed the
     entries of these numbers and which had found these entries at its beginning; ``thrown`` says
@@ -67,7 +67,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a call has done so far, and how it ended if it has.
+    """The course of a call so far, and its end if it has ended.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
     run, tick by tick. They may have been handed over together, or may be handed over one by one.
@@ -88,7 +88,7 @@ class Branch:
 
     @property
     def agreeing_events(self) -> int:
-        """The number of events that agree with the events seen, up to the first difference."""
+        """Return the number of events that agree with those seen, up to the first difference."""
         pairs = zip(self.events, self.seen or (), strict=False)
         return next((number for number, (a, b) in enumerate(pairs) if a != b), len(self.events))
 
@@ -98,7 +98,7 @@ class Branch:
         return self.seen is None or self.seen[: len(self.events)] == self.events
 
     def operation(self, name: str) -> OperationState:
-        """The delayed operation of this name."""
+        """Return the delayed operation of this name."""
         return self.state.operations[name]
 
     def tell(self, *events: Event) -> "Branch":
@@ -114,7 +114,7 @@ class Branch:
         return replace(self, result=None, raised=reason)
 
     def caught(self, name: str) -> "Branch":
-        """A callback's script goes on behind an action, also where that raised."""
+        """Return the course behind an action of a callback, also where the action raised."""
         if self.raised is None:
             return replace(self, result=None)
         seen = self.tell(Event(EventKind.REJECTED, name, reason=self.raised))
@@ -137,7 +137,7 @@ class Branch:
 
     @property
     def lost(self) -> bool:
-        """Whether an operation was left to be tried again, and nobody has done so."""
+        """Decide whether an operation was left to be tried again, and never was."""
         return any(not self.operation(name).completed for name in self.again)
 
     def without_due(self, name: str) -> "Branch":
@@ -155,7 +155,7 @@ class Branch:
         return replace(self, state=replace(self.state, operations=operations))
 
     def introduce(self, name: str, delay_ms: int = 0, script: Script = NO_SCRIPT) -> "Branch":
-        """The name stands for a delayed operation; a known one stays what it is."""
+        """Return this course with a delayed operation of a name; a known one stays unchanged."""
         if name in self.state.operations:
             return self
         return self.with_operation(name, OperationState(delay_ms, script))
@@ -173,7 +173,7 @@ def begin(state: PurgatoryState, seen: tuple[Event, ...] | None = None) -> Branc
 
 
 def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
-    """The items without duplicates, in the order of their first occurrence.
+    """Return the items without duplicates, in the order of their first occurrence.
 
     A few items are compared pairwise: branches share most of their parts, and hashing would visit
     all parts.

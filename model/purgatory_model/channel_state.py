@@ -12,7 +12,7 @@ SIZE_BYTES = 4
 
 
 class Receive(Enum):
-    """How far a channel is with the first request that it has not received."""
+    """The state of a channel's first request that it has not received."""
 
     NONE = "none"
     """It has not asked for memory."""
@@ -23,7 +23,7 @@ class Receive(Enum):
 
 
 class Peer(Enum):
-    """What has become of a channel's client."""
+    """The state of a channel's client."""
 
     THERE = "there"
     HALF_CLOSED = "half_closed"
@@ -44,23 +44,23 @@ class Coming:
 
     @property
     def is_announced(self) -> bool:
-        """Whether its size is known."""
+        """Decide whether the size of the request is known."""
         return self.sent_bytes >= SIZE_BYTES
 
     @property
     def is_whole(self) -> bool:
-        """Whether the client has sent all bytes."""
+        """Decide whether the client has sent all bytes."""
         return self.sent_bytes == SIZE_BYTES + self.size_bytes
 
     @property
     def body_bytes(self) -> int:
-        """The bytes of the body that the client has sent."""
+        """Return the bytes of the body that the client has sent."""
         return max(0, self.sent_bytes - SIZE_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A connection.
+    """A connection of a client.
 
     Attributes:
         coming: The requests that are announced and not received, in order.
@@ -96,7 +96,7 @@ class Channel:
 
     @property
     def first(self) -> Coming | None:
-        """The request that is received next, or is being received."""
+        """Return the request that is received next, or is being received."""
         return self.coming[0] if self.coming else None
 
     def read(self, now_ms: int, *, receive: Receive, taken_bytes: int | None = None) -> "Channel":
@@ -108,22 +108,22 @@ class Channel:
 
     @property
     def waits(self) -> bool:
-        """Whether it is muted for memory."""
+        """Decide whether the channel is muted for memory."""
         return self.is_open and (self.receive is Receive.WAITS or self.is_stuck)
 
     @property
     def holds(self) -> bool:
-        """Whether it has memory for a request that is not received."""
+        """Decide whether the channel has memory for a request that is not received."""
         return self.is_open and self.receive is Receive.HOLDS
 
     @property
     def may_be_read(self) -> bool:
-        """Whether no reason is left for which it is muted."""
+        """Decide whether no reason is left for which the channel is muted."""
         return self.is_open and not (self.waits or self.is_ordered or self.is_throttled)
 
     @property
     def has_unread(self) -> bool:
-        """Whether something was sent that has not been read."""
+        """Decide whether the client has sent bytes that have not been read."""
         first = self.first
         if first is None:
             return False
@@ -131,13 +131,13 @@ class Channel:
 
     @property
     def has_news(self) -> bool:
-        """Whether behind the size of the first request something lies in the socket, or its end."""
+        """Decide whether the socket holds more than the first request's size, or its end."""
         first = self.first
         return self.peer is not Peer.THERE or (first is not None and first.body_bytes > 0)
 
     @property
     def unread_bytes(self) -> int:
-        """The bytes of bodies that were sent and not read."""
+        """Return the bytes of bodies that were sent and not read."""
         return sum(each.body_bytes for each in self.coming) - max(0, self.taken_bytes - SIZE_BYTES)
 
 
@@ -158,17 +158,17 @@ class ChannelMutingState:
     depleted_ms: int = 0
 
     def with_channel(self, name: str, channel: Channel) -> "ChannelMutingState":
-        """This state with another state of a channel."""
+        """Return this state with another state of a channel."""
         return replace(self, channels=self.channels.set(name, channel))
 
     @property
     def waiting(self) -> list[str]:
-        """The channels that are muted for memory, by name."""
+        """Return the channels that are muted for memory, by name."""
         return sorted(name for name, channel in self.channels.items() if channel.waits)
 
     @property
     def outstanding_bytes(self) -> int:
-        """The memory of all requests that are being received or handled."""
+        """Return the memory of all requests that are being received or handled."""
         held = sum(
             channel.coming[0].size_bytes for channel in self.channels.values() if channel.holds
         )
@@ -176,17 +176,17 @@ class ChannelMutingState:
 
 
 def request_name(channel: str, number: int) -> str:
-    """The name of a channel's request: ``c1#2``."""
+    """Return the name of a channel's request: ``c1#2``."""
     return f"{channel}#{number}"
 
 
 def channel_of(request: str) -> str:
-    """The channel of a request by its name."""
+    """Return the channel of a request by its name."""
     return request.partition("#")[0]
 
 
 def at(state: ChannelMutingState, to_ms: int) -> ChannelMutingState:
-    """The clock reads ``to_ms``; while channels wait their time counts. Rules: MUTING-DEPLETED.
+    """Set the clock to ``to_ms``; channels' waits count. Rules: MUTING-DEPLETED.
 
     Raises:
         ValueError: the clock would go back.

@@ -80,7 +80,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a poll is: the state, what was received, and the release that is still to come."""
+    """The progress of a poll: state, received requests, and the release that is still to come."""
 
     state: ChannelMutingState
     received: frozenset[str] = frozenset()
@@ -97,19 +97,19 @@ class KafkaChannels:
 
     @property
     def bound_bytes(self) -> int:
-        """The most that may be outstanding. Rules: MUTING-BOUND."""
+        """Return the most that may be outstanding. Rules: MUTING-BOUND."""
         configuration = self.configuration
         beyond_bytes = 0 if configuration.strict else configuration.max_request_bytes - 1
         return configuration.limit_bytes + beyond_bytes
 
     def initial(self) -> ChannelMutingState:
-        """A server without connections."""
+        """Return a server without connections."""
         return ChannelMutingState(self.configuration.limit_bytes)
 
     def accept(
         self, state: ChannelMutingState, operation: op.Operation, outcome: Outcome
     ) -> frozenset[ChannelMutingState]:
-        """The states in which an observed outcome leaves the server; empty means divergence."""
+        """Return the states after an observed outcome of the server; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
@@ -121,7 +121,7 @@ class KafkaChannels:
     def expectations(
         self, state: ChannelMutingState, operation: op.Operation
     ) -> tuple[Expectation[ChannelMutingState], ...]:
-        """The ways in which an operation may go.
+        """Return the ways in which an operation may go.
 
         Raises:
             ValueError: the clock would go back, or the operation is none of a server.
@@ -161,7 +161,7 @@ class KafkaChannels:
     def _of_channel(
         self, state: ChannelMutingState, name: str, operation: op.Operation
     ) -> tuple[Expectation[ChannelMutingState], ...]:
-        """The ways in which an operation on a channel may go."""
+        """Return the ways in which an operation on a channel may go."""
         channel = state.channels[name]
         match operation:
             case op.Announce(_, size_bytes, sent_bytes):
@@ -190,7 +190,7 @@ class KafkaChannels:
                 raise ValueError(f"a channel has no operation {op.operation_name(operation)}")
 
     def observe(self, state: ChannelMutingState) -> Mapping[str, Value]:
-        """The declared observables by name. What lies in a broken socket is free."""
+        """Return the declared observables by name. Bytes in a broken socket are free."""
         channels = sorted(state.channels.items())
         waited_ms = state.depleted_ms
         values: dict[ChannelMutingObservable, Value] = {
@@ -213,7 +213,7 @@ class KafkaChannels:
         return {name.value: value for name, value in values.items() if name in declared}
 
     def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:
-        """A connection is closed: what it holds comes back, and it leaves the line.
+        """Return the state with a connection closed: its memory is back, and it leaves the line.
 
         Rules: MUTING-END-MID-REQUEST, MUTING-CLOSE, MUTING-CONSERVATION.
         """
@@ -235,7 +235,7 @@ class KafkaChannels:
         )
 
     def _connect(self, state: ChannelMutingState, name: str) -> Expectation[ChannelMutingState]:
-        """A connection is taken. Rules: MUTING-OTHERS-GO-ON, MUTING-HANDSHAKE."""
+        """Return the effect of a connection. Rules: MUTING-OTHERS-GO-ON, MUTING-HANDSHAKE."""
         why = {"MUTING-OTHERS-GO-ON"} if state.waiting else set()
         if self.configuration.tls and state.available_bytes <= 0:
             why.add("MUTING-HANDSHAKE")
@@ -245,7 +245,7 @@ class KafkaChannels:
     def _release(
         self, state: ChannelMutingState, request: str
     ) -> tuple[Expectation[ChannelMutingState], ...]:
-        """A handler gives the memory of its request back. Rules: MUTING-RELEASE."""
+        """Return the effect of a handler's release. Rules: MUTING-RELEASE."""
         if request not in state.handled:
             return (self._unknown(state),)
         after, why = _released(state, request)
@@ -254,7 +254,7 @@ class KafkaChannels:
     def _respond(
         self, state: ChannelMutingState, name: str
     ) -> tuple[Expectation[ChannelMutingState], ...]:
-        """A response is written; to a client that has gone it may fail.
+        """Return the ways of a response; to a client that has gone it may fail.
 
         Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS, MUTING-THROTTLE, MUTING-HALF-CLOSE.
         """
@@ -287,7 +287,7 @@ class KafkaChannels:
         return self._way(state, state, why, rejected=Reason.INVALID_ARGUMENT)
 
     def _polled(self, begin: Place) -> tuple[Expectation[ChannelMutingState], ...]:
-        """Every end of a poll: all moves that must be made, in every order that matters."""
+        """Return every end of a poll: all moves that must be made, in every order that matters."""
         ends: dict[tuple[frozenset[str], ChannelMutingState], Why] = {}
         seen: dict[Place, Why] = {}
         before = begin.state
@@ -315,7 +315,7 @@ class KafkaChannels:
     def _polled_beside(
         self, state: ChannelMutingState, name: str
     ) -> tuple[Expectation[ChannelMutingState], ...]:
-        """A poll beside a client that sends without end, which its server may turn out.
+        """Return the ends of a poll beside a client that sends without end.
 
         What it sends is a sign of life, and no byte of a request: the poll goes as any other.
 
@@ -338,7 +338,7 @@ class KafkaChannels:
         )
 
     def _moves(self, place: Place) -> Iterator[tuple[Move, Place]]:
-        """The moves that can be made, those that are free of others first."""
+        """Yield the moves that can be made, those that are free of others first."""
         moves = list(self._moves_of_channels(place.state))
         for move in sorted(moves, key=lambda each: not (each.must and each.is_free)):
             names = place.received
@@ -356,7 +356,7 @@ class KafkaChannels:
                 yield from self._moves_of(state, name, channel)
 
     def _moves_of(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
-        """What a channel may do now, or must. Rules: MUTING-BUFFERED."""
+        """Yield the moves that a channel may make now, or must. Rules: MUTING-BUFFERED."""
         ends = list(self._ends(state, name, channel))
         yield from ends
         if channel.waits:
@@ -368,13 +368,13 @@ class KafkaChannels:
                 yield replace(move, why=why, must=must, is_free=move.is_free and not ends)
 
     def _ends(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
-        """Ends that may be noticed at any time: the client has gone, or a limit has passed."""
+        """Yield the ends that may be noticed at any time: of a client, or by a limit."""
         if channel.peer in (Peer.CLOSED, Peer.RESET):
             yield self._close(state, name, "MUTING-END-WHILE-HANDLED", must=False)
         yield from self._too_late(state, name, channel)
 
     def _reads(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
-        """What reading a channel does that nothing mutes. Rules: MUTING-BAD-SIZE."""
+        """Yield the moves of reading a channel that is not muted. Rules: MUTING-BAD-SIZE."""
         first = channel.first
         if first is None or not first.is_announced:
             yield from self._begin(state, name, channel, first)
@@ -390,7 +390,7 @@ class KafkaChannels:
     def _begin(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming | None
     ) -> Iterator[Move]:
-        """No size is known: a part of one is taken, or the end is noticed.
+        """Yield the moves before a size is known: a part of one is taken, or the end is noticed.
 
         Rules: MUTING-ONLY-REFUSED.
         """
@@ -408,7 +408,7 @@ class KafkaChannels:
     def _moves_of_waiting(
         self, state: ChannelMutingState, name: str, channel: Channel
     ) -> Iterator[Move]:
-        """A channel that waits: it asks again, or its client has gone.
+        """Yield the moves of a channel that waits: it asks again, or its client has gone.
 
         Rules: MUTING-RECOVER, MUTING-END-WHILE-WAITING.
         """
@@ -434,16 +434,16 @@ class KafkaChannels:
 
     @property
     def _must_notice_end(self) -> bool:
-        """Whether the end of a client must be noticed while its channel waits."""
+        """Decide whether the end of a client must be noticed while its channel waits."""
         return False
 
     def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> Move:
-        """A channel stops waiting without memory, and is read again. Rules: MUTING-RECOVER."""
+        """Return the move of a waiting channel that is read again. Rules: MUTING-RECOVER."""
         later = channel.read(state.now_ms, receive=Receive.ASKS_LATER)
         return Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}))
 
     def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> Move:
-        """The size is known: memory is asked for.
+        """Return the move that asks for memory, since the size is known.
 
         Rules: MUTING-ASK, MUTING-BOUND.
         """
@@ -469,7 +469,7 @@ class KafkaChannels:
     def _granted(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
     ) -> Move:
-        """A channel has the memory of its request.
+        """Return the move that grants a channel the memory of its request.
 
         Rules: MUTING-ASK, MUTING-RECOVER, MUTING-BUFFERED.
         """
@@ -495,7 +495,7 @@ class KafkaChannels:
     def _receive(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
     ) -> Iterator[Move]:
-        """A channel that holds takes the bytes of the body from the socket.
+        """Yield the moves by which a holding channel takes bytes of the body.
 
         Rules: MUTING-GRANTED-FINISHES, MUTING-END-MID-REQUEST.
         """
@@ -510,7 +510,7 @@ class KafkaChannels:
     def _whole(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
     ) -> Move:
-        """A request is received. Rules: MUTING-ORDER, MUTING-ONE-AT-A-TIME, MUTING-EMPTY."""
+        """Return a request's reception. Rules: MUTING-ORDER, MUTING-ONE-AT-A-TIME, MUTING-EMPTY."""
         request = request_name(name, first.number)
         read = replace(
             channel.read(state.now_ms, receive=Receive.NONE, taken_bytes=0),
@@ -560,7 +560,7 @@ class KafkaChannels:
         yield self._close(state, name, "MUTING-IDLE", must=must)
 
     def _why_of_muted(self, state: ChannelMutingState) -> Why:
-        """What a poll puts to the test by channels that it must leave alone."""
+        """Return the rules that a poll tests by channels that it must leave alone."""
         why: set[str] = set()
         comes_back = bool(state.waiting) and state.available_bytes > 0
         for channel in state.channels.values():
@@ -582,7 +582,7 @@ class KafkaChannels:
         return bool(idle_ms) and state.now_ms - channel.read_ms > idle_ms
 
     def _why_of_end(self, before: ChannelMutingState, after: ChannelMutingState) -> Why:
-        """What the end of a poll puts to the test. Rules: MUTING-IDLE-RETURNS."""
+        """Return the rules that the end of a poll tests. Rules: MUTING-IDLE-RETURNS."""
         is_empty = not after.handled and not any(each.is_open for each in after.channels.values())
         return frozenset({"MUTING-IDLE-RETURNS"} if is_empty and before.channels else ())
 
@@ -602,7 +602,7 @@ class KafkaChannels:
         received: frozenset[str] = frozenset(),
         rejected: Reason | None = None,
     ) -> Expectation[ChannelMutingState]:
-        """A way in which a step may go. Rules: MUTING-CONSERVATION, MUTING-NOT-WITH-MEMORY."""
+        """Return a way of a step. Rules: MUTING-CONSERVATION, MUTING-NOT-WITH-MEMORY."""
         tested = set(why)
         if before.available_bytes != after.available_bytes:
             tested.add("MUTING-CONSERVATION")
@@ -618,7 +618,7 @@ class KafkaChannels:
 def _announced(
     state: ChannelMutingState, name: str, size_bytes: int, sent_bytes: int
 ) -> ChannelMutingState:
-    """A client begins a request; to a connection that is closed it sends in vain."""
+    """Return the state after a client begins a request; on a closed connection it is unchanged."""
     channel = state.channels[name]
     number = channel.announced + 1
     coming = Coming(number, size_bytes, sent_bytes)
@@ -628,7 +628,7 @@ def _announced(
 
 
 def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutingState:
-    """A client goes on with the request that it has begun."""
+    """Return the state after a client goes on with the request that it has begun."""
     channel = state.channels[name]
     if not channel.is_open or not channel.coming:
         return state
@@ -639,7 +639,7 @@ def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutin
 
 
 def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingState, Why]:
-    """The memory of a request is back.
+    """Return the state with the memory of a request back.
 
     Rules: MUTING-RELEASE, MUTING-END-WHILE-HANDLED, MUTING-IDLE-RETURNS.
     """
@@ -658,5 +658,5 @@ def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingSta
 
 
 def _with_effect(rules: Mapping[str, tuple[str, ...]], rule: str) -> Mapping[str, tuple[str, ...]]:
-    """The rules of an expectation with one more that its effect puts to the test."""
+    """Return the rules of an expectation with one more that its effect puts to the test."""
     return {**rules, "effect": tuple(sorted({*rules.get("effect", ()), rule}))}

@@ -69,25 +69,25 @@ class KafkaTimer(Generic[AnyStore]):
     empty: AnyStore
 
     def initial(self) -> TimerState[AnyStore]:
-        """The state of a timer that was just made."""
+        """Return the state of a timer that was just made."""
         return TimerState(self.configuration.start_ms, self.empty)
 
     def accept(
         self, state: TimerState[AnyStore], operation: op.Operation, outcome: Outcome
     ) -> frozenset[TimerState[AnyStore]]:
-        """The states in which an observed outcome leaves the timer; empty means divergence."""
+        """Return the states after an observed outcome of the timer; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
         self, state: TimerState[AnyStore], operation: op.Operation
     ) -> Iterator[tuple[Outcome, TimerState[AnyStore]]]:
-        """Every outcome of an operation with the state after it; for small instances."""
+        """Yield every outcome of an operation with the state after it; for small instances."""
         return possible(self.expectations(state, operation))
 
     def expectations(
         self, state: TimerState[AnyStore], operation: op.Operation
     ) -> tuple[Expectation[TimerState[AnyStore]], ...]:
-        """The ways in which an operation may go.
+        """Return the ways in which an operation may go.
 
         Raises:
             ValueError: the clock would go back, or the operation needs a real clock.
@@ -115,7 +115,7 @@ class KafkaTimer(Generic[AnyStore]):
         return tuple(self._expectation(branch) for branch in branches)
 
     def due_tick(self, expiry_ms: int) -> int:
-        """The due tick of an expiry (ms). Rules: TIMER-ROUNDING."""
+        """Return the due tick of an expiry (ms). Rules: TIMER-ROUNDING."""
         return floor_to(expiry_ms, self.configuration.tick_ms)
 
     def delay_meant(self, delay_ms: int) -> int:
@@ -133,7 +133,7 @@ class KafkaTimer(Generic[AnyStore]):
         return Reason.TOO_LARGE if delay_ms > self.profile.largest_delay_ms else None
 
     def observe(self, state: TimerState[AnyStore]) -> Mapping[str, Value]:
-        """The declared observables by name; those of the store are free after shutdown."""
+        """Return the declared observables by name; those of the store are free after shutdown."""
         observed: dict[str, Value] = {}
         declared = self.profile.observables
         if Observable.QUEUED in declared:
@@ -187,7 +187,7 @@ class KafkaTimer(Generic[AnyStore]):
         return replace(state, store=store, order=order)
 
     def _advance(self, state: TimerState[AnyStore]) -> list[TimerBranch[AnyStore]]:
-        """Expire what is due.
+        """Expire the due tasks.
 
         Rules: TIMER-NOT-LATE, TIMER-EXACTLY-ONCE, TIMER-TICK-ORDER, TIMER-IDLE-ADVANCE,
         TIMER-SHUTDOWN-DROPS.
@@ -211,7 +211,7 @@ class KafkaTimer(Generic[AnyStore]):
         return replace(state, closed=True, store=state.store.emptied(), order=())
 
     def _same_tick(self, state: TimerState[AnyStore], tick: Tasks) -> list[Tasks]:
-        """The tasks of one tick as groups. Rules: TIMER-SAME-TICK-ORDER."""
+        """Return the tasks of one tick as groups. Rules: TIMER-SAME-TICK-ORDER."""
         return [tick]
 
     def _run_one(self, state: TimerState[AnyStore]) -> list[TimerBranch[AnyStore]]:

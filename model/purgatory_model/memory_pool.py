@@ -54,24 +54,24 @@ class MemoryPoolState:
 
     @property
     def outstanding_bytes(self) -> int:
-        """The bytes of all buffers that were granted and not given back."""
+        """Return the bytes of all buffers that were granted and not given back."""
         return sum(self.held.values())
 
 
 def credited(state: MemoryPoolState, size_bytes: int) -> MemoryPoolState:
-    """More is available. Rules: POOL-RELEASE, POOL-CONSERVATION."""
+    """Return the state with more bytes available. Rules: POOL-RELEASE, POOL-CONSERVATION."""
     return replace(state, available_bytes=state.available_bytes + size_bytes)
 
 
 def with_spell(state: MemoryPoolState) -> MemoryPoolState:
-    """A refusal begins a dry spell, or belongs to the one under way. Rules: POOL-SPELL-BEGINS."""
+    """Return the state in a dry spell, which a refusal begins. Rules: POOL-SPELL-BEGINS."""
     if state.spell_began_ms is not None:
         return state
     return replace(state, spell_began_ms=state.now_ms)
 
 
 def without_spell(state: MemoryPoolState) -> MemoryPoolState:
-    """The dry spell under way ends, if there is one.
+    """Return the state without the dry spell under way, if there is one.
 
     Rules: POOL-SPELL-ENDS, POOL-DEPLETED-TIME.
     """
@@ -86,7 +86,7 @@ def without_spell(state: MemoryPoolState) -> MemoryPoolState:
 
 
 def at(state: MemoryPoolState, to_ms: int) -> MemoryPoolState:
-    """The clock reads ``to_ms``; raises ``ValueError`` where it would go back."""
+    """Return the state at ``to_ms``; raises ``ValueError`` where the clock would go back."""
     if to_ms < state.now_ms:
         raise ValueError(f"the clock reads {state.now_ms} and cannot go back to {to_ms}")
     return replace(state, now_ms=to_ms)
@@ -128,14 +128,14 @@ _EXCUSED = frozenset({"POOL-CONSERVATION", "POOL-BOUND"})
 
 
 def rule_of_admission(configuration: MemoryPoolConfiguration) -> str:
-    """The rule that says which requests of a legal size are granted."""
+    """Return the rule that says which requests of a legal size are granted."""
     if configuration.unbounded:
         return "POOL-UNBOUNDED-GRANTS"
     return "POOL-STRICT" if configuration.strict else "POOL-NON-STRICT"
 
 
 def rule_of_illegal(size_bytes: int) -> str:
-    """The rule that says that a request of an illegal size is an error."""
+    """Return the rule that says that a request of an illegal size is an error."""
     if size_bytes > 0:
         return "POOL-OVERSIZE-REQUEST"
     return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-ZERO-REQUEST"
@@ -157,17 +157,17 @@ class MemoryPoolModel:
 
     @property
     def knows_its_own(self) -> bool:
-        """Whether the pool must tell its own buffers from others."""
+        """Decide whether the pool must tell its own buffers from others."""
         by_identity = self.profile.release_validation is ReleaseValidation.IDENTITY
         return by_identity and "credits_anything" not in self.variants
 
     @property
     def excused(self) -> frozenset[str]:
-        """The rules whose invariants are not asked of a pool that follows the variants."""
+        """Return the rules whose invariants are not asked of a pool that follows the variants."""
         return _EXCUSED if "credits_anything" in self.variants else frozenset()
 
     def may_refuse(self, available_bytes: int, size_bytes: int) -> bool:
-        """Whether a pool with a bound may answer "no buffer" to a request.
+        """Decide whether a pool with a bound may answer "no buffer" to a request.
 
         Rules: POOL-STRICT, POOL-NON-STRICT, POOL-ZERO-REQUEST.
         """
@@ -179,25 +179,25 @@ class MemoryPoolModel:
         return legal and not is_granted(available_bytes, size_bytes, strict)
 
     def initial(self) -> MemoryPoolState:
-        """The state of a pool that was just made."""
+        """Return the state of a pool that was just made."""
         return MemoryPoolState(self.configuration.size_bytes)
 
     def accept(
         self, state: MemoryPoolState, operation: op.Operation, outcome: Outcome
     ) -> frozenset[MemoryPoolState]:
-        """The states in which an observed outcome leaves the pool; empty means divergence."""
+        """Return the states after an observed outcome of the pool; empty means divergence."""
         return accepted(self.expectations(state, operation), outcome)
 
     def successors(
         self, state: MemoryPoolState, operation: op.Operation
     ) -> Iterator[tuple[Outcome, MemoryPoolState]]:
-        """Every outcome of an operation with the state after it."""
+        """Yield every outcome of an operation with the state after it."""
         return possible(self.expectations(state, operation))
 
     def expectations(
         self, state: MemoryPoolState, operation: op.Operation
     ) -> tuple[Expectation[MemoryPoolState], ...]:
-        """The ways in which an operation may go.
+        """Return the ways in which an operation may go.
 
         Raises:
             ValueError: the clock would go back, or the operation is none of a memory pool.
@@ -225,7 +225,7 @@ class MemoryPoolModel:
     def observe(
         self, state: MemoryPoolState, granted_bytes: int | None = None
     ) -> Mapping[str, Value]:
-        """The declared observables by name, after a step that granted a buffer, or none.
+        """Return the declared observables by name, after a step that granted a buffer, or none.
 
         Of an unbounded pool, size and available are free.
 
@@ -250,7 +250,7 @@ class MemoryPoolModel:
     def _allocate(
         self, state: MemoryPoolState, buffer: str, size_bytes: int
     ) -> Expectation[MemoryPoolState]:
-        """Ask for a buffer.
+        """Return the ways of a request for a buffer.
 
         Rules: POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST, POOL-REFUSAL, POOL-STRICT,
         POOL-NON-STRICT, POOL-SPELL-BEGINS, POOL-UNBOUNDED-GRANTS, POOL-UNBOUNDED-NEGATIVE.
@@ -300,7 +300,7 @@ class MemoryPoolModel:
     def _either(
         self, state: MemoryPoolState, other: MemoryPoolState
     ) -> tuple[MemoryPoolState, ...]:
-        """Two states that differ in the dry spell alone; one of them where no spell is shown."""
+        """Return two states that differ in the dry spell alone; one where no spell is shown."""
         return (state, other) if self._shows_spells and state != other else (state,)
 
     def _grant(
@@ -413,7 +413,7 @@ class MemoryPoolModel:
         rejected: Reason | None = None,
         granted_bytes: int | None = None,
     ) -> Expectation[MemoryPoolState]:
-        """An allowed outcome; ``rule`` is the rule of the effect, if the effect has its own rule.
+        """Return an allowed outcome; ``rule`` is the rule of the effect, if it has its own.
 
         Rules: POOL-CONSERVATION, POOL-UNBOUNDED-GRANTS.
         """

@@ -8,7 +8,7 @@ it, and it implies the bound.
 
 
 def is_granted(available: int, asked: int, strict: bool) -> bool:
-    """Whether a request of a legal size is granted.
+    """Decide whether a request of a legal size is granted.
 
     pre: asked >= 1
     post: available >= 1 or not _
@@ -20,7 +20,7 @@ def is_granted(available: int, asked: int, strict: bool) -> bool:
 
 
 def is_legal(asked: int, max_single: int) -> bool:
-    """Whether a buffer of this size may be asked for at all.
+    """Decide whether a buffer of this size may be asked for at all.
 
     pre: max_single >= 1
     post: _ == (asked in range(1, max_single + 1))
@@ -31,7 +31,7 @@ def is_legal(asked: int, max_single: int) -> bool:
 
 
 def are_sizes(size: int, max_single: int) -> bool:
-    """Whether a pool can be made of these sizes.
+    """Decide whether a pool can be made of these sizes.
 
     post: not _ or (size >= 1 and max_single >= 1)
 
@@ -41,7 +41,7 @@ def are_sizes(size: int, max_single: int) -> bool:
 
 
 def least_available(max_single: int, strict: bool) -> int:
-    """How far *available* may fall: one byte is enough for the largest request.
+    """Return the least value of *available*: one byte is enough for the largest request.
 
     pre: max_single >= 1
     post: -max_single < _ <= 0
@@ -50,7 +50,7 @@ def least_available(max_single: int, strict: bool) -> int:
 
 
 def bound(size: int, max_single: int, strict: bool) -> int:
-    """How much may be outstanding, at the most; less than the size and a largest buffer.
+    """Return the most that may be outstanding; less than the size and a largest buffer.
 
     pre: 1 <= max_single <= size
     post: size <= _ < size + max_single
@@ -61,7 +61,7 @@ def bound(size: int, max_single: int, strict: bool) -> int:
 
 
 def is_sound(available: int, outstanding: int, size: int, max_single: int, strict: bool) -> bool:
-    """The inductive invariant: no byte is lost or made, and *available* does not fall too far.
+    """Decide the inductive invariant: no byte is lost or made, *available* not too low.
 
     pre: 1 <= max_single <= size
     post: not _ or outstanding <= bound(size, max_single, strict)
@@ -74,7 +74,7 @@ def is_sound(available: int, outstanding: int, size: int, max_single: int, stric
 
 
 def is_sound_at_first(size: int, max_single: int, strict: bool) -> bool:
-    """A fresh pool has all its bytes.
+    """Decide whether a fresh pool is sound: it has all its bytes.
 
     pre: 1 <= max_single <= size
     post: _
@@ -85,7 +85,7 @@ def is_sound_at_first(size: int, max_single: int, strict: bool) -> bool:
 def request_keeps_it_sound(
     available: int, outstanding: int, asked: int, size: int, max_single: int, strict: bool
 ) -> bool:
-    """A legal request keeps a sound pool sound, whether or not it is granted.
+    """Decide whether a legal request keeps a sound pool sound, granted or not.
 
     pre: 1 <= max_single <= size and is_legal(asked, max_single)
     pre: is_sound(available, outstanding, size, max_single, strict)
@@ -98,7 +98,7 @@ def request_keeps_it_sound(
 def release_keeps_it_sound(
     available: int, outstanding: int, released: int, size: int, max_single: int, strict: bool
 ) -> bool:
-    """The release, or the loss, of a buffer that is outstanding keeps a sound pool sound.
+    """Decide whether a release or loss of an outstanding buffer keeps a sound pool sound.
 
     pre: 1 <= max_single <= size and 0 <= released <= outstanding
     pre: is_sound(available, outstanding, size, max_single, strict)
@@ -108,7 +108,7 @@ def release_keeps_it_sound(
 
 
 def bound_is_reached(size: int, max_single: int) -> bool:
-    """At one byte left, which requests of one byte lead to, a largest request reaches the bound.
+    """Decide whether a largest request at one byte left reaches the bound.
 
     pre: 1 <= max_single <= size
     post: _

@@ -1,4 +1,4 @@
-"""What may become of pending tasks: the interface of a store, and the most liberal store.
+"""Stores of pending tasks: their interface, and the most liberal store.
 
 Theory of operation. A store is a value that holds the pending tasks with their due ticks.
 Tasks come in by ``insert``, leave by ``remove`` or all together, when they are due, by ``pop_due``.
@@ -20,26 +20,26 @@ Tasks = frozenset[str]
 
 
 class Store(Protocol):
-    """How pending tasks are kept. A store is a value; its methods give new stores."""
+    """A store of pending tasks. A store is a value; its methods give new stores."""
 
     @property
     def due_ticks(self) -> Mapping[str, int]:
-        """The pending tasks, each with its due tick (ms)."""
+        """Return the pending tasks, each with its due tick (ms)."""
 
     def insert(self, task: str, expiry_ms: int, due_tick: int, now_ms: int) -> "Inserted[Self]":
         """Add a task that is not pending; see ``Inserted``."""
 
     def remove(self, task: str) -> Self:
-        """The store without a task, which need not be pending."""
+        """Return the store without a task, which need not be pending."""
 
     def pop_due(self, now_ms: int) -> "Popped[Self]":
-        """The tasks that an advance at this reading takes out, and the store left."""
+        """Return the tasks that an advance at this reading takes out, and the store left."""
 
     def emptied(self) -> Self:
-        """The store when all that is pending is dropped."""
+        """Return the store without its pending tasks."""
 
     def observe(self) -> Mapping[Observable, Value]:
-        """The observables that depend on the store."""
+        """Return the observables that depend on the store."""
 
 
 AnyStore = TypeVar("AnyStore", bound=Store)
@@ -81,7 +81,7 @@ class PendingTasks:
     def insert(
         self, task: str, expiry_ms: int, due_tick: int, now_ms: int
     ) -> Inserted["PendingTasks"]:
-        """A task that is already due may expire at once or wait. Rules: TIMER-ALREADY-DUE."""
+        """Return the store after an add; a due task may wait. Rules: TIMER-ALREADY-DUE."""
         bound = self.none_before_ms if self.due_ticks else due_tick
         if bound is not None:
             bound = min(bound, due_tick)
@@ -89,13 +89,13 @@ class PendingTasks:
         return Inserted(pending=pending, expired=self if due_tick <= now_ms else None)
 
     def remove(self, task: str) -> "PendingTasks":
-        """The store without the task."""
+        """Return the store without the task."""
         if task not in self.due_ticks:
             return self
         return PendingTasks(self.due_ticks.delete(task), self.none_before_ms)
 
     def pop_due(self, now_ms: int) -> Popped["PendingTasks"]:
-        """Everything due leaves, tick by tick. Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE."""
+        """Take out everything due, tick by tick. Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE."""
         if self.none_before_ms is not None and now_ms < self.none_before_ms:
             return Popped(self, (), None)
         ticks: dict[int, set[str]] = {}
@@ -111,9 +111,9 @@ class PendingTasks:
         return Popped(PendingTasks(left, bound), groups, True if groups else None)
 
     def emptied(self) -> "PendingTasks":
-        """The store without tasks."""
+        """Return the store without tasks."""
         return PendingTasks()
 
     def observe(self) -> Mapping[Observable, Value]:
-        """The number of pending tasks. Rules: TIMER-SIZE."""
+        """Return the number of pending tasks. Rules: TIMER-SIZE."""
         return {Observable.SIZE: len(self.due_ticks)}

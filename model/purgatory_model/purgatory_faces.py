@@ -36,7 +36,7 @@ class End:
 
 @dataclass(frozen=True)
 class PurgatoryFaces(ABC):
-    """What a purgatory of a configuration and a profile, over a timer, may do and show."""
+    """The transitions and observables of a purgatory, by configuration, profile and timer."""
 
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile

@@ -1,4 +1,4 @@
-"""What the future of a purgatory depends on, and the counts that can be read from it."""
+"""State of a purgatory, and the counts that can be read from it."""
 
 from dataclasses import dataclass
 
@@ -44,52 +44,52 @@ class PurgatoryState:
 
     @property
     def completed(self) -> frozenset[str]:
-        """The completed operations."""
+        """Return the completed operations."""
         return frozenset(name for name, each in self.operations.items() if each.completed)
 
     @property
     def entries(self) -> int:
-        """The places in all lists. Rules: PURGATORY-ENTRIES."""
+        """Return the number of entries in all lists. Rules: PURGATORY-ENTRIES."""
         return sum(len(entries) for entries in self.lists.values())
 
     @property
     def distinct(self) -> frozenset[str]:
-        """The operations in some list."""
+        """Return the operations in some list."""
         return frozenset(name for entries in self.lists.values() for name in entries)
 
     @property
     def live(self) -> frozenset[str]:
-        """The operations in some list that are not completed."""
+        """Return the operations in some list that are not completed."""
         return self.distinct - self.completed
 
     @property
     def stale_operations(self) -> frozenset[str]:
-        """The completed operations in some list."""
+        """Return the completed operations in some list."""
         return self.distinct & self.completed
 
     @property
     def stale_entries(self) -> int:
-        """The places in all lists that belong to completed operations."""
+        """Return the number of entries of completed operations in all lists."""
         completed = self.completed
         return sum(name in completed for entries in self.lists.values() for name in entries)
 
     @property
     def live_entries(self) -> int:
-        """The places in all lists that belong to operations that are not completed."""
+        """Return the number of entries of live operations in all lists."""
         return self.entries - self.stale_entries
 
     @property
     def timer_size(self) -> int:
-        """The operations in the timer. Rules: PURGATORY-TIMER-SIZE."""
+        """Return the number of operations in the timer. Rules: PURGATORY-TIMER-SIZE."""
         return len(self.timer.store.due_ticks)
 
     @property
     def pending(self) -> int:
-        """The time-outs that are owed. Rules: PURGATORY-PENDING."""
+        """Return the number of time-outs that are owed. Rules: PURGATORY-PENDING."""
         return self.timer_size + len(self.timer.queue)
 
     def count(self, observable: PurgatoryObservable) -> int:
-        """The value of an observable; ``estimate`` is kept by the accounting ``proposal``.
+        """Return the value of an observable; ``estimate`` is kept by the accounting ``proposal``.
 
         Raises:
             ValueError: the observable is none of a state.

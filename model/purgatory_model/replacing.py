@@ -19,7 +19,7 @@ else:
     _set = object.__setattr__
 
     def replace(value: Value, /, **changes: object) -> Value:
-        """The value with other fields; of a dataclass that does nothing after its ``__init__``."""
+        """Return the value with other fields; for dataclasses without work after ``__init__``."""
         kind = type(value)
         names = _NAMES.get(kind)
         if names is None:

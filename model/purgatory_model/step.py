@@ -32,7 +32,7 @@ class InAnyOrder(tuple[str, ...]):
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "InAnyOrder":
-        """These names, in any order."""
+        """Return these names, in any order."""
         return cls(sorted(names))
 
 
@@ -57,12 +57,12 @@ class Expectation(Generic[State]):
     rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def rules_of(self, part: str) -> tuple[str, ...]:
-        """The rules of a part, or of the effect where the part has none of its own."""
+        """Return the rules of a part, or of the effect where the part has none of its own."""
         return self.rules.get(part) or self.rules.get("effect") or self.rules["always"]
 
 
 def in_groups(events: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> bool:
-    """Whether the events are the groups' events, group after group, each in any order."""
+    """Decide whether the events are the groups' events, group after group, each in any order."""
     position = 0
     for group in groups:
         block = events[position : position + len(group)]
@@ -73,7 +73,7 @@ def in_groups(events: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -
 
 
 def orders(groups: tuple[frozenset[Event], ...]) -> Iterator[tuple[Event, ...]]:
-    """Every order of events that the groups allow, one at a time; many for large groups."""
+    """Yield every order of events that the groups allow, one at a time; many for large groups."""
     if not groups:
         yield ()
         return
@@ -87,7 +87,7 @@ def orders(groups: tuple[frozenset[Event], ...]) -> Iterator[tuple[Event, ...]]:
 
 
 def in_order_of(seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> tuple[Event, ...]:
-    """The one order that the groups allow in which tasks come as they were first seen."""
+    """Return the one allowed order in which tasks come as they were first seen."""
     places: dict[str, int] = {}
     for place, event in enumerate(seen):
         places.setdefault(event.task, place)
@@ -99,14 +99,14 @@ def in_order_of(seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -
 
 
 def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> frozenset[State]:
-    """The states in which an observed outcome leaves the component; empty means divergence."""
+    """Return the states in which an observed outcome leaves the component; empty: divergence."""
     return frozenset(state for _, state in matching(expectations, outcome))
 
 
 def matching(
     expectations: Iterable[Expectation[State]], outcome: Outcome
 ) -> Iterator[tuple[Expectation[State], State]]:
-    """The same states one by one, some perhaps twice, each with the expectation that was met."""
+    """Yield the same states, some perhaps twice, each with the expectation that was met."""
     for expectation in expectations:
         if outcome.rejected is not expectation.rejected:
             continue
@@ -120,14 +120,14 @@ def matching(
 
 
 def result_matches(expected: Value, seen: Value) -> bool:
-    """Whether a result is the expected one, also in its type; None expects nothing."""
+    """Decide whether a result is the expected one, also in its type; None expects nothing."""
     if isinstance(expected, InAnyOrder):
         return type(seen) is tuple and tuple(sorted(seen)) == tuple(expected)
     return expected is None or (seen == expected and type(seen) is type(expected))
 
 
 def observables_match(expected: Mapping[str, Value], seen: Mapping[str, Value]) -> bool:
-    """Whether every expected observable was seen with its value, and with its type."""
+    """Decide whether every expected observable was seen with its value, and with its type."""
     for name, value in expected.items():
         if name not in seen:
             return False
@@ -140,7 +140,7 @@ def observables_match(expected: Mapping[str, Value], seen: Mapping[str, Value]) 
 def possible(
     expectations: Iterable[Expectation[State]],
 ) -> Iterator[tuple[Outcome, State]]:
-    """Every outcome with the state after it."""
+    """Yield every outcome with the state after it."""
     for expectation in expectations:
         for events in orders(expectation.groups):
             state = expectation.complete(events)
@@ -150,7 +150,7 @@ def possible(
 
 
 def _possible_results(expected: Value) -> Iterator[Value]:
-    """A result, in each of its orders where its order is free."""
+    """Yield a result, in each of its orders where its order is free."""
     if isinstance(expected, InAnyOrder):
         yield from dict.fromkeys(permutations(expected))
     else:

@@ -28,14 +28,14 @@ class TimerModel(AnyTimer[AnyStore]):
 def timer_model(
     configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[PendingTasks]:
-    """The model of any timer."""
+    """Return the model of any timer."""
     return TimerModel(configuration, profile, PendingTasks())
 
 
 def ticked_timer_model(
     configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[TickedTasks]:
-    """The model of a timer that does each tick once; one that takes no notice of ticks, each ms."""
+    """Return the model of a timer that does each tick once; without ticks, each ms."""
     tick_ms = 1 if profile.rounding is profiles.Rounding.EXACT else configuration.tick_ms
     first = TickedTasks(tick_ms, floor_to(configuration.start_ms, tick_ms))
     return TimerModel(configuration, profile, first)
@@ -44,7 +44,7 @@ def ticked_timer_model(
 def timing_wheel_model(
     configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[TimingWheel]:
-    """The model of a timer that is a hierarchical timing wheel.
+    """Return the model of a timer that is a hierarchical timing wheel.
 
     Raises:
         ValueError: expiries are not rounded, so that no bucket could be passed down for good.
@@ -59,7 +59,7 @@ def timing_wheel_model(
 def declared_timer_model(
     configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
 ) -> TimerModel[Store]:
-    """The model of a timer of this profile: of Kafka's wheel, of one with a ticker, or of any."""
+    """Return the model of a timer of this profile: Kafka's wheel, a ticker's, or any."""
     model: object
     if profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
         model = timing_wheel_model(configuration, profile)

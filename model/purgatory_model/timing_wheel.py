@@ -93,11 +93,11 @@ class TimingWheel:
         return Popped(wheel, tuple(ticks.values()), wheel is not self)
 
     def emptied(self) -> "TimingWheel":
-        """The wheel without tasks and buckets; its own clock and its levels stay."""
+        """Return the wheel without tasks and buckets; its own clock and its levels stay."""
         return replace(self, due_ticks=Map(), places=Map(), buckets=Map())
 
     def observe(self) -> Mapping[Observable, Value]:
-        """What can be read. Rules: TIMER-SIZE, TIMER-WAKE-UP, TIMER-DELAY-QUEUE-BOUND."""
+        """Return the observables. Rules: TIMER-SIZE, TIMER-WAKE-UP, TIMER-DELAY-QUEUE-BOUND."""
         return {
             Observable.SIZE: len(self.due_ticks),
             Observable.WHEEL_CLOCK: self.own_clock_ms,
@@ -107,7 +107,7 @@ class TimingWheel:
         }
 
     def tick_of(self, level: int) -> int:
-        """The tick of a level in milliseconds."""
+        """Return the tick of a level in milliseconds."""
         return tick_of_level(level, self.tick_ms, self.wheel_size)
 
     def _pop(self, bucket: Bucket) -> tuple["TimingWheel", Tasks]:
@@ -131,7 +131,7 @@ class TimingWheel:
 
 
 def as_timer(state: TimerState[TimingWheel]) -> TimerState[PendingTasks]:
-    """The refinement map: what of a wheel's state is the state of a timer."""
+    """Return the refinement map: the part of a wheel's state that is a timer's state."""
     return TimerState(
         state.now_ms,
         PendingTasks(state.store.due_ticks),
@@ -143,7 +143,7 @@ def as_timer(state: TimerState[TimingWheel]) -> TimerState[PendingTasks]:
 
 
 def broken_invariants(state: TimerState[TimingWheel]) -> Iterator[str]:
-    """The ids of the rules whose invariant does not hold in a state; none in a reachable one."""
+    """Yield the ids of the rules whose invariant does not hold; none in a reachable state."""
     wheel = state.store
     if wheel.own_clock_ms > state.now_ms or wheel.own_clock_ms % wheel.tick_ms:
         yield "TIMER-OWN-CLOCK"
@@ -167,7 +167,7 @@ def broken_invariants(state: TimerState[TimingWheel]) -> Iterator[str]:
 
 
 def _is_usable(wheel: TimingWheel, bucket: Bucket) -> bool:
-    """Whether a queued bucket's expiry lies within its level and after the present tick."""
+    """Decide whether a queued bucket's expiry lies within its level and after the present tick."""
     expiry, level = bucket
     tick = wheel.tick_of(level)
     own_clock = floor_to(wheel.own_clock_ms, tick)
@@ -179,7 +179,7 @@ def _is_usable(wheel: TimingWheel, bucket: Bucket) -> bool:
 
 
 def _buckets_are_distinct(wheel: TimingWheel) -> bool:
-    """Whether no two queued buckets share a place in the ring of their level."""
+    """Decide whether no two queued buckets share a place in the ring of their level."""
     places = {
         (level, bucket_index(expiry, wheel.tick_of(level), wheel.wheel_size))
         for expiry, level in wheel.buckets

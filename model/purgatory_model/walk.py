@@ -29,7 +29,7 @@ class Walk:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is met: behind an exception."""
+        """Decide whether the walk is over: behind an exception."""
         return self.branch.raised is not None
 
     @property

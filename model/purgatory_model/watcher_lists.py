@@ -21,7 +21,7 @@ Names = Map[str, tuple[str, ...]]
 
 
 class Entry(NamedTuple):
-    """One place in a watcher list."""
+    """An entry in a watcher list."""
 
     number: int
     operation: str
@@ -40,36 +40,36 @@ class WatcherLists:
     added: int = 0
 
     def of(self, key: str) -> tuple[Entry, ...]:
-        """The entries under a key, the oldest first; empty where there is no list."""
+        """Return the entries under a key, the oldest first; empty where there is no list."""
         entries = self.changed.get(key)
         return _entries(self.found.get(key, ())) if entries is None else entries
 
     def watches(self, operation: str) -> bool:
-        """Whether an operation has an entry in any list."""
+        """Decide whether an operation has an entry in any list."""
         return any(
             entry.operation == operation for entries in self.changed.values() for entry in entries
         ) or any(operation in names for key, names in self.found.items() if key not in self.changed)
 
     def append(self, key: str, operation: str) -> "WatcherLists":
-        """A new entry at the end of the list. Rules: PURGATORY-DUPLICATE-KEYS."""
+        """Return the lists with a new entry at a list's end. Rules: PURGATORY-DUPLICATE-KEYS."""
         entries = (*self.of(key), Entry(self.added, operation))
         return WatcherLists(self.found, self.changed.set(key, entries), self.added + 1)
 
     def drop(self, key: str, entry: Entry) -> "WatcherLists":
-        """The lists without an entry, which may be absent. Rules: PURGATORY-EMPTY-LISTS."""
+        """Return the lists without an entry, which may be absent. Rules: PURGATORY-EMPTY-LISTS."""
         entries = tuple(other for other in self.of(key) if other != entry)
         if not entries:
             return self.detach(key)
         return replace(self, changed=self.changed.set(key, entries))
 
     def detach(self, key: str) -> "WatcherLists":
-        """Without the list of a key, which need not be there."""
+        """Return the lists without the list of a key, which need not be there."""
         if not self.of(key):
             return self
         return replace(self, changed=self.changed.set(key, ()))
 
     def names(self) -> Names:
-        """The lists as they are between calls."""
+        """Return the lists as they are between calls."""
         names = self.found
         for key, entries in self.changed.items():
             if entries:
@@ -81,12 +81,12 @@ class WatcherLists:
 
 @lru_cache(maxsize=256)  # A walk looks at the same list again at every entry.
 def _entries(names: tuple[str, ...]) -> tuple[Entry, ...]:
-    """The entries that a call finds in a list, numbered from its end."""
+    """Return the entries that a call finds in a list, numbered from its end."""
     return tuple(Entry(place - len(names), name) for place, name in enumerate(names))
 
 
 def swept(names: Names, completed: frozenset[str]) -> Names:
-    """What a purge leaves. Rules: PURGATORY-PURGE-REMOVES, PURGATORY-EMPTY-LISTS."""
+    """Return the lists after a purge. Rules: PURGATORY-PURGE-REMOVES, PURGATORY-EMPTY-LISTS."""
     left = {
         key: tuple(name for name in entries if name not in completed)
         for key, entries in names.items()
@@ -95,7 +95,7 @@ def swept(names: Names, completed: frozenset[str]) -> Names:
 
 
 def without_order(names: Names) -> Names:
-    """Lists of which nobody can see the order, each in alphabetical order."""
+    """Return lists whose order cannot be seen, each in alphabetical order."""
     for key, entries in names.items():
         ordered = tuple(sorted(entries))
         if ordered != entries:

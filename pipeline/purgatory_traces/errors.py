@@ -1,4 +1,4 @@
-"""What can go wrong in the pipeline itself; none of it is ever a verdict."""
+"""Errors of the pipeline itself; none of them is ever a verdict."""
 
 from importlib.util import find_spec
 
@@ -10,7 +10,7 @@ class PipelineError(Exception):
 
 
 class Refused(PipelineError):
-    """What was asked for would do harm or cannot be meant; the message says what to ask instead."""
+    """A request that would do harm or cannot be meant; the message suggests another."""
 
 
 class OutOfOrder(PipelineError):

@@ -49,7 +49,7 @@ class _Header(
     tag_field="component",
     kw_only=True,
 ):
-    """What the header of every case says; the field ``component`` tells of which one it is."""
+    """The fields of every case's header; ``component`` tells which component it is for."""
 
     case: str
     title: str = ""
@@ -69,21 +69,21 @@ class _Header(
 
 
 class TimerCaseHeader(_Header, frozen=True, tag=Component.TIMER.value, kw_only=True):
-    """What a case of a timer is about and what it was recorded under."""
+    """The subject of a timer's case and the conditions under which it was recorded."""
 
     configuration: TimerConfiguration = TimerConfiguration()
     profile: TimerProfile = TimerProfile()
 
 
 class PurgatoryCaseHeader(_Header, frozen=True, tag=Component.PURGATORY.value, kw_only=True):
-    """What a case of a purgatory is about and what it was recorded under."""
+    """The subject of a purgatory's case and the conditions under which it was recorded."""
 
     configuration: PurgatoryConfiguration = PurgatoryConfiguration()
     profile: PurgatoryProfile = PurgatoryProfile()
 
 
 class MemoryPoolCaseHeader(_Header, frozen=True, tag=Component.MEMORY_POOL.value, kw_only=True):
-    """What a case of a memory pool is about and what it was recorded under."""
+    """The subject of a memory pool's case and the conditions under which it was recorded."""
 
     configuration: MemoryPoolConfiguration = MemoryPoolConfiguration()
     profile: MemoryPoolProfile = MemoryPoolProfile()
@@ -92,7 +92,7 @@ class MemoryPoolCaseHeader(_Header, frozen=True, tag=Component.MEMORY_POOL.value
 class ChannelMutingCaseHeader(
     _Header, frozen=True, tag=Component.CHANNEL_MUTING.value, kw_only=True
 ):
-    """What a case of a server's channels is about and what it was recorded under."""
+    """The subject of a channel-muting case and the conditions under which it was recorded."""
 
     configuration: ChannelMutingConfiguration = ChannelMutingConfiguration()
     profile: ChannelMutingProfile = ChannelMutingProfile()
@@ -114,7 +114,7 @@ def case_header(
     subject: str = "",
     breaks: str = "",
 ) -> CaseHeader:
-    """The header of a case of the component that configuration and profile belong to.
+    """Return the header of a case of the component that configuration and profile belong to.
 
     Raises:
         ValueError: they belong to two components.
@@ -177,12 +177,12 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """The operations alone: the artefact that reproduces the case."""
+        """Return the operations alone: the artefact that reproduces the case."""
         return tuple(step.operation for step in self.steps)
 
     @property
     def component(self) -> Component:
-        """The component that the case is about."""
+        """Return the component that the case is about."""
         return component_of(self.header.configuration)
 
 
@@ -190,13 +190,13 @@ _ANY_HEADER: type[CaseHeader] = CaseHeader  # type: ignore[assignment]
 
 
 def encode_case(case: Case) -> str:
-    """The case as the text of a JSON Lines file, ended by a newline."""
+    """Return the case as the text of a JSON Lines file, ended by a newline."""
     lines = [encode_line(case.header), *(encode_line(step) for step in case.steps)]
     return "\n".join(lines) + "\n"
 
 
 def decode_case(text: str, source: str = "<text>") -> Case:
-    """The case that a JSON Lines text holds.
+    """Return the case that a JSON Lines text holds.
 
     Raises:
         InvalidDocument: names the source, the line and what is wrong with it.
@@ -220,7 +220,7 @@ def decode_case(text: str, source: str = "<text>") -> Case:
 
 
 def read_case(path: Path) -> Case:
-    """The case in a file; raises ``InvalidDocument`` where the file is not one."""
+    """Return the case in a file; raises ``InvalidDocument`` where the file is not one."""
     try:
         text = named_file(path).read_text(encoding="utf-8")
     except OSError as error:

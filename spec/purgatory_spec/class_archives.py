@@ -39,7 +39,7 @@ class ClassArchive:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Java's options."""
+        """Return Java's options that make or use the archive; none where there is no archive."""
         if self.unfinished is not None:
             return (f"-XX:ArchiveClassesAtExit={self.unfinished.as_posix()}",)
         if self.place is not None:
@@ -77,7 +77,7 @@ class ClassArchive:
 
 
 def class_archive(program: str, java: Path, jars: Path, *, makes: bool) -> ClassArchive:
-    """The archive for a process that is about to start.
+    """Return the archive for a process that is about to start.
 
     Args:
         program: A name for what Java runs.

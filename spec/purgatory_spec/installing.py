@@ -15,7 +15,7 @@ DISTRIBUTION = "purgatory-spec"
 
 
 def command_for(extra: str) -> str:
-    """Adds an extra from the source of the installation: a checkout, a wheel, an index.
+    """Return the command that adds an extra from the source of the installation.
 
     A distribution that was installed from a checkout or from a wheel on this machine may be in no
     index. An index is named to the installer only where the distribution came from one.
@@ -27,14 +27,14 @@ def command_for(extra: str) -> str:
 
 
 def _installer() -> list[str]:
-    """pip, of this Python; uv, where pip is not installed for it."""
+    """Return the installer's command: pip of this Python; uv where pip is not installed for it."""
     if importlib.util.find_spec("pip") is None:
         return ["uv", "pip", "install", "--python", sys.executable]
     return [sys.executable, "-m", "pip", "install"]
 
 
 def _wanted(extra: str, recorded: str | None) -> list[str]:
-    """The installer's arguments, given what was recorded of the installation."""
+    """Return the installer's arguments, given what was recorded of the installation."""
     named = f"{DISTRIBUTION}[{extra}]"
     if recorded is None:
         return [named]
@@ -46,5 +46,5 @@ def _wanted(extra: str, recorded: str | None) -> list[str]:
 
 
 def _recorded() -> str | None:
-    """``direct_url.json``; None where an index was the source."""
+    """Return the text of ``direct_url.json``; None where an index was the source."""
     return metadata.distribution(DISTRIBUTION).read_text("direct_url.json")

@@ -50,7 +50,7 @@ class InvalidDocument(ValueError):
 
 
 def encode_line(document: msgspec.Struct) -> str:
-    """The document as one line of JSON without its newline."""
+    """Return the document as one line of JSON without its newline."""
     return json.dumps(
         _large_integers_to_strings(msgspec.to_builtins(document, order="deterministic")),
         separators=(",", ":"),
@@ -60,7 +60,7 @@ def encode_line(document: msgspec.Struct) -> str:
 def decode_line(
     text: str | bytes, kind: type[Document], source: str = "<text>", line: int = 1
 ) -> Document:
-    """The document of the given kind that one line of JSON holds.
+    """Return the document of the given kind that one line of JSON holds.
 
     Raises:
         InvalidDocument: the line is not JSON, or not of that kind, or names a key twice.

@@ -78,7 +78,7 @@ New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool | NewChannelMuting
 
 
 def new(number: int, case: str, configuration: Configuration) -> New:
-    """The request for a fresh instance of the configuration's component."""
+    """Return the request for a fresh instance of the configuration's component."""
     if isinstance(configuration, TimerConfiguration):
         return NewTimer(id=number, case=case, configuration=configuration)
     if isinstance(configuration, PurgatoryConfiguration):
@@ -108,7 +108,7 @@ class Stop(msgspec.Struct, frozen=True, tag_field="request", tag="stop"):
 
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Whom a report is about."""
+    """The implementation that a report is about."""
 
     name: str
     version: str = ""
@@ -150,7 +150,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome that a reply to ``do`` carries."""
+        """Return the outcome that a reply to ``do`` carries."""
         return Outcome(
             result=self.result,
             rejected=self.rejected,
@@ -163,7 +163,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def protocol_schema() -> dict[str, object]:
-    """The JSON Schema (2020-12) of requests, replies and case files."""
+    """Return the JSON Schema (2020-12) of requests, replies and case files."""
     kinds = (Hello, *get_args(New), Do, End, Stop, Reply, *get_args(CaseHeader), Step)
     references, components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     for component in components.values():
@@ -179,10 +179,10 @@ def protocol_schema() -> dict[str, object]:
 
 
 def schema_text() -> str:
-    """The schema as the text of ``spec/schema/protocol.schema.json``."""
+    """Return the schema as the text of ``spec/schema/protocol.schema.json``."""
     return json.dumps(protocol_schema(), indent=2, sort_keys=True) + "\n"
 
 
 def schema_digest() -> str:
-    """SHA-256 of the schema's text, in hexadecimal: it tells two vocabularies apart."""
+    """Return the SHA-256 of the schema's text, in hexadecimal: it tells two vocabularies apart."""
     return hashlib.sha256(schema_text().encode()).hexdigest()

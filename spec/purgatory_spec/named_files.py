@@ -14,7 +14,7 @@ _ADVICE: Final = "write what it gives to a file, and name that"
 
 
 class NotAFile(OSError):
-    """What was named is a pipe, a socket or a device, or its name can be that of no file."""
+    """A named path that is a pipe, a socket or a device, or that cannot be a file's name."""
 
 
 def named_file(name: str | Path) -> Path:

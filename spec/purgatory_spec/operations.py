@@ -120,7 +120,7 @@ TimerOperation: TypeAlias = Add | Cancel | Elapse | Advance | RunOne | Wait | Sh
 
 
 class Answer(Enum):
-    """What ``try_complete`` does when it is called."""
+    """The behaviour of ``try_complete`` when it is called."""
 
     WAIT = "wait"
     """It answers false."""
@@ -190,7 +190,7 @@ CallbackAction: TypeAlias = Throw | SatisfyInside | CallInside | Meanwhile
 
 
 class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a delayed operation does when it is called.
+    """The behaviour of a delayed operation when it is called.
 
     ``tries`` are the answers of successive calls of ``try_complete``; the last one stands for all
     further calls, and without any the answer is to wait. ``satisfy`` goes before all of them.
@@ -205,12 +205,12 @@ class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     @property
     def different_tries(self) -> int:
-        """How many tries differ from those that follow: all further ones are alike."""
+        """Return the number of scripted tries; all further ones are like the last."""
         return max(len(self.tries), len(self.on_try))
 
     @property
     def callbacks(self) -> tuple[tuple[CallbackAction, ...], ...]:
-        """The actions of every callback, tries first."""
+        """Return the actions of every callback, tries first."""
         return (*self.on_try, self.on_complete, self.on_expiration)
 
 
@@ -270,7 +270,7 @@ PurgatoryOperation: TypeAlias = (
 
 
 class ReleaseForm(Choice):
-    """What is given to ``release`` for a buffer."""
+    """The object that is given to ``release`` for a buffer."""
 
     ITSELF = "itself", ""
     SLICE = "slice", "a slice of "
@@ -433,7 +433,7 @@ class Close(Worded, frozen=True, tag_field="op", tag="close"):
 
 
 class Ending(Choice):
-    """How a client ends its connection."""
+    """The way in which a client ends its connection."""
 
     CLOSE = "close", "hangs up"
     HALF_CLOSE = "half_close", "says that it sends no more"
@@ -474,7 +474,7 @@ Operation: TypeAlias = (
 
 
 def operation_name(operation: Operation) -> str:
-    """The word that stands for the operation in JSON, for example ``run_one``."""
+    """Return the word that stands for the operation in JSON, for example ``run_one``."""
     return str(operation.__struct_config__.tag)
 
 

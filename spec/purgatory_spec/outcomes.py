@@ -13,7 +13,7 @@ Value: TypeAlias = bool | int | tuple[str, ...] | None
 
 
 class EventKind(Enum):
-    """What an event reports about a task or a delayed operation."""
+    """The kinds of events that a task or a delayed operation can have."""
 
     EXPIRED = "expired"
     """The timer handed the task to the executor (only where the executor is stepped)."""
@@ -53,7 +53,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of one operation.
+    """The outcome of one operation.
 
     ``result`` is present where the subject declares that its operation has one. ``rejected``
     excludes a result. ``events`` stand in the order in which they happened. ``observed`` holds
@@ -72,30 +72,30 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def expired(task: str) -> Event:
-    """The event that the timer handed ``task`` to the executor."""
+    """Return the event that the timer handed ``task`` to the executor."""
     return Event(EventKind.EXPIRED, task)
 
 
 def ran(task: str) -> Event:
-    """The event that ``task`` was executed."""
+    """Return the event that ``task`` was executed."""
     return Event(EventKind.RAN, task)
 
 
 def tried(operation: str) -> Event:
-    """The event that ``try_complete`` of ``operation`` was called."""
+    """Return the event that ``try_complete`` of ``operation`` was called."""
     return Event(EventKind.TRIED, operation)
 
 
 def completed(operation: str) -> Event:
-    """The event that ``on_complete`` of ``operation`` was called."""
+    """Return the event that ``on_complete`` of ``operation`` was called."""
     return Event(EventKind.COMPLETED, operation)
 
 
 def timed_out(operation: str) -> Event:
-    """The event that ``on_expiration`` of ``operation`` was called."""
+    """Return the event that ``on_expiration`` of ``operation`` was called."""
     return Event(EventKind.TIMED_OUT, operation)
 
 
 def received(request: str) -> Event:
-    """The event that ``request`` was received whole."""
+    """Return the event that ``request`` was received whole."""
     return Event(EventKind.RECEIVED, request)

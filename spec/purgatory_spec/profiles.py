@@ -14,7 +14,7 @@ from purgatory_spec.choices import Choice, Offer
 
 
 class Rounding(Choice):
-    """How an expiry is rounded to the tick (rule TIMER-ROUNDING).
+    """Rounding of an expiry to the tick (rule TIMER-ROUNDING).
 
     ``exact``: not at all. The timer takes no notice of ``tick_ms``: it has no tick, or one alone,
     which is then the unit of time.
@@ -33,14 +33,14 @@ class SameTickOrder(Choice):
 
 
 class Clock(Choice):
-    """Who moves the clock."""
+    """The mover of the clock: the steps, or the time of the machine."""
 
     MANUAL = "manual", "the requests move the clock"
     WALL = "wall", "real time passes, and the replies carry times"
 
 
 class Executor(Choice):
-    """Where an expired task runs.
+    """The place where an expired task runs.
 
     ``stepped``: it waits in a queue until a step runs it. ``inline``: it has run, in the
     caller's thread, when the step that expired it returns. ``thread``: it has run, in a thread
@@ -58,12 +58,12 @@ class Executor(Choice):
 
     @property
     def has_threads(self) -> bool:
-        """Whether an expired task runs in a thread of the executor."""
+        """Decide whether an expired task runs in a thread of the executor."""
         return self in (Executor.THREAD, Executor.THREADS)
 
 
 class Structure(Choice):
-    """What the implementation is built as, so far as its behaviour shows it.
+    """The structure of the implementation, as far as its behaviour shows it.
 
     ``delay_queue_wheel``: Kafka's design, a hierarchical timing wheel whose own clock is the expiry
     of the last bucket popped from a delay queue, and so lags when the timer is idle (rule
@@ -79,7 +79,7 @@ class Structure(Choice):
 
 
 class NegativeDelay(Choice):
-    """What a negative delay means (rule TIMER-NEGATIVE-DELAY).
+    """The meaning of a negative delay (rule TIMER-NEGATIVE-DELAY).
 
     ``not_offered``: it cannot be expressed, or nobody promises anything, and nobody asks for one.
     """
@@ -91,7 +91,7 @@ class NegativeDelay(Choice):
 
 
 class LargerDelay(Choice):
-    """What a delay above ``largest_delay_ms`` means (rule TIMER-LARGEST-DELAY).
+    """The meaning of a delay above ``largest_delay_ms`` (rule TIMER-LARGEST-DELAY).
 
     ``not_offered``: it cannot be expressed, or there is no limit, and nobody asks for one.
     """
@@ -102,7 +102,7 @@ class LargerDelay(Choice):
 
 
 class AlreadyDue(Choice):
-    """When a task expires that is due as it is added (rule TIMER-ALREADY-DUE).
+    """The expiry of a task that is due as it is added (rule TIMER-ALREADY-DUE).
 
     ``free``: at once, or in the next advance. ``next_tick``: with the tick behind that of the last
     advance, as in a timer that a ticker drives, which does each tick once.
@@ -133,7 +133,7 @@ class Feature(Offer):
 
 
 class Observable(Offer):
-    """What can be read after a step without changing anything."""
+    """The values of a timer that can be read after a step without changing anything."""
 
     ADVANCE_RESULT = (
         "advance_result",
@@ -207,7 +207,7 @@ class Component(StrEnum):
 
 
 class Accounting(Choice):
-    """How finished operations that are still watched are counted, and so when a purge is due.
+    """The way finished operations in lists are counted, and so the condition of a purge.
 
     ``proposal``: the published estimate, counted on watch and reset before a purge. ``exact``: the
     signed count of stale entries (rules PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT).
@@ -221,7 +221,7 @@ class Accounting(Choice):
 
 
 class PurgeDue(Choice):
-    """What the interval is by which a purge is due (rule PURGATORY-PURGE-START).
+    """The interval by which a purge is due (rule PURGATORY-PURGE-START).
 
     ``fixed``: the purge interval of the configuration. ``amortised``: half of the live entries,
     where these are more than twice as many; the costs of a purge are then those of its removals.
@@ -236,7 +236,7 @@ class PurgeDue(Choice):
 
 
 class FirstTry(Choice):
-    """Whether a watch tries before it enters the lists (rule PURGATORY-WATCH-FIRST-TRY).
+    """The first try of a watch, before the lists or after (rule PURGATORY-WATCH-FIRST-TRY).
 
     ``before_watching``: it tries, and again once the operation is in all lists. ``none``: it
     enters the lists first, and then tries once.
@@ -286,7 +286,7 @@ class CancelResult(Choice):
 
 
 class ThrowingTry(Choice):
-    """What a check does behind an operation that throws (rule PURGATORY-CHECK-THROWS)."""
+    """The way a check goes on after an operation that throws (rule PURGATORY-CHECK-THROWS)."""
 
     STOP = "stop", "a check ends at an operation whose try throws"
     GO_ON = "go_on", "a check goes on after an operation whose try throws"
@@ -312,7 +312,7 @@ class PurgatoryFeature(Offer):
 
 
 class PurgatoryObservable(Offer):
-    """What can be read after a step without changing anything."""
+    """The values of a purgatory that can be read after a step without changing anything."""
 
     ENTRIES = "entries", "the sum of the lengths of all watcher lists"
     KEYS = "keys", "the number of keys that have a list"
@@ -335,7 +335,7 @@ class PurgatoryObservable(Offer):
 
 
 class Calls(Choice):
-    """Whether calls of several threads overlap."""
+    """The overlap of calls: one at a time, or calls of several threads at once."""
 
     ONE_AT_A_TIME = "one_at_a_time", "a call returns before the next one is made"
     OVERLAPPING = "overlapping", "calls of several threads overlap"
@@ -362,7 +362,7 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
 
     @property
     def calls(self) -> Calls:
-        """A subject is asked for one step after the other, whatever it declares."""
+        """Return one call at a time: a subject gets one step after the other in any case."""
         return Calls.ONE_AT_A_TIME
 
 
@@ -385,19 +385,19 @@ class PurgatoryConfiguration(
 
     @property
     def timer(self) -> TimerConfiguration:
-        """The arguments of the purgatory's timer."""
+        """Return the arguments of the purgatory's timer."""
         return TimerConfiguration(self.tick_ms, self.wheel_size, self.start_ms)
 
 
 class ReleaseValidation(Choice):
-    """How a pool tells its own buffers from others (rule POOL-RELEASE-FOREIGN)."""
+    """The way a pool tells its own buffers from others (rule POOL-RELEASE-FOREIGN)."""
 
     NONE = "none", "any buffer can be released"
     IDENTITY = "identity", "only the very buffers that were granted can be released"
 
 
 class ZeroRequest(Choice):
-    """What a request for a buffer of no bytes means (rule POOL-ZERO-REQUEST).
+    """The meaning of a request for a buffer of no bytes (rule POOL-ZERO-REQUEST).
 
     ``reject``: it is an error. ``refuse``: it gets no buffer, whatever is available. ``grant``: it
     gets an empty buffer. ``not_offered``: it cannot be expressed, or nobody promises anything, and
@@ -427,7 +427,7 @@ class MemoryPoolFeature(Offer):
 
 
 class MemoryPoolObservable(Offer):
-    """What can be read after a step without changing anything."""
+    """The values of a pool that can be read after a step without changing anything."""
 
     AVAILABLE = (
         "available_bytes",
@@ -475,7 +475,7 @@ class MemoryPoolConfiguration(
 
 
 class Recovery(Choice):
-    """Who reads on when memory comes back (rule MUTING-RECOVER).
+    """The channels that read on when memory comes back (rule MUTING-RECOVER).
 
     ``everyone``: every channel that waits asks again, and whoever is read first has the memory.
     ``first_come``: memory goes to the channels that wait in the order of their refusals, and a
@@ -487,7 +487,7 @@ class Recovery(Choice):
 
 
 class EndWhileWaiting(Choice):
-    """When a client's end is noticed whose request waits (rule MUTING-END-WHILE-WAITING).
+    """The moment at which a waiting client's end is noticed (rule MUTING-END-WHILE-WAITING).
 
     ``after_recovery``: when there is memory for the request, at the latest. ``at_once``: in the
     next poll, where the connection is plain and the request incomplete.
@@ -498,7 +498,7 @@ class EndWhileWaiting(Choice):
 
 
 class AskAgain(Choice):
-    """When a channel that was refused asks again under ``everyone`` (rule MUTING-RECOVER).
+    """The moment at which a refused channel asks again under ``everyone`` (rule MUTING-RECOVER).
 
     ``at_recovery``: when something is available. ``with_bytes``: when something is available, and
     bytes of its request lie there; a channel without any stops waiting, and asks with the next.
@@ -539,7 +539,7 @@ class ChannelMutingFeature(Offer):
 
 
 class ChannelMutingObservable(Offer):
-    """What can be read after a step without changing anything."""
+    """The values of a server that can be read after a step without changing anything."""
 
     AVAILABLE = (
         "available_bytes",
@@ -566,7 +566,7 @@ class ChannelMutingProfile(
 
     @property
     def calls(self) -> Calls:
-        """A subject is asked for one step after the other, whatever it declares."""
+        """Return one call at a time: a subject gets one step after the other in any case."""
         return Calls.ONE_AT_A_TIME
 
 
@@ -610,7 +610,7 @@ Profile: TypeAlias = TimerProfile | PurgatoryProfile | MemoryPoolProfile | Chann
 
 
 def component_of(described: Configuration | Profile) -> Component:
-    """The component that a configuration or a profile is one of."""
+    """Return the component that a configuration or a profile is one of."""
     if isinstance(described, TimerConfiguration | TimerProfile):
         return Component.TIMER
     if isinstance(described, PurgatoryConfiguration | PurgatoryProfile):

@@ -1,4 +1,4 @@
-"""Why an operation was rejected: a closed enumeration, compared by code and never by message."""
+"""Reasons for rejections: a closed enumeration, compared by code and never by message."""
 
 from enum import Enum
 

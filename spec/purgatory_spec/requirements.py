@@ -25,7 +25,7 @@ from purgatory_spec.resources import specification_folder
 
 
 class Level(Enum):
-    """How binding a rule is."""
+    """The degree to which a rule binds."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
@@ -33,7 +33,7 @@ class Level(Enum):
 
 
 class Requirement(msgspec.Struct, frozen=True):
-    """One rule: its id, level, title, condition and text (Markdown)."""
+    """A rule: its id, level, title, condition and text (Markdown)."""
 
     id: str
     level: Level
@@ -42,12 +42,12 @@ class Requirement(msgspec.Struct, frozen=True):
     text: str
 
     def applies_to(self, profile: Profile) -> bool:
-        """Whether a subject of this profile is judged by the rule."""
+        """Decide whether a subject of this profile is judged by the rule."""
         return all(_holds(term.strip(), profile) for term in self.condition.split("and") if term)
 
     @property
     def needs_threads(self) -> bool:
-        """Whether only calls that overlap can break it, which no sequence of steps has."""
+        """Decide whether only overlapping calls can break the rule, and no sequence of steps."""
         return "`calls is overlapping`" in self.condition
 
 
@@ -80,7 +80,7 @@ def _holds(term: str, profile: Profile) -> bool:
 def parse_requirements(
     markdown: str, source: str = "<text>", component: Component = Component.TIMER
 ) -> tuple[Requirement, ...]:
-    """The rules of a component's page, in its order.
+    """Return the rules of a component's page, in its order.
 
     Raises:
         ValueError: a heading without level line, or an id given twice.
@@ -115,23 +115,23 @@ def parse_requirements(
 
 @cache
 def requirements(component: Component) -> tuple[Requirement, ...]:
-    """The rules of a component, read once from its normative page."""
+    """Return the rules of a component, read once from its normative page."""
     page: Path = specification_folder() / f"{component.value.replace('_', '-')}.md"
     return parse_requirements(page.read_text(encoding="utf-8"), page.name, component)
 
 
 def requirements_of_steps(component: Component) -> tuple[Requirement, ...]:
-    """The rules of a component that a sequence of steps can break: all that need no threads."""
+    """Return the rules of a component that a sequence of steps can break: those without threads."""
     return tuple(rule for rule in requirements(component) if not rule.needs_threads)
 
 
 def all_requirements() -> tuple[Requirement, ...]:
-    """The rules of all components."""
+    """Return the rules of all components."""
     return tuple(rule for component in Component for rule in requirements(component))
 
 
 def requirement(identifier: str) -> Requirement:
-    """The rule with this id.
+    """Return the rule with this id.
 
     Raises:
         KeyError: no component states such a rule.
@@ -143,7 +143,7 @@ def requirement(identifier: str) -> Requirement:
 
 
 def component_of_rule(identifier: str) -> Component:
-    """The component that states the rule with this id.
+    """Return the component that states the rule with this id.
 
     Raises:
         KeyError: no component states such a rule.

@@ -1,4 +1,4 @@
-"""Where the rules, vectors and schema are: package data in a wheel, beside us in the sources."""
+"""Place of the rules, vectors and schema: package data in a wheel, beside us in the sources."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def specification_folder() -> Path:
-    """The folder with ``timer.md``, ``protocol.md``, ``schema`` and ``vectors``."""
+    """Return the folder with ``timer.md``, ``protocol.md``, ``schema`` and ``vectors``."""
     packaged = _PACKAGE / "data"
     return packaged if packaged.is_dir() else _PACKAGE.parent

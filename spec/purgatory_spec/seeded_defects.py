@@ -1,4 +1,4 @@
-"""What must fail: defects that packages plant in their own statements of the rules.
+"""Runs that must fail: defects that packages plant in their own statements of the rules.
 
 A statement that nothing can break says nothing. A package that plants defects to see its checks
 fail names a function in the entry-point group ``purgatory.seeded_defects``. The function returns

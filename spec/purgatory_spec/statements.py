@@ -1,4 +1,4 @@
-"""Where a rule is stated: what every package may tell of itself.
+"""Statements of rules in the sources: each package tells of its own.
 
 A package that states rules names a function in the entry-point group ``purgatory.statements``.
 It is given a rule's id and returns the package's statements of that rule; so the command line

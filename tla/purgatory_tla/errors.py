@@ -1,4 +1,4 @@
-"""Why a run could not be made or cannot be believed: never a pass, always the tool's own words."""
+"""Errors of runs that cannot be made or believed: never a pass, in the tool's own words."""
 
 
 class CheckerError(Exception):

@@ -1,4 +1,4 @@
-"""Where modules, configurations and manifest are: in a wheel with us, in the sources above us."""
+"""Place of modules, configurations and manifest: in the wheel, or in the sources."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def modules_folder() -> Path:
-    """The folder with the modules (``*.tla``), ``models/*.cfg`` and ``manifest.json``."""
+    """Return the folder with the modules (``*.tla``), ``models/*.cfg`` and ``manifest.json``."""
     packaged = _PACKAGE / "data"
     return packaged if packaged.is_dir() else _PACKAGE.parent

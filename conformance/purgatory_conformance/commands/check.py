@@ -102,7 +102,7 @@ def check(
 
 
 def _wanted(components: Sequence[str], rules: Collection[str]) -> tuple[Component, ...]:
-    """The components that are asked for, by their names or by rules; none means all."""
+    """Return the components that are asked for, by their names or by rules; none means all."""
     of_rules = {component_of_rule(rule) for rule in rules}
     named = {Component(word) for word in components}
     if named and not of_rules <= named:

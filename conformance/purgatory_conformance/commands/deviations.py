@@ -90,7 +90,7 @@ def propose(
 
 
 def _proposed(check: Check, console: Console) -> tuple[list[Deviation], list[Results]]:
-    """What may be declared, and the results of the last round, with that taken for declared."""
+    """Return the deviations to declare, and the last round's results with those declared."""
     found: list[Deviation] = []
     results: list[Results] = []
     for component in offered(check.opened):
@@ -112,7 +112,7 @@ def _judged(check: Check, component: Component, console: Console) -> Results:
 
 
 def _with(asked: OpenSubject, found: Sequence[Deviation]) -> OpenSubject:
-    """The subject as if these deviations were declared, too."""
+    """Return the subject as if these deviations were declared, too."""
     return replace(
         asked,
         deviations=(*asked.deviations, *found),
@@ -121,7 +121,7 @@ def _with(asked: OpenSubject, found: Sequence[Deviation]) -> OpenSubject:
 
 
 def _explained(results: Results, declared: Sequence[Deviation]) -> Iterator[Deviation]:
-    """A deviation for each rule of a cause that a variant explains, best of all entirely."""
+    """Yield a deviation for each rule of a cause that a variant explains, best of all entirely."""
     taken = {each.rule for each in declared}
     for cause in sorted(results.causes, key=lambda each: -each.cases):
         entirely_first = sorted(
@@ -135,7 +135,7 @@ def _explained(results: Results, declared: Sequence[Deviation]) -> Iterator[Devi
 
 
 def _block(deviation: Deviation, table: str, folder: Path, *, copy: bool) -> str:
-    """The block in TOML, for the folder of a declaration; its replay file may be copied there."""
+    """Return the TOML block for a declaration's folder; copy its replay file there if wanted."""
     replay = Path(deviation.replay)
     if copy:
         kept = folder / "deviations" / replay.name
@@ -163,7 +163,7 @@ def _say_what_stays(console: Console, results: Sequence[Results], proposed: int)
 
 @dataclass(frozen=True)
 class _Verified:
-    """What became of a declared deviation, in words, and whether it may stay as it is."""
+    """The result for a declared deviation, in words, and whether it may stay as it is."""
 
     deviation: Deviation
     words: str

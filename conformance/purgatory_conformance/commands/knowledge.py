@@ -119,7 +119,7 @@ def list_(what: str, as_json: bool) -> None:
 
 
 def _listed(*headers: str, rows: Sequence[tuple[str, ...]]) -> _Listed:
-    """A list whose headers are its keys."""
+    """Return a list whose headers are its keys."""
     return _Listed(headers, headers, rows)
 
 
@@ -219,6 +219,6 @@ def _coverage_row(rule: Requirement, visits: Mapping[str, int]) -> tuple[str, ..
 
 
 def _properties(rule: str) -> str:
-    """How many TLA+ properties state a rule, and which is the first; explain lists them all."""
+    """Return the number of TLA+ properties that state a rule, and the name of the first."""
     names = [each.name for each in statements(rule) if each.package == "purgatory_tla"]
     return f"{len(names)}: {names[0]}" if names else "0"

@@ -129,7 +129,7 @@ def _print_looked(console: Console, looked: Looked) -> None:
 
 
 def _asked_for(component: str | None, concurrent: bool) -> list[Shelf]:
-    """The shelves that are asked for."""
+    """Return the shelves that are asked for."""
     return [
         shelf
         for shelf in SHELVES
@@ -138,7 +138,7 @@ def _asked_for(component: str | None, concurrent: bool) -> list[Shelf]:
 
 
 def _as_object(shelf: Shelf) -> dict[str, object]:
-    """A shelf as an object of JSON: component, threads, options on the command line, claims."""
+    """Return a shelf as an object of JSON: component, threads, command-line options, claims."""
     return {
         "component": shelf.component,
         "concurrent": shelf.concurrent,

@@ -1,4 +1,4 @@
-"""What several commands take: options, the id of a rule, a subject."""
+"""Parameters of several commands: options, the id of a rule, a subject."""
 
 import shlex
 from collections.abc import Iterable
@@ -19,13 +19,13 @@ class ComponentName(click.Choice[str]):
     """The name of a component, also where it is written with a hyphen."""
 
     def __init__(self, offered: Iterable[Component] = Component) -> None:
-        """Any component may be named, or any of those that are offered."""
+        """Let any component be named, or any of those that are offered."""
         super().__init__([each.value for each in offered])
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """The component's own name."""
+        """Return the component's own name."""
         return super().convert(str(value).replace("-", "_"), param, ctx)
 
 
@@ -45,7 +45,7 @@ COMMAND = click.option(
 
 
 def known_rule(identifier: str) -> Requirement:
-    """The rule of an id, in capital letters or small ones.
+    """Return the rule of an id, in capital letters or small ones.
 
     Raises:
         UsageError: no rule has this id.

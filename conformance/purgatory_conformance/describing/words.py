@@ -32,7 +32,7 @@ _MARKED = re.compile(r"[^\s\[]\*(?=[\s,\]])")
 
 
 def printable(text: str) -> str:
-    """The text with every character that cannot be printed as its escape, line breaks included."""
+    """Return the text with characters that cannot be printed as escapes, line breaks included."""
     if text.isprintable():
         return text
     return "".join(
@@ -42,34 +42,34 @@ def printable(text: str) -> str:
 
 
 def describe_task(name: str) -> str:
-    """A task's name, in quotation marks where it could be taken for something else."""
+    """Return a task's name, in quotation marks where it could be taken for another word."""
     return name if _PLAIN_NAME.fullmatch(name) and name.isprintable() else repr(name)
 
 
 def shortened(words: str, most: int) -> str:
-    """The words, cut off where they are longer than ``most``."""
+    """Return the words, cut off where they are longer than ``most``."""
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def joined(words: list[str]) -> str:
-    """Words as an enumeration, for example ``a, b and c``."""
+    """Return words as an enumeration, for example ``a, b and c``."""
     if len(words) == 1:
         return words[0]
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def noun(component: Component) -> str:
-    """The component as a word, for example ``memory pool``."""
+    """Return the component as a word, for example ``memory pool``."""
     return component.value.replace("_", " ")
 
 
 def instance_noun(component: Component) -> str:
-    """One instance of a component as a word: channel muting is the behaviour of a server."""
+    """Return one instance of a component as a word: channel muting is the behaviour of a server."""
     return "server" if component is Component.CHANNEL_MUTING else noun(component)
 
 
 def describe_events(outcome: Outcome, result: str = "", *, silence: str = "no event") -> str:
-    """What came of an operation, its observables aside, for example ``popped, t1 expired``.
+    """Return an outcome in words, its observables aside, for example ``popped, t1 expired``.
 
     Args:
         outcome: The operation's outcome.
@@ -98,19 +98,19 @@ def _event(event: Event) -> str:
 
 
 def describe_value(value: Value) -> str:
-    """A result or an observable as it stands in JSON, a list of names as these names."""
+    """Return a result or an observable as it stands in JSON, a list of names as these names."""
     if isinstance(value, tuple):
         return f"[{' '.join(describe_task(name) for name in value)}]"
     return "null" if value is None else str(value).lower()
 
 
 def describe_observed(outcome: Outcome) -> str:
-    """The observables after an operation, for example ``size 1, levels 2``."""
+    """Return the observables after an operation, for example ``size 1, levels 2``."""
     return ", ".join(f"{name} {value}" for name, value in observed_values(outcome))
 
 
 def observed_values(outcome: Outcome) -> list[tuple[str, str]]:
-    """The observables after an operation by name, and on a real clock its two readings."""
+    """Return the observables after an operation by name, and on a real clock its two readings."""
     values = [(printable(name), describe_value(value)) for name, value in outcome.observed.items()]
     if outcome.called_ms is not None and outcome.returned_ms is not None:
         values += [("called at", str(outcome.called_ms)), ("returned at", str(outcome.returned_ms))]
@@ -118,14 +118,14 @@ def observed_values(outcome: Outcome) -> list[tuple[str, str]]:
 
 
 def describe_implementation(implementation: Implementation) -> str:
-    """Whom a report is about: name and version, then language and runtime."""
+    """Return an implementation in words: name and version, then language and runtime."""
     named = " ".join(word for word in (implementation.name, implementation.version) if word)
     where = ", ".join(word for word in (implementation.language, implementation.runtime) if word)
     return printable(f"{named} ({where})" if where else named)
 
 
 def describe_choices(profile: Profile, names: tuple[str, ...]) -> str:
-    """Choices of a profile by the names of their fields, for example ``rounding down``."""
+    """Return choices of a profile by their fields' names, for example ``rounding down``."""
     return ", ".join(
         f"{name.replace('_', ' ')} {getattr(profile, name).value.replace('_', ' ')}"
         for name in names
@@ -133,12 +133,12 @@ def describe_choices(profile: Profile, names: tuple[str, ...]) -> str:
 
 
 def counted(number: int, word: str) -> str:
-    """A number with its word in the singular or the plural."""
+    """Return a number with its word in the singular or the plural."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def legend_of(*states: str) -> str:
-    """The legend of the sign ``*``; empty where no description has the sign."""
+    """Return the legend of the sign ``*``; empty where no description has the sign."""
     return "* completed" if any(map(_MARKED.search, states)) else ""
 
 
@@ -150,12 +150,12 @@ def replay_command(path: object, *words: object) -> str:
 
 
 def paragraphs(markdown: str) -> list[str]:
-    """The paragraphs of a rule's text, each on one line."""
+    """Return the paragraphs of a rule's text, each on one line."""
     return [" ".join(block.split()) for block in markdown.split("\n\n") if block.strip()]
 
 
 def spans(paragraph: str) -> list[Span]:
-    """A paragraph as pieces of one kind each; of a link only the words remain."""
+    """Return a paragraph as pieces of one kind each; of a link only the words remain."""
     pieces: list[Span] = []
     position = 0
     for found in _INLINE.finditer(paragraph):

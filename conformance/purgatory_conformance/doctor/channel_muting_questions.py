@@ -1,4 +1,4 @@
-"""What the doctor asks of a server's channels."""
+"""The doctor's questions about a server's channels."""
 
 from collections.abc import Callable, Iterator
 
@@ -54,7 +54,7 @@ _HANDLED: dict[ChannelMutingFeature, tuple[tuple[Operation, str], ...]] = {
 
 
 def plain_server(profile: ChannelMutingProfile) -> ChannelMutingConfiguration:
-    """A server of 10 bytes of the simplest sort that is declared."""
+    """Return a server of 10 bytes of the simplest sort that is declared."""
     return _servers(profile)[0]
 
 
@@ -77,7 +77,7 @@ class ChannelMutingQuestions:
         self._profile = profile
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
-        """All that is asked; each part begins with an instance of its own."""
+        """Yield the parts of the interview; each part begins with an instance of its own."""
         for server in _servers(self._profile):
             yield self._first_steps_on(server)
         if ChannelMutingFeature.POLL_BESIDE in self._profile.features:
@@ -92,7 +92,7 @@ class ChannelMutingQuestions:
         return lambda: self._receives_and_refuses(configuration)
 
     def _beside(self) -> Iterator[Finding]:
-        """A request is received beside a client that sends without end."""
+        """Ask for a request to be received beside a client that sends without end."""
         if not (yield from self._ask.new(_servers(self._profile)[-1])):  # with TLS
             return
         for name in ("a", "b"):
@@ -106,7 +106,7 @@ class ChannelMutingQuestions:
         return lambda: self._of_a_request(asked)
 
     def _receives_and_refuses(self, configuration: ChannelMutingConfiguration) -> Iterator[Finding]:
-        """A request takes all memory, the next one waits, and is received after the release."""
+        """Ask for a request that takes all memory, and one that waits until the release."""
         if not (yield from self._ask.new(configuration)):
             return
         for name in ("a", "b"):
@@ -137,7 +137,7 @@ class ChannelMutingQuestions:
 
 
 def _received(wanted: str) -> Callable[[Outcome], str]:
-    """The doubt about an outcome in which other requests were received."""
+    """Return the doubt about an outcome in which other requests were received."""
 
     def doubt(outcome: Outcome) -> str:
         names = [each.task for each in outcome.events if each.kind is EventKind.RECEIVED]

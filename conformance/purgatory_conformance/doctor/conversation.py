@@ -41,7 +41,7 @@ class ReadReply(Generic[Decoded]):
     reply: Decoded
 
     def finding(self, verdict: Severity, explanation: str) -> Finding:
-        """A finding about the lines sent and received."""
+        """Return a finding about the lines sent and received."""
         return Finding(verdict, explanation, self.sent, self.received)
 
 
@@ -49,7 +49,7 @@ class Conversation:
     """Asks one request at a time; finds faults instead of raising them."""
 
     def __init__(self, start: Callable[[], AdapterProcess], seconds: float) -> None:
-        """Nothing is started yet; ``seconds`` is how long any single reply may take."""
+        """Start nothing yet; ``seconds`` is how long any single reply may take."""
         self.seconds = seconds
         self._start = start
         self._process: AdapterProcess | None = None
@@ -57,17 +57,17 @@ class Conversation:
 
     @property
     def runs(self) -> bool:
-        """Whether there is a process to talk to, so far as is known."""
+        """Decide whether a process runs to talk to, so far as is known."""
         return self._process is not None
 
     def close(self) -> None:
-        """End the process."""
+        """End the adapter's process."""
         if self._process is not None:
             self._process.end()
             self._process = None
 
     def next_id(self) -> int:
-        """An id for a request."""
+        """Return an id for a request."""
         self._ids += 1
         return self._ids
 

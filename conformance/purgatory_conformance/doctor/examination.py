@@ -95,7 +95,7 @@ class _Examination:
         self._talk = conversation
 
     def findings(self) -> Iterator[Finding]:
-        """Everything, from ``hello`` to ``stop``."""
+        """Yield all findings, from ``hello`` to ``stop``."""
         greeting = yield from self._talk.greet()
         if greeting is None:
             return
@@ -117,7 +117,7 @@ class _Examination:
         yield from self._leave()
 
     def _parts(self, profiles: Mapping[Component, Profile]) -> Iterator[_Part]:
-        """The questions about each component, then those about the protocol itself."""
+        """Yield the questions about each component, then those about the protocol itself."""
         interviews = [Interview(self._talk, profile) for profile in profiles.values()]
         first_steps: list[_Part] = []
         for ask in interviews:
@@ -154,7 +154,7 @@ class _Examination:
 
 
 def _parts_of(ask: Interview) -> Iterator[_Part]:
-    """The questions about one component, the simplest first."""
+    """Yield the questions about one component, the simplest first."""
     profile = ask.profile
     if isinstance(profile, TimerProfile):
         yield from TimerQuestions(ask, profile).parts()
@@ -167,7 +167,7 @@ def _parts_of(ask: Interview) -> Iterator[_Part]:
 
 
 def _plain(profile: Profile) -> tuple[Configuration, Operation]:
-    """A configuration and an operation that every subject of this profile supports."""
+    """Return a configuration and an operation that every subject of this profile supports."""
     if isinstance(profile, TimerProfile):
         return TimerConfiguration(), PLAIN_ADD
     if isinstance(profile, PurgatoryProfile):

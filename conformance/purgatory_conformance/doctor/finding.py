@@ -1,4 +1,4 @@
-"""What the doctor says of one line of the conversation."""
+"""The doctor's findings about lines of the conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """What the doctor thinks of a line."""
+    """The doctor's judgement of a line."""
 
     OK = "ok"
     WRONG = "wrong"
@@ -31,7 +31,7 @@ class Finding:
 
 
 def report(findings: Sequence[Finding], *, everything: bool) -> str:
-    """The verdict, which is the last finding, and what is to be looked at; or all in its order."""
+    """Return the verdict, which is the last finding, and the doubtful ones; or all in order."""
     *said, verdict = findings
     doubtful = [each for each in said if each.verdict in (Severity.WRONG, Severity.NOTE)]
     lines = [explain(each) for each in (verdict, *doubtful)]
@@ -44,7 +44,7 @@ def report(findings: Sequence[Finding], *, everything: bool) -> str:
 
 
 def explain(finding: Finding) -> str:
-    """The finding as plain text: what is to be said, and below it the lines it is about."""
+    """Return the finding as plain text, and below it the lines it is about."""
     lines = [f"{finding.verdict.value:<5}  {finding.explanation}"]
     if finding.sent:
         lines.append(f"         sent      {finding.sent}")

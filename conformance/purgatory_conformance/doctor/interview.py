@@ -45,7 +45,7 @@ Doubt = Callable[[Outcome], str]
 
 
 def no_doubt(_: Outcome) -> str:
-    """The doubt about no outcome."""
+    """Return an empty doubt, about any outcome."""
     return ""
 
 
@@ -53,7 +53,7 @@ class Interview:
     """Asks for instances and operations of one component; whoever answers ill is told so."""
 
     def __init__(self, talk: Conversation, profile: Profile) -> None:
-        """Nothing is asked yet."""
+        """Begin an interview in which no question has been asked."""
         self.talk = talk
         self.profile = profile
         self.component = component_of(profile)
@@ -68,7 +68,7 @@ class Interview:
 
     @property
     def is_stepped(self) -> bool:
-        """Whether running a task is a step of its own."""
+        """Decide whether running a task is a step of its own."""
         if isinstance(self.profile, MemoryPoolProfile | ChannelMutingProfile):
             return False
         return self.profile.executor is Executor.STEPPED
@@ -130,7 +130,7 @@ class Interview:
         return outcome
 
     def about_the_last_reply(self, sentence: str) -> Finding:
-        """A complaint that shows the last reply of the present instance."""
+        """Return a complaint that shows the last reply of the present instance."""
         if self._last is None:
             return Finding(Severity.WRONG, sentence)
         return self._last.finding(Severity.WRONG, sentence)
@@ -153,14 +153,14 @@ class Interview:
         )
 
     def claims_kafkas_wheel(self) -> bool:
-        """Whether a wheel is declared whose own clock lags, on a clock that requests move."""
+        """Decide whether Kafka's wheel with its lagging clock is declared, on a manual clock."""
         if isinstance(self.profile, MemoryPoolProfile | ChannelMutingProfile):
             return False
         manual = not isinstance(self.profile, TimerProfile) or self.profile.clock is Clock.MANUAL
         return manual and self.profile.structure is Structure.DELAY_QUEUE_WHEEL
 
     def idle_then_due(self, idle: Operation, added: Operation) -> Iterator[Finding]:
-        """After idleness, what is due by the clock as it is added waits in Kafka's wheel.
+        """Ask whether after idleness a task that is due as it is added waits in Kafka's wheel.
 
         Rules: TIMER-OWN-CLOCK.
         """
@@ -201,7 +201,7 @@ class Interview:
         return answer.finding(Severity.OK, f"{words} is answered as it should be")
 
     def _problem(self, operation: Operation, outcome: Outcome) -> str:
-        """What is wrong with an outcome of right form; empty where nothing is."""
+        """Return the problem of an outcome of right form; empty where there is none."""
         kinds = {event.kind for event in outcome.events}
         if outcome.rejected is Reason.UNSUPPORTED:
             return (
@@ -225,7 +225,7 @@ class Interview:
         return ""
 
     def unknown_things(self, plain: Operation) -> Iterator[Finding]:
-        """What a later version of the suite may say must not upset the adapter."""
+        """Ask in words of a later version of the suite, which must not upset the adapter."""
         yield from self._unknown("request", {"request": "wobble"})
         yield from self._unknown("operation", {"request": "do", "operation": {"op": "wobble"}})
         fields: dict[str, object] = msgspec.to_builtins(plain)
@@ -278,12 +278,12 @@ _OTHER_STRUCTURE = (
 
 
 def _moved_clock(outcome: Outcome) -> str:
-    """The doubt about a wheel of its own clock, which stands until a bucket is popped."""
+    """Return the doubt about a wheel's own clock that moved before a bucket was popped."""
     own_ms = outcome.observed.get(Observable.WHEEL_CLOCK.value, 0)
     return f"shows the wheel's own clock at {own_ms}, not 0; {_OTHER_STRUCTURE}" if own_ms else ""
 
 
 def _expired_at_once(outcome: Outcome) -> str:
-    """The doubt about a wheel that hands over at once what waits for the next advance."""
+    """Return the doubt about a wheel that hands over at once a task for the next advance."""
     at_once = {event.kind for event in outcome.events} & {EventKind.EXPIRED, *_RUNS}
     return f"expires at once; {_OTHER_STRUCTURE}" if at_once else ""

@@ -1,4 +1,4 @@
-"""What the doctor asks of a memory pool."""
+"""The doctor's questions about a memory pool."""
 
 from collections.abc import Callable, Iterator
 
@@ -42,7 +42,7 @@ _AFTER_A_GRANT: dict[MemoryPoolFeature, tuple[tuple[Operation, str], ...]] = {
 
 
 def plain_pool(profile: MemoryPoolProfile) -> MemoryPoolConfiguration:
-    """A pool of 10 bytes of the simplest sort that is declared."""
+    """Return a pool of 10 bytes of the simplest sort that is declared."""
     return _pools(profile)[0]
 
 
@@ -64,7 +64,7 @@ class MemoryPoolQuestions:
         self._profile = profile
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
-        """All that is asked; each part begins with an instance of its own."""
+        """Yield the parts of the interview; each part begins with an instance of its own."""
         for pool in _pools(self._profile):
             yield self._first_steps_on(pool)
         for feature, asked in _AFTER_A_GRANT.items():
@@ -78,12 +78,12 @@ class MemoryPoolQuestions:
         return [pool for pool in _pools(self._profile) if not pool.unbounded]
 
     def _asks_for_nothing(self) -> Iterator[Finding]:
-        """What a pool with a bound answers to a request for nothing is what is declared."""
+        """Ask a bounded pool for a buffer of no bytes, and compare with the declared answer."""
         if (yield from self._ask.new(self._bounded[0])):
             yield from self._ask.do(Allocate("a", 0), "nothing is asked for", self._undeclared)
 
     def _undeclared(self, outcome: Outcome) -> str:
-        """The doubt about an answer to a request for nothing that is not the declared one."""
+        """Return the doubt about an answer to a request for nothing that is not declared."""
         answered = ZeroRequest.GRANT if outcome.result is True else ZeroRequest.REFUSE
         if outcome.rejected is not None:
             answered = ZeroRequest.REJECT
@@ -105,7 +105,7 @@ class MemoryPoolQuestions:
         return lambda: self._after_a_grant(asked)
 
     def _grants_and_refuses(self, configuration: MemoryPoolConfiguration) -> Iterator[Finding]:
-        """A buffer is granted, another is refused where there is a bound, the first is released."""
+        """Ask for a buffer, for another that a bound refuses, and for the release of the first."""
         if not (yield from self._ask.new(configuration)):
             return
         granted = yield from self._ask.do(Allocate("a", 10))
@@ -129,7 +129,7 @@ class MemoryPoolQuestions:
 
 
 def _granted_beyond(outcome: Outcome) -> str:
-    """The doubt about a grant where another buffer holds all that there is."""
+    """Return the doubt about a grant where another buffer holds all bytes."""
     if outcome.result is not True:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""What the doctor asks of a purgatory."""
+"""The doctor's questions about a purgatory."""
 
 from collections.abc import Callable, Iterator
 
@@ -54,7 +54,7 @@ class PurgatoryQuestions:
         """What an operation answers in its watch, so that the next answer is that of a check."""
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
-        """All that is asked; each part begins with an instance of its own."""
+        """Yield the parts of the interview; each part begins with an instance of its own."""
         yield self.first_steps
         if self._ask.claims_kafkas_wheel():
             yield self._structure
@@ -91,7 +91,7 @@ class PurgatoryQuestions:
         yield from (part for feature, part in parts.items() if feature in self._profile.features)
 
     def first_steps(self) -> Iterator[Finding]:
-        """One operation is completed by a check, another by its time-out."""
+        """Ask for an operation completed by a check, and another by its time-out."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
         script = Script(tries=(*self._waits, Answer.COMPLETE))
@@ -110,7 +110,7 @@ class PurgatoryQuestions:
         yield from self._missing(EventKind.TIMED_OUT, "b", f"its delay was {_DELAY_MS} ms")
 
     def _other_tries(self, outcome: Outcome) -> str:
-        """The doubt about a watch of what waits, which tries as the other choice has it.
+        """Return the doubt about a watch of a waiting operation with the other number of tries.
 
         Rules: PURGATORY-WATCH-FIRST-TRY.
         """
@@ -125,7 +125,7 @@ class PurgatoryQuestions:
         return ""
 
     def _structure(self) -> Iterator[Finding]:
-        """The own clock of its timer's wheel lags while it is idle, if that is declared."""
+        """Ask whether the clock of the timer's wheel lags while it is idle, if that is declared."""
         if (yield from self._ask.new(PurgatoryConfiguration())):
             self._ask.now_ms = 100 * _DELAY_MS
             idle = Advance(self._ask.now_ms)
@@ -167,7 +167,7 @@ class PurgatoryQuestions:
             yield from self._advance(2 * _DELAY_MS)
 
     def _throw(self) -> Iterator[Finding]:
-        """A try throws, then a callback; the purgatory serves on."""
+        """Ask for a try that throws, then for a callback that throws; the purgatory serves on."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
         tries = Script(tries=(*self._waits, Answer.THROW))
@@ -177,7 +177,7 @@ class PurgatoryQuestions:
         yield from self._ask.do(Check("key"), "afterwards")
 
     def _cancel_inside(self) -> Iterator[Finding]:
-        """A callback cancels a key, under which a check finds nothing afterwards."""
+        """Ask for a callback that cancels a key, under which a check finds nothing afterwards."""
         action = CancelForKeyInside("other")
         yield from self._inside(action, PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY, lambda: True)
         self._ask.happened.pop((EventKind.TRIED, "other"), None)
@@ -187,7 +187,7 @@ class PurgatoryQuestions:
             yield from self._ask.ignored_script(feature, (action,), _SCRIPTED)
 
     def _try(self) -> Iterator[Finding]:
-        """A try makes another operation possible, which a check completes afterwards."""
+        """Ask for a try that makes another operation possible, which a check then completes."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
         actions = (SatisfyInside("other"),)
@@ -207,7 +207,7 @@ class PurgatoryQuestions:
     def _inside(
         self, action: CallbackAction, feature: PurgatoryFeature, has_effect: Callable[[], bool]
     ) -> Iterator[Finding]:
-        """A callback performs an action; it runs because a check completes the operation."""
+        """Ask for a callback that performs an action, by a check that completes its operation."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
         doubt = _nothing_thrown if isinstance(action, Throw) else no_doubt
@@ -240,7 +240,7 @@ class PurgatoryQuestions:
                 return
 
     def _missing(self, kind: EventKind, operation: str, why: str) -> Iterator[Finding]:
-        """What is wrong where an event was never reported, though every reply could be read."""
+        """Yield the complaint that an event was never reported, if every reply could be read."""
         if (kind, operation) in self._ask.happened or self._ask.has_unread:
             return
         yield self._ask.about_the_last_reply(
@@ -250,7 +250,7 @@ class PurgatoryQuestions:
 
 
 def _nothing_thrown(outcome: Outcome) -> str:
-    """The doubt about a check in which a script throws, and nothing reaches its caller."""
+    """Return the doubt about a check in which a script throws, and its caller gets no exception."""
     if outcome.rejected is Reason.THROWN:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""What the doctor asks of a timer."""
+"""The doctor's questions about a timer."""
 
 from collections.abc import Callable, Iterator
 
@@ -49,7 +49,7 @@ class TimerQuestions:
         self._profile = profile
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
-        """All that is asked; each part begins with an instance of its own."""
+        """Yield the parts of the interview; each part begins with an instance of its own."""
         yield self.first_steps
         yield self._parameters
         if self._ask.claims_kafkas_wheel():
@@ -57,7 +57,7 @@ class TimerQuestions:
         yield from self._feature_parts()
 
     def _feature_parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
-        """The questions about the declared features; on a real clock only some make sense."""
+        """Yield the questions about the declared features; on a real clock only some make sense."""
         parts: dict[Feature, Callable[[], Iterator[Finding]]] = {
             Feature.CANCEL: self._cancel,
             Feature.READD: self._readd,
@@ -81,12 +81,12 @@ class TimerQuestions:
         return (part for feature, part in parts.items() if feature in self._profile.features)
 
     def first_steps(self) -> Iterator[Finding]:
-        """A task is added, and runs."""
+        """Ask for a task to be added, and to run."""
         if (yield from self._ask.new(TimerConfiguration())):
             yield from self._add_and_run("a", _DELAY_MS)
 
     def _parameters(self) -> Iterator[Finding]:
-        """A new instance with parameters replaces an instance that was never ended."""
+        """Ask for a new instance with parameters, in place of an instance that was never ended."""
         if not (yield from self._ask.new(TimerConfiguration())):
             return
         yield from self._ask.do(Add("left-behind", _DELAY_MS))
@@ -108,7 +108,7 @@ class TimerQuestions:
             )
 
     def _structure(self) -> Iterator[Finding]:
-        """The wheel's own clock lags while it is idle, if that is what is declared."""
+        """Ask whether the wheel's own clock lags while it is idle, if that is declared."""
         if (yield from self._ask.new(TimerConfiguration())):
             self._ask.now_ms = _IDLE_MS
             yield from self._ask.idle_then_due(Advance(_IDLE_MS), Add("idle", 0))
@@ -140,7 +140,7 @@ class TimerQuestions:
             yield from self._run("f", 0)
 
     def _throw(self) -> Iterator[Finding]:
-        """A task throws; the action behind the exception is not reached."""
+        """Ask for a task that throws before another action of its script."""
         followed = Feature.SCRIPT_ADD in self._profile.features
         actions = (Throw(), _ADD_INNER) if followed else (Throw(),)
         yield from self._script(Feature.SCRIPT_THROW, actions, lambda: not self._ran("inner"))
@@ -148,7 +148,7 @@ class TimerQuestions:
     def _script(
         self, feature: Feature, actions: tuple[Action, ...], has_effect: Callable[[], bool]
     ) -> Iterator[Finding]:
-        """A task runs its script while another one waits, and others run afterwards."""
+        """Ask for a task that runs its script while another waits, and others run afterwards."""
         if (yield from self._ask.new(TimerConfiguration())):
             yield from self._ask.do(Add("other", _LONG_DELAY_MS))
             yield from self._ask.do(Add("scripted", _DELAY_MS, actions))
@@ -159,7 +159,7 @@ class TimerQuestions:
                 yield from self._ask.ignored_script(feature.value, actions, _SCRIPTED)
 
     def _advance_inside(self) -> Iterator[Finding]:
-        """A task advances its timer; a stepped executor and 'elapse' make the effect visible."""
+        """Ask for a task that advances its timer; steps of a clock make the effect visible."""
         action, feature = AdvanceInside(), Feature.SCRIPT_ADVANCE
         if not self._ask.is_stepped or Feature.ELAPSE not in self._profile.features:
             yield from self._script(feature, (action,), lambda: True)

@@ -21,7 +21,7 @@ from purgatory_spec.profiles import ChannelMutingConfiguration
 
 
 def channel_muting_scene(case: RetracedCase) -> PanelScene:
-    """The scene of a failing case of a server that was judged anew."""
+    """Return the scene of a failing case of a server that was judged anew."""
     configuration = narrowed(case.configuration, ChannelMutingConfiguration)
     focus = frozenset(channel_of(name) for name in differing_names(case.divergence))
 
@@ -38,7 +38,7 @@ def channel_muting_rows(
     state: ChannelMutingState,
     focus: frozenset[str] = frozenset(),
 ) -> Iterator[Row]:
-    """The rows of a server's state; ``focus`` are the channels that are to be seen first."""
+    """Yield the rows of a server's state; the channels of ``focus`` are to be seen first."""
     channels = sorted(state.channels.items())
     receiving = [
         Holder(name, channel.coming[0].size_bytes, name in focus)

@@ -1,4 +1,4 @@
-"""Where a diverging step was expected to lead and what was seen: what the picture marks.
+"""The comparison of a diverging step with the expected state, as the picture marks it.
 
 Each comparison is one row below the picture of the wheel. An expected or seen value that is a time
 has a place on the time axis; any other is words alone.
@@ -35,7 +35,7 @@ class Comparison:
 def comparisons(
     divergence: Divergence, configuration: TimerConfiguration, profile: TimerProfile
 ) -> tuple[Comparison, ...]:
-    """What differs in a diverging step, at least one row."""
+    """Return the differences of a diverging step, at least one row."""
     before, after = states_of(divergence)
     rows: list[Comparison] = []
     if before is not None and after is not None:
@@ -53,7 +53,7 @@ def comparisons(
 
 
 def states_of(divergence: Divergence) -> tuple[State | None, State | None]:
-    """The model's state before the step and the state expected afterwards, if known."""
+    """Return the model's state before the step and the state expected afterwards, if known."""
     before, after = divergence.before, divergence.after
     return (
         before if isinstance(before, TimerState) else None,
@@ -62,7 +62,7 @@ def states_of(divergence: Divergence) -> tuple[State | None, State | None]:
 
 
 def diverging_tasks(divergence: Divergence) -> frozenset[str]:
-    """The tasks that a divergence is about."""
+    """Return the tasks that a divergence is about."""
     before, after = states_of(divergence)
     if before is None or after is None:
         return frozenset()
@@ -81,7 +81,7 @@ def diverging_tasks(divergence: Divergence) -> frozenset[str]:
 
 
 def _kept(state: State) -> dict[str, object]:
-    """For each pending task its bucket, or its due tick in a store without buckets."""
+    """Return for each pending task its bucket, or its due tick in a store without buckets."""
     store = state.store
     return dict(store.places if isinstance(store, TimingWheel) else store.due_ticks)
 
@@ -89,7 +89,7 @@ def _kept(state: State) -> dict[str, object]:
 def _handed_over(
     divergence: Divergence, before: State, after: State
 ) -> tuple[Counter[str], Counter[str]]:
-    """The tasks that were expected to expire in the step, and those that were seen to."""
+    """Return the tasks that were expected to expire in the step, and those that were seen to."""
     kept = before.queue[1:] if isinstance(divergence.operation, RunOne) else before.queue
     events = divergence.outcome.events
     seen = Counter(event.task for event in events if event.kind is EventKind.EXPIRED)

@@ -32,7 +32,7 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Whether the two are told apart."""
+        """Decide whether the two are told apart."""
         return self.expected != self.seen
 
 
@@ -45,7 +45,7 @@ class Lane:
 
 
 def lanes_of(divergence: Divergence) -> tuple[Lane, ...]:
-    """The lanes of a diverging step, at least one, of which at least one pair differs.
+    """Return the lanes of a diverging step, at least one, of which at least one pair differs.
 
     Where nothing differs by itself, as where a rule asks for less than an outcome, the sentences
     of the divergence are the lane.
@@ -59,7 +59,7 @@ def lanes_of(divergence: Divergence) -> tuple[Lane, ...]:
 
 
 def differing_names(divergence: Divergence) -> frozenset[str]:
-    """The names in the events that differ, or that come in another order."""
+    """Return the names in the events that differ, or that come in another order."""
     if divergence.right is None:
         return frozenset()
     right, seen = divergence.right.events, divergence.outcome.events
@@ -102,7 +102,7 @@ def _events(outcome: Outcome) -> list[str]:
 
 
 def _aligned(expected: list[str], seen: list[str]) -> Iterator[Pair]:
-    """The two sequences side by side, what is alike in them at one height."""
+    """Yield the two sequences side by side, what is alike in them at one height."""
     matcher = SequenceMatcher(None, expected, seen, autojunk=False)
     for _, a, b, c, d in matcher.get_opcodes():
         for one, other in zip_longest(expected[a:b], seen[c:d], fillvalue=NOTHING):
@@ -110,7 +110,7 @@ def _aligned(expected: list[str], seen: list[str]) -> Iterator[Pair]:
 
 
 def _shortened(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The pairs without those in the middle of many that are alike, and without too many."""
+    """Yield the pairs without those in the middle of many that are alike, and without too many."""
     shown: list[Pair] = []
     for differs, group in groupby(pairs, key=lambda pair: pair.differs):
         alike = list(group)

@@ -21,7 +21,7 @@ from purgatory_spec.profiles import MemoryPoolConfiguration
 
 
 def memory_pool_scene(case: RetracedCase) -> PanelScene:
-    """The scene of a failing case of a memory pool that was judged anew."""
+    """Return the scene of a failing case of a memory pool that was judged anew."""
     configuration = narrowed(case.configuration, MemoryPoolConfiguration)
     operation = case.divergence.operation
     about = operation.buffer if isinstance(operation, Allocate | Lose | Release) else ""
@@ -37,7 +37,7 @@ def memory_pool_scene(case: RetracedCase) -> PanelScene:
 def memory_pool_rows(
     configuration: MemoryPoolConfiguration, state: MemoryPoolState, about: str = ""
 ) -> Iterator[Row]:
-    """The rows of a pool's state; ``about`` is the buffer that is to be seen first."""
+    """Yield the rows of a pool's state; ``about`` is the buffer that is to be seen first."""
     names = sorted(state.held, key=lambda name: (len(name), name))
     held = [(describe_task(name), state.held[name], name == about) for name in names]
     if configuration.unbounded:

@@ -37,7 +37,7 @@ _SEEN_LEFT = 160.0
 
 
 def panel_picture(scene: PanelScene, number: int) -> str:
-    """The panels of a failing case as SVG; ``number`` makes their ids unique on the page."""
+    """Return the panels of a failing case as SVG; ``number`` makes their ids unique on the page."""
     drawn = [
         _svg(f"picture-{number}-{place}", panel.title, panel.description, partial(_state, panel))
         for place, panel in enumerate(scene.panels, start=1)
@@ -54,7 +54,7 @@ def panel_picture(scene: PanelScene, number: int) -> str:
 def _svg(
     name: str, title: str, description: str, draw: Callable[[ET.Element, float], float]
 ) -> str:
-    """One panel: a frame, a title of up to two lines, and below it what ``draw`` draws."""
+    """Return one panel: a frame, a title of up to two lines, and below it what ``draw`` draws."""
     root = element(None, "svg", cls="panel", xmlns="http://www.w3.org/2000/svg", role="img")
     root.set("aria-labelledby", f"{name}-title {name}-text")
     element(root, "title", id=f"{name}-title").text = printable(title)
@@ -74,7 +74,7 @@ def _svg(
 
 
 def _wrapped(words: str, width: float, *, bold: bool = False) -> list[str]:
-    """The words in lines that are as wide at the most."""
+    """Return the words in lines that are as wide at the most."""
     letters = int(width / (LETTER_WIDTH * (_BOLD if bold else 1)))
     return wrap(printable(words), letters, break_on_hyphens=False)
 
@@ -115,7 +115,7 @@ def _about(root: ET.Element, about: str, y: float) -> None:
 
 
 def _boxes(root: ET.Element, boxes: tuple[Box, ...], y: float) -> float:
-    """The boxes of a list from left to right, in as many lines as they need."""
+    """Return the boxes of a list from left to right, in as many lines as they need."""
     if not boxes:
         text(root, "empty", _BOXES_LEFT, y + 13, cls="faint")
         return y + _BOX
@@ -137,7 +137,7 @@ def _boxes(root: ET.Element, boxes: tuple[Box, ...], y: float) -> float:
 
 
 def _budget(root: ET.Element, row: Budget, y: float) -> float:
-    """A bar of bytes, in proportion; a name that does not fit into its part is a title alone."""
+    """Draw a bar of bytes, in proportion; a name that does not fit is a title alone."""
     held_bytes = sum(holder.size_bytes for holder in row.holders)
     whole_bytes = max(held_bytes + max(row.available_bytes, 0), row.bound_bytes or 0, 1)
     scale = (_RIGHT - _LEFT) / whole_bytes
@@ -181,7 +181,7 @@ def _lanes(lanes: tuple[Lane, ...], root: ET.Element, y: float) -> float:
 
 
 def _pair(root: ET.Element, pair: Pair, y: float) -> float:
-    """The two side by side, in the colours of expected and seen where they differ."""
+    """Return the two side by side, in the colours of expected and seen where they differ."""
     width = _SEEN_LEFT - _LEFT - _PAD
     bottom = y
     sides = ((pair.expected, _LEFT, "expected"), (pair.seen, _SEEN_LEFT, "seen"))

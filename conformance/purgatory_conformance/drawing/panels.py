@@ -1,4 +1,4 @@
-"""What a picture of panels shows: states of the model as rows, and the lanes of the step.
+"""The contents of a picture of panels: states of the model as rows, the lanes of the step.
 
 A panel is a state: a list, a queue or a budget of bytes each has a row. Two panels stand side by
 side, the state before the diverging step and the one expected after it; the third has what was
@@ -35,14 +35,14 @@ class Boxes(msgspec.Struct, frozen=True, tag="boxes"):
 
 
 class Words(msgspec.Struct, frozen=True, tag="words"):
-    """What is told in words, for example the counts of a state."""
+    """A fact in words, for example the counts of a state."""
 
     about: str
     words: str
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who holds bytes, and how many."""
+    """A holder of bytes, and the number of bytes."""
 
     name: str
     size_bytes: int
@@ -85,7 +85,7 @@ class PanelScene:
 
 
 def panel_scene(case: RetracedCase, rows: Callable[[object], tuple[Row, ...]]) -> PanelScene:
-    """The scene of a failing case.
+    """Return the scene of a failing case.
 
     Args:
         case: The case, judged anew.

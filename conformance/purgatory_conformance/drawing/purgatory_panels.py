@@ -17,7 +17,7 @@ _MOST_LISTS = 8
 
 
 def purgatory_scene(case: RetracedCase) -> PanelScene:
-    """The scene of a failing case of a purgatory that was judged anew."""
+    """Return the scene of a failing case of a purgatory that was judged anew."""
     configuration = narrowed(case.configuration, PurgatoryConfiguration)
     model = purgatory_model(configuration, narrowed(case.profile, PurgatoryProfile))
     operation = case.divergence.operation
@@ -36,7 +36,7 @@ def purgatory_scene(case: RetracedCase) -> PanelScene:
 def purgatory_rows(
     model: Model, state: State, focus: frozenset[str] = frozenset()
 ) -> Iterator[Row]:
-    """The rows of a purgatory's state; ``focus`` are the operations that are to be seen first."""
+    """Yield the rows of a purgatory's state; operations of ``focus`` are to be seen first."""
     completed = state.completed
 
     def box(name: str, words: str = "") -> Box:

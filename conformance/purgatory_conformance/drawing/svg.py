@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 def element(
     parent: ET.Element | None, tag: str, /, *, cls: str = "", **attributes: str | float
 ) -> ET.Element:
-    """A new element, appended to the parent unless that is None."""
+    """Return a new element, appended to the parent unless that is None."""
     made = ET.Element(tag) if parent is None else ET.SubElement(parent, tag)
     if cls:
         made.set("class", cls)
@@ -18,7 +18,7 @@ def element(
 def text(
     parent: ET.Element, words: str, x: float, y: float, *, cls: str = "", anchor: str = "start"
 ) -> ET.Element:
-    """A new text; ``anchor`` says which end of it stands at ``x``."""
+    """Return a new text; ``anchor`` says which end of it stands at ``x``."""
     made = element(parent, "text", cls=cls, x=x, y=y)
     if anchor != "start":
         made.set("text-anchor", anchor)
@@ -27,7 +27,7 @@ def text(
 
 
 def titled(made: ET.Element, words: str) -> ET.Element:
-    """The element with a title, which is shown where the pointer rests and read out."""
+    """Return the element with a title, which is shown where the pointer rests and read out."""
     title = ET.Element("title")
     title.text = words
     made.insert(0, title)

@@ -23,14 +23,14 @@ _LINEAR_UNITS = 8
 
 @dataclass(frozen=True, slots=True)
 class TimeAxis:
-    """Where each time stands: the stops in ascending order and their places."""
+    """A time axis: the stops in ascending order and their places."""
 
     stops: tuple[int, ...]
     places: tuple[float, ...]
     unit_ms: int
 
     def x(self, time_ms: int) -> float:
-        """The place of a time; beyond the ends it is that of the end."""
+        """Return the place of a time; beyond the ends it is that of the end."""
         if time_ms <= self.stops[0]:
             return self.places[0]
         if time_ms >= self.stops[-1]:
@@ -41,7 +41,7 @@ class TimeAxis:
         return left + (right - left) * ((time_ms - begin) / (end - begin))
 
     def breaks(self) -> list[float]:
-        """The middles of the gaps that are drawn much narrower than they are."""
+        """Return the middles of the gaps that are drawn much narrower than they are."""
         return [
             (self.places[i] + self.places[i + 1]) / 2
             for i in range(len(self.stops) - 1)
@@ -49,7 +49,7 @@ class TimeAxis:
         ]
 
     def labels(self, importance: Mapping[int, int]) -> list[int]:
-        """The stops that can be labelled without overlap, the important ones first."""
+        """Return the stops that can be labelled without overlap, the important ones first."""
         chosen: list[int] = []
         for stop in sorted(importance, key=lambda stop: (-importance[stop], stop)):
             if importance[stop] and all(self._apart(stop, other) for other in chosen):
@@ -61,12 +61,12 @@ class TimeAxis:
 
 
 def text_width(text: str) -> float:
-    """The width of a text in the letters of the labels, about."""
+    """Return the width of a text in the letters of the labels, about."""
     return len(text) * LETTER_WIDTH
 
 
 def label_distance(one: int, other: int) -> float:
-    """How far apart the middles of two labels must be."""
+    """Return the distance that the middles of two labels must have."""
     return (text_width(str(one)) + text_width(str(other))) / 2 + 8
 
 
@@ -79,7 +79,7 @@ def time_axis(
     width: float,
     most_width: float,
 ) -> TimeAxis:
-    """An axis over the stops, as wide as ``width`` or, where room is needed, ``most_width``.
+    """Return an axis over the stops, as wide as ``width`` or, where room is needed, ``most_width``.
 
     Args:
         stops: The times that matter, ms; at least one.
@@ -112,7 +112,7 @@ def time_axis(
 
 
 def _with_room(gaps: list[float], needs: list[tuple[int, int, float]]) -> list[float]:
-    """The gaps, widened where the ``count`` gaps from ``first`` on are narrower than needed."""
+    """Return the gaps, with each run of ``count`` gaps from ``first`` on as wide as needed."""
     for count, first, room in needs:
         present = sum(gaps[first : first + count])
         if count and present < room:

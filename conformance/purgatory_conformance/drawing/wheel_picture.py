@@ -32,7 +32,7 @@ _MOST_ABOUT = 21
 
 
 def wheel_picture(scene: Scene, divergence: Divergence, number: int) -> str:
-    """The picture of a failing case as SVG; ``number`` makes its ids unique on the page."""
+    """Return the picture of a failing case as SVG; ``number`` makes its ids unique on the page."""
     names = f"picture-{number}-title", f"picture-{number}-text"
     root = element(None, "svg", cls="wheel", xmlns="http://www.w3.org/2000/svg", role="img")
     root.set("aria-labelledby", " ".join(names))
@@ -66,7 +66,7 @@ def _description(divergence: Divergence, scene: Scene) -> str:
 
 
 def _draw_hatching(root: ET.Element, number: int) -> None:
-    """The pattern of the present tick."""
+    """Draw the pattern of the present tick."""
     pattern = element(element(root, "defs"), "pattern", id=f"hatch-{number}", width=6, height=6)
     pattern.set("patternUnits", "userSpaceOnUse")
     pattern.set("patternTransform", "rotate(45)")
@@ -110,7 +110,7 @@ def _draw_panel(root: ET.Element, scene: Scene, panel: Panel, y: float, number: 
 
 
 def _draw_clocks(group: ET.Element, scene: Scene, state: State, top: float, bottom: float) -> None:
-    """The clock's reading and, left of it where it lags, the wheel's own clock."""
+    """Draw the clock's reading and, left of it where it lags, the wheel's own clock."""
     own = state.store.own_clock_ms if isinstance(state.store, TimingWheel) else None
     if own is not None and own != state.now_ms:
         _draw_clock(group, scene, f"own clock {own}", own, top, bottom, "own-clock")
@@ -137,7 +137,7 @@ def _draw_clock(
 
 
 def _lanes(levels: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-    """The lanes from the lowest: one level, or those levels in a row that are not drawn."""
+    """Yield the lanes from the lowest: one level, or those levels in a row that are not drawn."""
     previous = 0
     for level in levels:
         if level > previous + 1:
@@ -215,7 +215,7 @@ def _kind(scene: Scene, tasks: frozenset[str]) -> str:
 
 
 def _draw_pending(group: ET.Element, scene: Scene, state: State, y: float) -> float:
-    """The lane of a timer that is no wheel: each due tick with the tasks that are due then."""
+    """Draw the lane of a timer that is no wheel: each due tick with its tasks."""
     left, right = scene.axis.places[0], scene.axis.places[-1]
     text(group, "pending", 4, y + 13, cls="level")
     element(group, "rect", cls="span", x=left, y=y, width=right - left, height=_BUCKET)
@@ -264,7 +264,7 @@ def _draw_comparison(
 
 
 def _free_place(marks: list[float], width: float, right: float) -> float:
-    """Where a text of this width hides no mark: right of the marks, left of them, or between."""
+    """Return a place for a text of this width that hides no mark: right, left or between."""
     if not marks:
         return LEFT + 4
     if max(marks) + 14 + width <= right:

@@ -1,4 +1,4 @@
-"""What the picture of a failing case shows: states of the model, levels, differences, the axis.
+"""The contents of the picture of a failing case: states, levels, differences, the axis.
 
 The picture is a column of *panels*, one for each state of the model on the way to the diverging
 step, all on one time axis. The last panel is the state that was expected after that step. How a
@@ -69,12 +69,12 @@ class Scene:
     configuration: TimerConfiguration
 
     def tick_of(self, level: int) -> int:
-        """The tick of a level, ms."""
+        """Return the tick of a level, ms."""
         return tick_of_level(level, self.configuration.tick_ms, self.configuration.wheel_size)
 
 
 def scene_of(case: RetracedCase) -> Scene:
-    """The scene of a failing case of a timer that was judged anew."""
+    """Return the scene of a failing case of a timer that was judged anew."""
     configuration = narrowed(case.configuration, TimerConfiguration)
     profile = narrowed(case.profile, TimerProfile)
     differences = comparisons(case.divergence, configuration, profile)
@@ -106,7 +106,7 @@ def scene_of(case: RetracedCase) -> Scene:
 
 
 def short_names(tasks: Iterable[str]) -> str:
-    """The names of tasks in the given order, short enough for a bucket."""
+    """Return the names of tasks in the given order, short enough for a bucket."""
     shown = [describe_task(task) for task in tasks]
     words = " ".join(shown)
     if len(words) <= _MOST_LETTERS:
@@ -116,7 +116,7 @@ def short_names(tasks: Iterable[str]) -> str:
 
 
 def _levels(states: Sequence[State], divergence: Divergence) -> tuple[int, ...]:
-    """The levels to draw: all, or where there are many the lowest and those in use."""
+    """Return the levels to draw: all, or where there are many the lowest and those in use."""
     shown = [*states, *(s for s in states_of(divergence) if s is not None)]
     wheels = [state.store for state in shown if isinstance(state.store, TimingWheel)]
     highest = max((wheel.levels for wheel in wheels), default=0)
@@ -127,7 +127,7 @@ def _levels(states: Sequence[State], divergence: Divergence) -> tuple[int, ...]:
 
 
 def _panels(case: RetracedCase, states: Sequence[State], lanes: int) -> tuple[Panel, ...]:
-    """The last states on the way, without those that look like the next one, and the expected."""
+    """Return the last states on the way, without those like the next one, and the expected."""
     words = [describe_operation(step.operation) for step in case.steps]
     last = len(states)
     panels: list[Panel] = []
@@ -184,7 +184,7 @@ class _Stops:
                 self._stop(time_ms, _MARK)
 
     def all_rooms(self) -> list[tuple[int, int, float]]:
-        """The rooms of buckets, and those of labels that should not be left out."""
+        """Return the rooms of buckets, and those of labels that should not be left out."""
         labelled = sorted(t for t, weight in self.importance.items() if weight >= _BUCKET)
         between = [(a, b, label_distance(a, b)) for a, b in pairwise(labelled)]
         return [*self._rooms, *between]

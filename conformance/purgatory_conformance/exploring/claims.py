@@ -1,4 +1,4 @@
-"""What all claims have in common: their standing, their sizes, and the result of an exploration.
+"""Standing, sizes and exploration of claims: the common part of all shelves.
 
 A *shelf* holds the claims about one model. A claim is looked at on a small instance, whose sizes
 may be given; what is not given is the instance's own choice.
@@ -18,7 +18,7 @@ Label = TypeVar("Label")
 
 
 class ClaimStatus(Enum):
-    """What is known of a claim."""
+    """The standing of a claim: true, false, or false by a planted defect."""
 
     HOLDS = "true"
     FALSE = "false"
@@ -53,12 +53,12 @@ class Sizes:
 
     @property
     def given(self) -> frozenset[str]:
-        """The names of the sizes that are given."""
+        """Return the names of the sizes that are given."""
         return frozenset(each.name for each in fields(self) if getattr(self, each.name) is not None)
 
 
 class UnknownClaim(ValueError):
-    """No claim of a shelf goes by this name."""
+    """A name that is no claim's on a shelf."""
 
 
 class UnusableSizes(ValueError):
@@ -81,7 +81,7 @@ class KnownClaim:
 
 @dataclass(frozen=True)
 class Looked:
-    """What came of a look: the instance in words, how much was visited, and the counterexample."""
+    """The result of a look: the instance in words, the visited states, the counterexample."""
 
     sentence: str
     instance: str
@@ -99,18 +99,18 @@ class Shelf(Protocol):
 
     @property
     def component(self) -> str:
-        """The component that the shelf's models describe, as on the command line."""
+        """Return the component that the shelf's models describe, as on the command line."""
 
     @property
     def concurrent(self) -> bool:
-        """Whether threads are interleaved in it."""
+        """Decide whether the shelf's models interleave threads."""
 
     @property
     def options(self) -> frozenset[str]:
-        """The sizes that can be given."""
+        """Return the sizes that can be given."""
 
     def known(self) -> Iterable[KnownClaim]:
-        """The claims whose truth is known."""
+        """Return the claims whose truth is known."""
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
         """Explore an instance until a step breaks the claim, or to the end, or up to a limit.
@@ -146,7 +146,7 @@ def looked(
 
 
 def names(wanted: int | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """As many of the known names as are wanted, all where that is not given.
+    """Return as many of the known names as are wanted; all of them by default.
 
     Raises:
         UnusableSizes: there are not so many.

@@ -34,7 +34,7 @@ class ConcurrentChannelMutingClaims:
     options = frozenset({"channels", "threads", "size"})
 
     def known(self) -> Iterator[KnownClaim]:
-        """The true ones hold of one thread and of two, plain and under TLS."""
+        """Yield the known claims: the true ones for one and two threads, plain and under TLS."""
         yield from known_claims(CLAIMS, _HELD, FALSE_CLAIMS, FAULTS)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
@@ -54,7 +54,7 @@ class ConcurrentChannelMutingClaims:
 
 
 def _muting(preset: ChannelMuting, sizes: Sizes) -> ChannelMuting:
-    """The instance with the numbers of channels and threads, and the pool, that are given."""
+    """Return the instance with the given numbers of channels and threads, and the given pool."""
     check_number("channels", sizes.channels, 1)
     check_number("threads", sizes.threads, 1)
     try:

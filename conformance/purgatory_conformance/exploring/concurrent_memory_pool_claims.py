@@ -37,7 +37,7 @@ class ConcurrentMemoryPoolClaims:
     options = frozenset({"size", "max_single", "strict", "threads"})
 
     def known(self) -> Iterator[KnownClaim]:
-        """The true ones hold of a strict pool, too."""
+        """Yield the known claims: the true ones hold of a strict pool, too."""
         yield from known_claims(CLAIMS, TRUE_CLAIMS, FALSE_CLAIMS, FAULTS)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
@@ -61,7 +61,7 @@ class ConcurrentMemoryPoolClaims:
 
 
 def _pool(preset: ConcurrentMemoryPool, sizes: Sizes) -> ConcurrentMemoryPool:
-    """The pool with the sizes and threads that are given."""
+    """Return the pool with the sizes and threads that are given."""
     check_number("threads", sizes.threads, 1)
     given = preset.configuration
     try:

@@ -36,7 +36,7 @@ class ConcurrentPurgatoryClaims:
     )
 
     def known(self) -> Iterator[KnownClaim]:
-        """The claims of the published accounting, then the claims of the exact accounting."""
+        """Yield the claims of the published accounting, then the claims of the exact accounting."""
         yield from known_claims(
             PROPOSAL_CLAIMS, proposal.TRUE_CLAIMS, proposal.FALSE_CLAIMS, proposal.FAULTS
         )
@@ -101,7 +101,7 @@ def _look_exact(name: str, sizes: Sizes, limit: int) -> Looked:
 
 
 def _threads(preset: Instance, sizes: Sizes, caller: str, completer: str) -> Instance:
-    """The instance with the threads, keys and interval that are given."""
+    """Return the instance with the threads, keys and interval that are given."""
     instance = preset
     for option, least in (("operations", 1), ("keys", 1), ("callers", 1), ("completers", 0)):
         check_number(option, getattr(sizes, option), least)

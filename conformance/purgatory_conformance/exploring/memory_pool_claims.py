@@ -36,7 +36,7 @@ class MemoryPoolClaims:
     options = frozenset({"size", "max_single", "strict", "buffers"})
 
     def known(self) -> Iterator[KnownClaim]:
-        """All of them, of a non-strict pool and of a strict one."""
+        """Yield the known claims, of a non-strict pool and of a strict one."""
         for options, true in (("", _TRUE_OF_NON_STRICT), ("--strict", _TRUE_OF_STRICT)):
             for name, (sentence, _) in {**TRUE_CLAIMS, **FALSE_CLAIMS}.items():
                 holds = name in TRUE_CLAIMS or name in true
@@ -44,7 +44,7 @@ class MemoryPoolClaims:
                 yield KnownClaim(name, sentence, standing, options)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
-        """Explore a small pool."""
+        """Explore a small pool for one claim."""
         claims = {**TRUE_CLAIMS, **FALSE_CLAIMS}
         if name not in claims:
             raise UnknownClaim(name)

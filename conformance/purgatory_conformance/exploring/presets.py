@@ -25,7 +25,7 @@ def known_claims(
     faults: Presets[Instance],
     options: str = "",
 ) -> Iterator[KnownClaim]:
-    """What is known: true, false, and false for a fault that is planted."""
+    """Yield the known claims: true, false, and false by a planted fault."""
     for name in dict.fromkeys(name for held in true.values() for name in held):
         yield KnownClaim(name, claims[name][0], ClaimStatus.HOLDS, options)
     for name, (_, claim) in false.items():
@@ -40,7 +40,7 @@ def preset_of(
     true: Mapping[Instance, tuple[str, ...]],
     presets: Presets[Instance],
 ) -> tuple[Instance, str]:
-    """The instance and the claim that a name stands for."""
+    """Return the instance and the claim that a name stands for."""
     if name in presets:
         return presets[name]
     if name not in claims:
@@ -50,7 +50,7 @@ def preset_of(
 
 
 def numbered(word: str, count: int) -> tuple[str, ...]:
-    """So many names, for example ``t1`` and ``t2``."""
+    """Return ``count`` numbered names, for example ``t1`` and ``t2``."""
     return tuple(f"{word}{number}" for number in range(1, count + 1))
 
 

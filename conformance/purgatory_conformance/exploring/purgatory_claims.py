@@ -43,7 +43,7 @@ class PurgatoryClaims:
     )
 
     def known(self) -> Iterator[KnownClaim]:
-        """The true ones by instance, then the false ones, each with an instance of its own."""
+        """Yield the true claims by instance, then the false ones, each with its own instance."""
         for instance, claims in TRUE_CLAIMS.items():
             for name in claims:
                 yield KnownClaim(name, CLAIMS[name][0], ClaimStatus.HOLDS, _OPTIONS[instance])
@@ -51,7 +51,7 @@ class PurgatoryClaims:
             yield KnownClaim(name, CLAIMS[claim][0], ClaimStatus.FALSE)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
-        """Explore a small purgatory."""
+        """Explore a small purgatory for one claim."""
         if name in FALSE_CLAIMS:
             preset, claim = FALSE_CLAIMS[name]
         elif name in CLAIMS:

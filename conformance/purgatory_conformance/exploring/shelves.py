@@ -27,11 +27,11 @@ SHELVES: tuple[Shelf, ...] = (
 
 
 class NoSuchClaim(ValueError):
-    """No claim goes by a word, or several do: the message lists the known claims."""
+    """A word for which no claim is found, or several: the message lists the known claims."""
 
 
 def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
-    """The shelf that a claim is on; without a component the timer's comes first.
+    """Return the shelf that a claim is on; without a component the timer's comes first.
 
     Raises:
         NoSuchClaim: no shelf that is searched has the claim.
@@ -68,17 +68,17 @@ def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
 
 
 def model_noun(component: str) -> str:
-    """What a shelf's models describe, as a word, for example ``memory pool``."""
+    """Return the component of a shelf's models as a word, for example ``memory pool``."""
     return component.replace("_", " ")
 
 
 def names_on(shelf: Shelf) -> Iterable[str]:
-    """The names of the known claims of a shelf, each once."""
+    """Return the names of the known claims of a shelf, each once."""
     return dict.fromkeys(each.name for each in shelf.known())
 
 
 def options_of(shelf: Shelf) -> str:
-    """The words on the command line that choose a shelf."""
+    """Return the words on the command line that choose a shelf."""
     component = f"--component {shelf.component.replace('_', '-')}"
     return f"{component} --concurrent" if shelf.concurrent else component
 
@@ -100,5 +100,5 @@ def check_sizes(shelf: Shelf, sizes: Sizes) -> None:
 
 
 def _option(size: str) -> str:
-    """The option by which a size is given."""
+    """Return the option by which a size is given."""
     return "--delay" if size == "delays" else f"--{size.replace('_', '-')}"

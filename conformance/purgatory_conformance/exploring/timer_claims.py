@@ -29,7 +29,7 @@ class TimerClaims:
     options = frozenset({"tasks", "wheel_size", "tick", "delays", "last"})
 
     def known(self) -> Iterator[KnownClaim]:
-        """All of them, of the instance without options."""
+        """Yield the known claims, of the instance without options."""
         for name, (sentence, _) in TRUE_CLAIMS.items():
             yield KnownClaim(name, sentence, ClaimStatus.HOLDS)
         for name, (sentence, _) in FALSE_CLAIMS.items():

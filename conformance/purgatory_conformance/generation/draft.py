@@ -13,13 +13,13 @@ class Draft(Protocol):
     """
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """The operations that the case begins with: seldom any."""
+        """Return the operations that the case begins with: seldom any."""
 
     def offers(self, situation: str) -> bool:
-        """Whether a subject of this profile can be brought into the situation now."""
+        """Decide whether a subject of this profile can be brought into the situation now."""
 
     def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
-        """The operations of a situation, none where the situation cannot arise at present."""
+        """Return the operations of a situation, none where it cannot arise at present."""
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
-        """The operations of a shutdown, in one of ``share + 1`` cases; otherwise none."""
+        """Return the operations of a shutdown, in one of ``share + 1`` cases; otherwise none."""

@@ -10,12 +10,12 @@ _NEGATIVE = frozenset({NegativeDelay.ALREADY_DUE, NegativeDelay.AS_ZERO})
 
 
 def draw_real_clock_configuration(source: Source) -> TimerConfiguration:
-    """A configuration; small wheels so that short delays cascade too."""
+    """Return a configuration; small wheels so that short delays cascade too."""
     return TimerConfiguration(source.item((1, 1, 5, 10)), source.item((2, 3, 5, 20)), 0)
 
 
 def draw_real_clock_operations(profile: TimerProfile, source: Source) -> tuple[Operation, ...]:
-    """Adds, cancels and short waits; a last wait in which everything runs."""
+    """Draw adds, cancels and short waits, and a last wait in which all tasks run."""
     delays: dict[str, int] = {}
     cancelled: list[str] = []
     operations: list[Operation] = []
@@ -52,7 +52,7 @@ def draw_real_clock_operations(profile: TimerProfile, source: Source) -> tuple[O
 
 
 def _delay(profile: TimerProfile, source: Source) -> int:
-    """Mostly a short delay, sometimes none, seldom a negative one."""
+    """Draw a delay: mostly a short one, sometimes none, seldom a negative one."""
     kind = source.weighted((6, 2, 1))
     if kind == 2 and profile.negative_delay in _NEGATIVE:
         return -source.integer(1, 3)

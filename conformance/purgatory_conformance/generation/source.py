@@ -1,4 +1,4 @@
-"""Where choices come from: a seeded generator for campaigns, Hypothesis for shrinking."""
+"""Sources of choices: a seeded generator for campaigns, Hypothesis for shrinking."""
 
 import random
 from collections.abc import Sequence
@@ -14,39 +14,39 @@ class Source(Protocol):
     """A source of choices. Smaller integers and earlier items count as simpler."""
 
     def integer(self, low: int, high: int) -> int:
-        """An integer from ``low`` to ``high``, both included."""
+        """Return an integer from ``low`` to ``high``, both included."""
 
     def item(self, items: Sequence[Item]) -> Item:
-        """One of the items."""
+        """Return one of the items."""
 
     def weighted(self, weights: Sequence[int]) -> int:
-        """An index, in proportion to its weight; a weight of zero is never taken."""
+        """Return an index, in proportion to its weight; a weight of zero is never taken."""
 
     def more(self, taken: int, most: int) -> bool:
-        """Whether to go on after ``taken`` of at most ``most`` repetitions."""
+        """Decide whether to go on after ``taken`` of at most ``most`` repetitions."""
 
 
 class SeededSource:
     """Choices from a pseudo-random generator; a case takes at least half its greatest length."""
 
     def __init__(self, seed: int | str) -> None:
-        """Equal seeds give equal choices."""
+        """Make a source of choices; equal seeds give equal choices."""
         self._random = random.Random(seed)
 
     def integer(self, low: int, high: int) -> int:
-        """An integer from ``low`` to ``high``, both included."""
+        """Return an integer from ``low`` to ``high``, both included."""
         return self._random.randint(low, high)
 
     def item(self, items: Sequence[Item]) -> Item:
-        """One of the items."""
+        """Return one of the items."""
         return items[int(self._random.random() * len(items))]
 
     def weighted(self, weights: Sequence[int]) -> int:
-        """An index, in proportion to its weight."""
+        """Return an index, in proportion to its weight."""
         return self._random.choices(range(len(weights)), weights)[0]
 
     def more(self, taken: int, most: int) -> bool:
-        """Always up to half the greatest length, then less and less likely."""
+        """Decide whether to go on: up to half the greatest length, then with falling odds."""
         return taken < most // 2 or self._random.randint(0, most) > taken
 
 
@@ -61,18 +61,18 @@ class HypothesisSource:
         self._strategies = strategies
 
     def integer(self, low: int, high: int) -> int:
-        """An integer from ``low`` to ``high``, both included; shrinks towards zero."""
+        """Return an integer from ``low`` to ``high``, both included; shrinks towards zero."""
         return self._draw(self._strategies.integers(low, high))
 
     def item(self, items: Sequence[Item]) -> Item:
-        """One of the items; shrinks towards the first."""
+        """Return one of the items; shrinks towards the first."""
         return self._draw(self._strategies.sampled_from(items))
 
     def weighted(self, weights: Sequence[int]) -> int:
-        """An index of positive weight; shrinks towards the first. Weights only repeat indices."""
+        """Return an index of positive weight; shrinks to the first. Weights repeat indices."""
         indices = [index for index, weight in enumerate(weights) for _ in range(min(weight, 8))]
         return self._draw(self._strategies.sampled_from(indices))
 
     def more(self, taken: int, most: int) -> bool:
-        """Shrinks towards stopping."""
+        """Decide whether to go on; shrinks towards stopping."""
         return taken < most and self._draw(self._strategies.integers(0, 15)) > 0

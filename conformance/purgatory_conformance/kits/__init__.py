@@ -35,7 +35,7 @@ class Language(Enum):
 
 
 class Clock(Enum):
-    """Who moves the clock of the timer."""
+    """The mover of the timer's clock."""
 
     VIRTUAL = "virtual"
     """The runner: the implementation takes a clock."""
@@ -45,13 +45,13 @@ class Clock(Enum):
 
 
 class NoSuchKit(ValueError):
-    """No kit combines these components with this clock; the message says why."""
+    """A combination of components and clock for which there is no kit; the message says why."""
 
 
 def project(
     language: Language, components: Collection[Component], clock: Clock, name: str
 ) -> dict[Path, str]:
-    """The text of every file of an adapter project, by its path in the project.
+    """Return the text of every file of an adapter project, by its path in the project.
 
     Args:
         language: the language of the implementation.
@@ -95,7 +95,7 @@ def write(files: Mapping[Path, str], folder: Path) -> None:
 
 
 def _layers(language: Language, components: Collection[Component], clock: Clock) -> Iterator[Path]:
-    """The folders that are laid over each other, the general ones first."""
+    """Yield the folders that are laid over each other, the general ones first."""
     yield _FOLDER / "shared"
     yield _FOLDER / language.value / "common"
     for component in COMPONENTS:
@@ -107,7 +107,7 @@ def _layers(language: Language, components: Collection[Component], clock: Clock)
 
 
 def _named(path: Path) -> Path:
-    """The path in the project: a leading ``dot-`` is a dot."""
+    """Return the path in the project: a leading ``dot-`` is a dot."""
     return Path(*(re.sub("^dot-", ".", part) for part in path.parts))
 
 

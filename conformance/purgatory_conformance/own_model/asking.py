@@ -57,7 +57,7 @@ def guarded(path: Path, watch: Watching, what: Callable[[], str]) -> Iterator[No
 
 @dataclass
 class OwnInstance:
-    """One instance of the model of a file."""
+    """An instance of the model of a file."""
 
     path: Path
     watch: Watching
@@ -68,7 +68,7 @@ class OwnInstance:
     asked: int = 0
 
     def initial(self) -> Hashable:
-        """The state at the beginning.
+        """Return the state at the beginning.
 
         Raises:
             OwnModelFailure: the code failed, or gave no state.
@@ -77,7 +77,7 @@ class OwnInstance:
             return self._hashable("initial()", self.start(*self.arguments))
 
     def step(self, state: Hashable, operation: Operation) -> list[Branch]:
-        """The outcomes that the model allows, each with the state after it.
+        """Return the outcomes that the model allows, each with the state after it.
 
         Raises:
             TooManyOutcomes: there are more than ``MOST_OUTCOMES``.
@@ -124,7 +124,7 @@ class OwnInstance:
         )
 
     def _outcome(self, what: Callable[[], str], outcome: Outcome) -> Outcome:
-        """The outcome with every value of the right type, and without what is not declared."""
+        """Return the outcome with every value of the right type, without undeclared observables."""
         try:
             right = msgspec.convert(msgspec.to_builtins(outcome), Outcome)
         except (msgspec.ValidationError, TypeError) as error:

@@ -36,7 +36,7 @@ class _Judge(Protocol[State]):
 
     @property
     def state(self) -> State:
-        """One of the states in which the subject may be."""
+        """Return one of the states in which the subject may be."""
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
         """Judge one step."""
@@ -44,11 +44,11 @@ class _Judge(Protocol[State]):
     def blamed(
         self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
     ) -> Divergence:
-        """The divergence of an outcome in the present state, were these expectations all."""
+        """Return the divergence of an outcome in the present state, were these expectations all."""
 
 
 def blamed(difference: Difference, profile: Profile) -> Divergence:
-    """The divergence that names the rule."""
+    """Return the divergence that names the rule."""
     match difference.configuration, profile:
         case TimerConfiguration() as timer, TimerProfile():
             return _blamed(TimerJudge(timer, profile), difference, profile)
@@ -79,7 +79,7 @@ _LEAVES_FREE = {"TIMER-OWN-CLOCK": "TIMER-ALREADY-DUE"}
 
 
 def _expectations(outcomes: Iterable[Outcome], state: State) -> list[Expectation[State]]:
-    """The user's outcomes as the expectation; without outcomes, an error that no rule plans."""
+    """Return the user's outcomes as expectations; without any, an error outside the rules."""
     return [
         Expectation(
             groups=tuple(frozenset({event}) for event in outcome.events),

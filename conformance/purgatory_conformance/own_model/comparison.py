@@ -34,7 +34,7 @@ class Pair(Generic[State]):
 
     @property
     def is_followed(self) -> bool:
-        """Whether there are few enough states to go on."""
+        """Decide whether there are few enough states to go on."""
         return len(self.rules) <= MOST_STATES and len(self.own) <= MOST_STATES
 
 
@@ -53,18 +53,18 @@ class Look(Generic[State]):
 
     @property
     def was_compared(self) -> bool:
-        """Whether there was anything to compare; the rules allow something of every operation."""
+        """Decide whether there was anything to compare."""
         return bool(self.both or self.own_alone or self.rules_alone)
 
     @property
     def differs(self) -> bool:
-        """Whether the two sides differ."""
+        """Decide whether the two sides differ."""
         return bool(self.own_alone or self.rules_alone)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two models differ: the steps before, on which they agree, and the operation.
+    """A difference of two models: the steps before, on which they agree, and the operation.
 
     ``own_alone`` are outcomes that the user's model allows and the rules forbid, ``rules_alone``
     outcomes that the model forbids and the rules allow, ``both`` the common outcomes.
@@ -88,11 +88,11 @@ class Comparison(Generic[State]):
     own: OwnInstance
 
     def start(self) -> Pair[State]:
-        """Where both begin."""
+        """Return the pair of initial states."""
         return Pair(frozenset({self.world.model.initial()}), frozenset({self.own.initial()}))
 
     def look(self, pair: Pair[State], operation: Operation) -> Look[State]:
-        """What both sides say of an operation.
+        """Compare the outcomes that both sides allow for an operation.
 
         Raises:
             OwnModelFailure: one's own model failed.
@@ -123,7 +123,7 @@ class Comparison(Generic[State]):
     def difference(
         self, pair: Pair[State], steps: tuple[Step, ...], operation: Operation, look: Look[State]
     ) -> Difference:
-        """The difference that a look has found, with the steps before."""
+        """Return the difference that a look has found, with the steps before."""
         return Difference(
             self.configuration,
             steps,
@@ -137,7 +137,7 @@ class Comparison(Generic[State]):
     def _own_answers(
         self, pair: Pair[State], operation: Operation
     ) -> list[tuple[Outcome, frozenset[Hashable]]]:
-        """The distinct outcomes of one's own model, each with all states after it."""
+        """Return the distinct outcomes of one's own model, each with all states after it."""
         outcomes: dict[object, Outcome] = {}
         states: dict[object, set[Hashable]] = {}
         for state in pair.own:
@@ -150,13 +150,13 @@ class Comparison(Generic[State]):
         ]
 
     def _has_as_many(self, pair: Pair[State], operation: Operation) -> bool:
-        """Whether the rules, too, allow more outcomes than are compared."""
+        """Decide whether the rules, too, allow more outcomes than are compared."""
         state = next(iter(pair.rules))
         counted = islice(self.world.model.successors(state, operation), MOST_OUTCOMES + 1)
         return sum(1 for _ in counted) > MOST_OUTCOMES
 
     def _rules_outcomes(self, pair: Pair[State], operation: Operation) -> list[Outcome]:
-        """The outcomes that the rules allow, no more than are worth looking at."""
+        """Return the outcomes that the rules allow, no more than are worth looking at."""
         outcomes: dict[object, Outcome] = {}
         for state in pair.rules:
             for outcome, _ in islice(
@@ -167,19 +167,19 @@ class Comparison(Generic[State]):
 
 
 def _ordered(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Always in the same order, whatever strings hash to."""
+    """Return the outcomes in the same order in every process."""
     found = list(outcomes)
     return sorted(found, key=repr) if len(found) > 1 else found
 
 
 def _key(outcome: Outcome) -> object:
-    """What tells outcomes apart."""
+    """Return a key that tells outcomes apart."""
     observed = tuple(sorted(outcome.observed.items()))
     return outcome.result, type(outcome.result), outcome.rejected, outcome.events, observed
 
 
 def is_outcome(expected: Outcome, seen: Outcome) -> bool:
-    """Whether an outcome is an expected one: what is not declared is not compared."""
+    """Decide whether an outcome is an expected one, apart from undeclared observables."""
     return (
         seen.rejected is expected.rejected
         and seen.events == expected.events

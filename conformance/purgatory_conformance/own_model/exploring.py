@@ -33,7 +33,7 @@ _STEPS_MORE = 2
 
 @dataclass(frozen=True)
 class Explored:
-    """What was compared: pairs of states and operations; whether that was all of them."""
+    """The extent of a comparison: pairs of states and operations, and whether that was all."""
 
     pairs: int = 0
     operations: int = 0
@@ -43,14 +43,14 @@ class Explored:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where to stop: after so many pairs of states in an instance, or at this time."""
+    """The bounds of an exploration: pairs of states in an instance, and a time."""
 
     most_pairs: int
     until: float
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up."""
+        """Decide whether the time is up."""
         return time.monotonic() >= self.until
 
 
@@ -75,7 +75,7 @@ def explore_small(own: OwnModel, bounds: Bounds) -> Explored:
 
 
 def small_configurations(own: OwnModel) -> tuple[Configuration, ...]:
-    """The small instances; the first alone for a model that is the same for all of them."""
+    """Return the small instances; the first alone for a model that is the same for all of them."""
     found: tuple[Configuration, ...]
     match own.profile:
         case TimerProfile():
@@ -154,7 +154,7 @@ def _walk(comparison: Comparison[State], bounds: Bounds) -> Explored:
 
 
 def _one_of(states: frozenset[State]) -> State:
-    """Always the same one, whatever strings hash to."""
+    """Return one of the states, the same in every process."""
     return min(states, key=repr) if len(states) > 1 else next(iter(states))
 
 

@@ -36,7 +36,7 @@ _SHRINK_RUNS = 400
 
 @dataclass(frozen=True)
 class Generated:
-    """What was compared: cases and steps, and the first case that differs, made shorter."""
+    """The extent of a comparison: cases, steps, and the first differing case, made shorter."""
 
     cases: int = 0
     steps: int = 0
@@ -85,7 +85,7 @@ def _drawn(own: OwnModel, seed: str) -> Candidate:
 def _shortened(
     own: OwnModel, case: Candidate, difference: Difference, seed: int, bounds: Bounds
 ) -> Difference:
-    """The difference of the shortest case that can be reached, or the one that was found."""
+    """Return the difference of the shortest case that can be reached, or the one that was found."""
     fixed = None if own.for_any_configuration else case.configuration
 
     def fails(candidate: Candidate) -> bool:

@@ -110,7 +110,7 @@ def _imported(path: Path, watch: Watching) -> ModuleType:
 
 
 def _component(path: Path, module: ModuleType, wanted: str) -> Component:
-    """What the file is a model of; the option goes before the file's own word."""
+    """Return the component that the file models; the option goes before the file's own word."""
     word = wanted or getattr(module, "COMPONENT", "")
     known = [each.value for each in MODELLED]
     if not word:
@@ -126,7 +126,7 @@ def _component(path: Path, module: ModuleType, wanted: str) -> Component:
 
 
 def _profile(path: Path, module: ModuleType, component: Component) -> Profile:
-    """What the file declares; a timer's executor is stepped, as in the model."""
+    """Return the profile that the file declares; a timer's executor is stepped."""
     declared: object = getattr(module, "PROFILE", {})
     kind = PROFILES[component]
     if isinstance(declared, dict) and component is Component.TIMER:
@@ -160,7 +160,7 @@ def _function(path: Path, owner: object, name: str) -> Callable[..., object]:
 def _check_parameters(
     path: Path, name: str, function: Callable[..., object], allowed: tuple[int, ...]
 ) -> int:
-    """The greatest allowed number of arguments that the function takes."""
+    """Return the greatest allowed number of arguments that the function takes."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

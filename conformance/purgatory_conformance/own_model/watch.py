@@ -20,7 +20,7 @@ class Watching(Protocol):
     """An observer of the questions asked of foreign code."""
 
     def asking(self, what: Callable[[], str]) -> AbstractContextManager[None]:
-        """A context for one call of the foreign code; ``what`` gives the question in words."""
+        """Return a context for a call of the foreign code; ``what`` gives the question in words."""
 
 
 class Watch:
@@ -48,7 +48,7 @@ class Watch:
 
     @contextmanager
     def asking(self, what: Callable[[], str]) -> Iterator[None]:
-        """See ``Watching``."""
+        """Watch one call of the foreign code; see ``Watching``."""
         self._since = time.monotonic()
         self._asked = what
         try:

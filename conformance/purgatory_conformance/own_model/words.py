@@ -63,7 +63,7 @@ def print_difference(
 
 
 def verdict(difference: Difference) -> str:
-    """In which direction the two differ, in a sentence."""
+    """Return the direction in which the two models differ, in a sentence."""
     if not difference.own_alone:
         return "Yours forbids what the rules allow, and allows nothing that they forbid."
     if not difference.rules_alone:
@@ -81,7 +81,7 @@ def _outcomes(operation: Operation, outcomes: Iterable[Outcome]) -> str:
 
 
 def _outcome(operation: Operation, outcome: Outcome) -> str:
-    """The outcome of an operation in words, with the observables in brackets."""
+    """Return the outcome of an operation in words, with the observables in brackets."""
     said = describe_outcome(operation, outcome)
     observed = describe_observed(outcome)
     return f"{said} ({observed})" if observed else said
@@ -94,7 +94,7 @@ def _states(difference: Difference) -> str:
 
 
 def _say(console: Console, words: str, indent: int = 0) -> None:
-    """One line, or several of which all but the first are indented further."""
+    """Print one line, or several of which all but the first are indented further."""
     margins = " " * indent, " " * (indent + 7 if indent else 0)
     width = max(console.width, 40)
     for line in textwrap.wrap(
@@ -110,7 +110,7 @@ def _say(console: Console, words: str, indent: int = 0) -> None:
 def print_agreement(
     console: Console, own: OwnModel, explored: Explored, generated: Generated
 ) -> None:
-    """That no difference was found, how much was compared, and what was not."""
+    """Print that the models agree, how much was compared, and the undeclared rest."""
     of_whom = f"the rules of the {noun(own.component)}"
     _say(console, f"{own.path.name} agrees with {of_whom} wherever they were compared.")
     extent = "every state visited" if explored.complete else "not every state visited"
@@ -129,7 +129,7 @@ def as_object(
     difference: Difference | None,
     divergence: Divergence | None,
 ) -> dict[str, object]:
-    """What was compared and where the two differ, for programs; outcomes as in the protocol."""
+    """Return the comparison and its difference for programs; outcomes as in the protocol."""
     return {
         "component": own.component,
         "explored": {
@@ -156,12 +156,12 @@ def as_object(
 
 
 def _left_out(profile: Profile) -> list[str]:
-    """What is not asked, since the profile does not declare it."""
+    """Return the features and observables not asked, since the profile lacks them."""
     return [*_undeclared(profile, "features"), *_undeclared(profile, "observables")]
 
 
 def _undeclared(profile: Profile, field: str) -> list[str]:
-    """The features or observables that a profile could declare and does not."""
+    """Return the features or observables that a profile could declare and does not."""
     declared: frozenset[str] = getattr(profile, field)
     known = next(each for each in profile_fields(component_of(profile)) if each.name == field)
     return [str(each.value) for each in known.choice or () if each.value not in declared]

@@ -57,13 +57,13 @@ class RulesModel(Protocol[State]):
     """The executable model of a component, as far as a comparison needs it."""
 
     def initial(self) -> State:
-        """The initial state."""
+        """Return the initial state."""
 
     def accept(self, state: State, operation: Operation, outcome: Outcome) -> frozenset[State]:
-        """The states possible after an outcome; empty where the rules forbid the outcome."""
+        """Return the states possible after an outcome; empty where the rules forbid the outcome."""
 
     def successors(self, state: State, operation: Operation) -> Iterator[tuple[Outcome, State]]:
-        """Every outcome that the rules allow, with the state after it."""
+        """Yield every outcome that the rules allow, with the state after it."""
 
 
 MOST_DUE = 6
@@ -71,19 +71,19 @@ MOST_DUE = 6
 
 
 def _nothing_due(_: object, __: int | None) -> int:
-    """Where nothing ever expires."""
+    """Return 0: in this component no task expires."""
     return 0
 
 
 def _due_in(timer: TimerState[Store], now_ms: int | None) -> int:
-    """How many tasks of a timer are due."""
+    """Return the number of a timer's tasks that are due."""
     reading_ms = timer.now_ms if now_ms is None else now_ms
     return sum(due_tick <= reading_ms for due_tick in timer.store.due_ticks.values())
 
 
 @dataclass(frozen=True)
 class World(Generic[State]):
-    """One instance of the model of the rules, and what is worth asking in a state of it."""
+    """An instance of the model of the rules, and the operations worth asking in its states."""
 
     model: RulesModel[State]
     operations: Callable[[State, Introduced], Iterator[Operation]]
@@ -91,7 +91,7 @@ class World(Generic[State]):
     """How many tasks are due at a reading, None standing for that of the state's own clock."""
 
     def is_crowded(self, state: State, operation: Operation) -> bool:
-        """Whether an operation may expire so many tasks that their orders cannot be compared."""
+        """Decide whether an operation may expire more tasks than orders can be compared for."""
         if not isinstance(operation, Advance | RunOne):
             return False
         # A running task may advance the timer, to the reading of the state's own clock.
@@ -102,7 +102,7 @@ class World(Generic[State]):
 def timer_world(
     configuration: TimerConfiguration, profile: TimerProfile
 ) -> World[TimerState[Store]]:
-    """Two tasks with delays up to three ticks, until the clock reads three ticks."""
+    """Return a world of two tasks with delays up to three ticks, until the clock is at three."""
     model: TimerModel[Store] = declared_timer_model(configuration, profile)
     tick = configuration.tick_ms
     features = profile.features
@@ -129,7 +129,7 @@ def timer_world(
 def purgatory_world(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile
 ) -> World[PurgatoryState]:
-    """Two operations, one under two keys, whose time-outs are due after a tick and after two."""
+    """Return a world of two operations, one under two keys, due after one tick and two."""
     model: PurgatoryModel = purgatory_model(configuration, profile)
     tick = configuration.tick_ms
     features = profile.features
@@ -183,7 +183,7 @@ class _SoundPool:
 def memory_pool_world(
     configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile
 ) -> World[MemoryPoolState]:
-    """Up to three buffers of every legal size, and of one byte less and more than is legal."""
+    """Return a world of up to three buffers of every legal size, and of a byte beyond."""
     features = profile.features
     forms = [ReleaseForm.ITSELF]
     forms += [ReleaseForm.SLICE] if MemoryPoolFeature.RELEASE_SLICE in features else []
@@ -210,7 +210,7 @@ def memory_pool_world(
 
 
 def _moves(now_ms: int, last_ms: int, elapses: bool) -> Iterator[Operation]:
-    """The clock stands, or moves on by a millisecond, or to the last reading that is looked at."""
+    """Yield advances of the clock: none, by a millisecond, or to the last reading of interest."""
     for to_ms in sorted({now_ms, min(now_ms + 1, last_ms), last_ms}):
         yield Advance(to_ms)
     if elapses and now_ms < last_ms:
@@ -218,7 +218,7 @@ def _moves(now_ms: int, last_ms: int, elapses: bool) -> Iterator[Operation]:
 
 
 def introduced_by(introduced: Introduced, operation: Operation) -> Introduced:
-    """The names that are known after an operation."""
+    """Return the names that are known after an operation."""
     if not isinstance(operation, Add | Watch):
         return introduced
     name = operation.task if isinstance(operation, Add) else operation.operation
@@ -230,14 +230,14 @@ SMALL_TIMERS = (TimerConfiguration(1, 2), TimerConfiguration(2, 2))
 
 
 def small_purgatories(profile: PurgatoryProfile) -> tuple[PurgatoryConfiguration, ...]:
-    """Purging at once, and leaving one; without time-outs where that is known."""
+    """Return small purgatories: purging at once, leaving one, and perhaps without time-outs."""
     without = PurgatoryFeature.NO_TIME_OUTS in profile.features
     some = (PurgatoryConfiguration(0), PurgatoryConfiguration(1))
     return (*some, PurgatoryConfiguration(0, time_outs=False)) if without else some
 
 
 def small_pools(profile: MemoryPoolProfile) -> tuple[MemoryPoolConfiguration, ...]:
-    """Three bytes and buffers of two, of each sort that is known."""
+    """Return pools of three bytes and buffers of two, of each sort that is known."""
     sorts = {
         MemoryPoolFeature.NON_STRICT: MemoryPoolConfiguration(3, 2),
         MemoryPoolFeature.STRICT: MemoryPoolConfiguration(3, 2, strict=True),

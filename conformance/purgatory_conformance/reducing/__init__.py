@@ -1,4 +1,4 @@
-"""One reducer for the cases of all components.
+"""The reducer for the cases of all components.
 
 A reducer proposes; whoever shrinks (``running.shrinking``, a campaign, the state machines) asks the
 subject and keeps what still fails. Begin with ``reducer``, which walks over the fields of a case;

@@ -15,7 +15,7 @@ _MOST_LETTERS = 1000
 
 
 class Kind(Enum):
-    """How a test ended; the words are those of JUnit, in which a passed test has none."""
+    """The end of a test, in the words of JUnit, in which a passed test has none."""
 
     PASSED = ""
     FAILURE = "failure"
@@ -25,7 +25,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Answer:
-    """How the test of a rule ended, or of what is no single rule's: then ``rule`` is empty.
+    """The end of a rule's test, or of a test of no single rule: then ``rule`` is empty.
 
     ``message`` is one line, empty for a passed test; ``text`` has the rest of what is known.
     ``deviates`` says that the rule is broken as declared, which is a passed test.
@@ -40,12 +40,12 @@ class Answer:
 
     @property
     def is_bad(self) -> bool:
-        """Whether the exit code may not be zero because of this answer."""
+        """Decide whether the exit code may not be zero because of this answer."""
         return self.kind in (Kind.FAILURE, Kind.ERROR)
 
 
 def answers_of(results: Results) -> tuple[Answer, ...]:
-    """An answer for each rule, for each failure of the subject, and for what else decides.
+    """Return an answer for each rule, each failure of the subject, and each other decision.
 
     A rule that is broken is a failure, and so is a declared deviation that was not seen. Too few
     visits are an error where the verdict rests on them, otherwise the rule is skipped.
@@ -112,7 +112,7 @@ def _deviation_in_words(line: DeviationLine) -> str:
 
 
 def story_in_lines(story: Story) -> str:
-    """A cause as plain text: its steps, what was expected and seen, and the command to replay."""
+    """Return a cause as plain text: its steps, expected and seen, the command to replay."""
     lines = [f"{counted(story.cases, 'failing case')}; the simplest, from {story.source}:"]
     lines += [story.answers] if story.answers else []
     lines.append(f"a {story.configuration}")

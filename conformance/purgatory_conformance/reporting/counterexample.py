@@ -59,7 +59,7 @@ def narrate(
     says: Callable[[State, Label], tuple[str, str]],
     counts: Callable[[State], Mapping[str, str]],
 ) -> Narrative:
-    """The way to a step that breaks the claim.
+    """Return the way to a step that breaks the claim.
 
     Args:
         title: What was explored, in words.
@@ -87,7 +87,7 @@ def narrate(
 def narrate_wheel(
     instance: Instance, counterexample: Counterexample[WheelState, WheelStep]
 ) -> Narrative:
-    """The way of a timing wheel to a step that breaks the claim."""
+    """Return the way of a timing wheel to a step that breaks the claim."""
     title = f"a timing wheel with {describe_configuration(instance.configuration)}"
     return narrate(title, counterexample, _calls_of(Component.TIMER), _wheel_counts)
 
@@ -95,14 +95,14 @@ def narrate_wheel(
 def narrate_purgatory(
     title: str, counterexample: Counterexample[PurgatoryState, PurgatoryStep]
 ) -> Narrative:
-    """The way of a purgatory, one call after another, to a step that breaks the claim."""
+    """Return the way of a purgatory, one call after another, to a step that breaks the claim."""
     return narrate(title, counterexample, _calls_of(Component.PURGATORY), _purgatory_counts)
 
 
 def narrate_memory_pool(
     title: str, counterexample: Counterexample[MemoryPoolState, PoolStep]
 ) -> Narrative:
-    """The way of a memory pool, one call after another, to a step that breaks the claim."""
+    """Return the way of a memory pool, one call after another, to a step that breaks the claim."""
     return narrate(title, counterexample, _calls_of(Component.MEMORY_POOL), _pool_counts)
 
 

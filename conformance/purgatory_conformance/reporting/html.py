@@ -75,17 +75,17 @@ class _Part:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """The rules of the list, to which the page can link."""
+        """Return the rules of the list, to which the page can link."""
         return frozenset(rule.line.id for rule in self.rules)
 
     @property
     def held(self) -> int:
-        """How many rules held."""
+        """Return the number of rules that held."""
         return sum(rule.line.state == "held" for rule in self.rules)
 
 
 def render_html(results: Sequence[Results]) -> str:
-    """The report as a page in one file, a section for each component."""
+    """Return the report as a page in one file, a section for each component."""
     decisive = worst(results)
     parts = _parts(results)
     has_viewer = any(cause.viewed for part in parts for cause in part.causes)
@@ -104,7 +104,7 @@ def render_html(results: Sequence[Results]) -> str:
 
 
 def _parts(results: Sequence[Results]) -> list[_Part]:
-    """The components; their causes have numbers of their own on the page, for anchors and ids."""
+    """Return the components; their causes are numbered on the page, for anchors and ids."""
     parts: list[_Part] = []
     before = 0
     for each in results:
@@ -142,12 +142,12 @@ def _part(results: Results, causes_before: int) -> _Part:
 
 
 def _urgency(rule: RuleLine) -> int:
-    """The place of a rule among all: those that ask for something before those that held."""
+    """Return the place of a rule in the list: those that need attention come first."""
     return _URGENT.index(rule.state) if rule.state in _URGENT else len(_URGENT)
 
 
 def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
-    """For each state that occurs the symbol, the word and the number of rules in the state."""
+    """Return the symbol, the word and the number of rules of each occurring state."""
     counts = [
         (symbol, state, sum(rule.line.state == state for rule in rules))
         for state, symbol in STATE_SYMBOLS.items()
@@ -172,7 +172,7 @@ def _cause(number: int, anchor: int, story: Story, results: Results) -> _Cause:
 
 
 def _marked_up(paragraphs: tuple[str, ...]) -> tuple[Markup, ...]:
-    """The paragraphs of a rule as HTML."""
+    """Return the paragraphs of a rule as HTML."""
     tags = {"code": "code", "emphasis": "em"}
     return tuple(
         Markup("").join(

@@ -29,7 +29,7 @@ _TALLIES = {Kind.FAILURE: "failures", Kind.ERROR: "errors", Kind.SKIPPED: "skipp
 
 
 def render_junit(results: Sequence[Results]) -> str:
-    """The results as JUnit XML, a test suite for each component, a test case for each rule.
+    """Return the results as JUnit XML, a test suite for each component, a test case for each rule.
 
     There are failures or errors exactly where the exit code is not zero.
     """
@@ -91,7 +91,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
 
 
 def render_markdown(results: Sequence[Results]) -> str:
-    """The results as Markdown, for a pull request or the summary of a build."""
+    """Return the results as Markdown, for a pull request or the summary of a build."""
     return "\n".join(_component_in_markdown(each) for each in results)
 
 
@@ -211,12 +211,12 @@ def _rules_in_markdown(results: Results) -> list[str]:
 
 
 def _plain(words: str) -> str:
-    """Words in which nothing is taken for Markdown or HTML."""
+    """Return words in which nothing is taken for Markdown or HTML."""
     return re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", printable(words))
 
 
 def _code(words: str) -> str:
-    """Words as code, whatever backticks they hold."""
+    """Return words as code, whatever backticks they hold."""
     words = printable(words)
     fence = "`" * (_longest_backticks(words) + 1)
     pad = " " if words.startswith("`") or words.endswith("`") else ""
@@ -224,7 +224,7 @@ def _code(words: str) -> str:
 
 
 def _fenced(lines: list[str]) -> list[str]:
-    """Lines as a block of code; none where all are empty."""
+    """Return lines as a block of code; none where all are empty."""
     fence = "`" * max(_longest_backticks("\n".join(lines)) + 1, 3)
     return [f"{fence}text", *lines, fence] if any(lines) else []
 
@@ -234,7 +234,7 @@ def _longest_backticks(words: str) -> int:
 
 
 def render_badge(results: Sequence[Results]) -> str:
-    """The verdict as the JSON that a badge service reads (shields.io, endpoint schema 1).
+    """Return the verdict as the JSON that a badge service reads (shields.io, endpoint schema 1).
 
     The verdict is that of the worst component; the numbers are sums over all components.
     """

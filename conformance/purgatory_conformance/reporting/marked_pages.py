@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def between_marks(text: str, region: str, inside: str) -> str:
-    """A text with something else between the marks of a region.
+    """Return a text with something else between the marks of a region.
 
     Raises:
         ValueError: the text lacks one of the marks; the message says which there are.

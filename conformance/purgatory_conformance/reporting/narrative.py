@@ -64,7 +64,7 @@ def _say(console: Console, words: str, width: int) -> None:
 
 
 def laid_out(narrative: Narrative, width: int) -> list[Line]:
-    """The lines of the table for a terminal of this width."""
+    """Return the lines of the table for a terminal of this width."""
     counts = [_count_column(name, narrative) for name in narrative.counts]
     number = _Column("step", 4, right=True)
     left = width - _taken([number, *counts])
@@ -94,7 +94,7 @@ def _longest_text(narrative: Narrative) -> int:
 
 
 def _actor_columns(narrative: Narrative, room: int) -> list[_Column] | None:
-    """A column for each actor, as wide as there is room; None where there is too little."""
+    """Return a column for each actor, as wide as there is room; None where there is too little."""
     wanted: list[int] = []
     for actor in narrative.actors:
         said = [len(printable(step.text)) for step in narrative.steps if step.actor == actor]
@@ -163,7 +163,7 @@ def _counts_below(step: NarrativeStep, before: Mapping[str, str], width: int) ->
 
 
 def _remarked(rows: list[Line], remark: str, width: int) -> list[Line]:
-    """The lines of a step with the remark behind the first, or below where there is no room."""
+    """Return a step's lines with the remark behind the first, or below without room."""
     words = printable(remark)
     first, *others = rows
     if len(first.text) + 2 * len(_GAP) + len(words) <= width:

@@ -25,7 +25,7 @@ class _Row:
 
 
 def render_narrative(narrative: Narrative, run: Run | None = None) -> str:
-    """The story as a page in one file, with the viewer: of the states, or else of the story."""
+    """Return the story as a page in one file, with a viewer of the states or of the story."""
     run = run or run_of_narrative(narrative)
     last = narrative.steps[-1].number
     return page_template("narrative.html.jinja").render(
@@ -42,17 +42,17 @@ def render_narrative(narrative: Narrative, run: Run | None = None) -> str:
 
 
 def wordy_counts(narrative: Narrative) -> frozenset[str]:
-    """The counts that are no numbers but words, and too long for one line of a column."""
+    """Return the counts that are words, too long for one line of a column."""
     return frozenset(name for name in narrative.counts if _longest(name, narrative) > _MOST_LETTERS)
 
 
 def actor_rem(narrative: Narrative) -> int:
-    """The least width of the column of an actor, in rem: of many actors it is narrow."""
+    """Return the least width of the column of an actor, in rem: of many actors it is narrow."""
     return 11 if len(narrative.actors) < 4 else 8
 
 
 def least_rem(narrative: Narrative) -> int:
-    """The width of a page, in rem, below which its table does not fit and the rows are stacked."""
+    """Return the width of a page, in rem, below which the rows of its table are stacked."""
     wordy = wordy_counts(narrative)
     counts = sum(
         _WORDS_REM if name in wordy else _LETTER_REM * _longest(name, narrative) + _CELL_REM
@@ -63,7 +63,7 @@ def least_rem(narrative: Narrative) -> int:
 
 
 def _longest(name: str, narrative: Narrative) -> int:
-    """The most letters of a count, its name among them."""
+    """Return the most letters of a count, its name among them."""
     values = (step.counts.get(name, "") for step in narrative.steps)
     return max(len(name), *(len(value) for value in values))
 

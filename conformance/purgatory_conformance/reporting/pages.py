@@ -10,7 +10,7 @@ from purgatory_conformance.viewing.content_policy import content_policy
 
 @cache
 def page_template(name: str, package: str = "purgatory_conformance.reporting") -> Template:
-    """The template of this file name, in the templates of a package."""
+    """Return the template of this file name, in the templates of a package."""
     environment = Environment(
         loader=PackageLoader(package, "templates"),
         autoescape=True,
@@ -24,5 +24,5 @@ def page_template(name: str, package: str = "purgatory_conformance.reporting") -
 
 
 def _finalized(value: object) -> object:
-    """Every text that reaches the page, without what cannot be printed."""
+    """Return every text that reaches the page, without what cannot be printed."""
     return printable(value) if type(value) is str else value

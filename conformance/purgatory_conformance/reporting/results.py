@@ -1,4 +1,4 @@
-"""What the campaigns of a check found, line by line; every report is derived from it."""
+"""The findings of a check, line by line; every report is derived from them."""
 
 import json
 from collections.abc import Sequence
@@ -43,14 +43,14 @@ class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", t
 
     @property
     def suite_words(self) -> str:
-        """The version of the suite, and the distribution it came in where that is known."""
+        """Return the version of the suite, and the distribution it came in where that is known."""
         if not self.package_version:
             return self.suite_version
         return f"{self.suite_version} (purgatory-spec {self.package_version})"
 
 
 class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
-    """One applicable rule: how many generated steps put it to the test, and whether it held.
+    """A rule that applies: the steps that put it to the test, and whether it held.
 
     ``state`` is ``held``, ``broken``, ``deviates`` (broken as declared), ``doubtful`` (broken in a
     case that did not fail again on a real clock) or ``too few``.
@@ -65,7 +65,7 @@ class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """What may be declared where a failure is a choice or a known deviation.
+    """A hint for a failure that is a choice or a known deviation: the lines to declare.
 
     ``paste`` is ready for the profile or for ``purgatory.toml``, ``finding`` a place in the
     documentation; both may be empty.
@@ -79,7 +79,7 @@ class Hint(msgspec.Struct, frozen=True):
 class CauseLine(
     msgspec.Struct, Generic[AConfiguration], frozen=True, tag_field="line", tag="cause"
 ):
-    """One cause of failure, shown by a shrunk case; its last step diverges.
+    """A cause of failure, shown by a shrunk case; its last step diverges.
 
     ``answers`` is [failed, repetitions] where the case does not fail in every repetition; ``also``
     are further rules that cases of this cause were blamed on before they were shrunk.
@@ -102,7 +102,7 @@ class CauseLine(
 
 
 class RefusalLine(msgspec.Struct, frozen=True, tag_field="line", tag="refusal"):
-    """What the subject said when it refused instances or operations, and in how many cases."""
+    """A refusal of instances or operations: the subject's words, and the number of cases."""
 
     reason: str
     cases: int
@@ -165,18 +165,18 @@ class Results(msgspec.Struct, frozen=True):
 
     @property
     def held(self) -> str:
-        """How many of the rules held, for example ``35 of 38 rules held``."""
+        """Return the number of rules that held, for example ``35 of 38 rules held``."""
         held = sum(rule.state == "held" for rule in self.rules)
         return f"{held} of {counted(len(self.rules), 'rule')} held"
 
     @property
     def component(self) -> Component:
-        """The component that was judged."""
+        """Return the component that was judged."""
         return self.header.component
 
     @property
     def has_profile(self) -> bool:
-        """Whether the subject said what it declares; otherwise the header's profile is made up."""
+        """Decide whether the subject told its profile; else the header's profile is made up."""
         return bool(self.rules) or not self.failures
 
 
@@ -185,7 +185,7 @@ _WORST_FIRST = (1, 3, 4)
 
 
 def worst(results: Sequence[Results]) -> Results:
-    """The results of the component that decides what is said of the subject, the first of them."""
+    """Return the results of the component that decides about the subject, the first of them."""
     for code in _WORST_FIRST:
         for each in results:
             if each.footer.exit_code == code:
@@ -207,7 +207,7 @@ def results_of(
     package_version: str = "",
     again: tuple[str, ...] = (),
 ) -> Results:
-    """The results of a campaign; ``replays`` has the file of each cause by its position."""
+    """Return the results of a campaign; ``replays`` has the file of each cause by its position."""
     return Results(
         header=Header(
             subject,
@@ -288,7 +288,7 @@ reason = {quoted(way.reason)}"""
 
 
 def quoted(words: str) -> str:
-    """A string as TOML has it; JSON escapes are TOML's."""
+    """Return a string as TOML has it; JSON escapes are TOML's."""
     return json.dumps(words, ensure_ascii=False)
 
 

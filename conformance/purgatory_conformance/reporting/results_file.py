@@ -61,7 +61,7 @@ _KINDS: Mapping[str, type[RuleLine | DeviationLine | RefusalLine | FailureLine |
 
 
 class _Tag(msgspec.Struct, frozen=True):
-    """What kind of line it is; a header gives the component and the format of the file too."""
+    """The kind of a line; a header gives the component and the format of the file too."""
 
     line: str
     component: Component = Component.TIMER
@@ -124,7 +124,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
 
 
 def _line(text: str, tag: str, component: Component, path: str, number: int) -> Line:
-    """The line of the given kind about the given component."""
+    """Return the line of the given kind about the given component."""
     if tag == "header":
         return decode_line(text, _HEADERS[component], path, number)
     if tag == "cause":

@@ -42,7 +42,7 @@ class ToldValue:
 
 @dataclass(frozen=True, slots=True)
 class ToldStep:
-    """One step in words. The last one of a cause diverges."""
+    """A step in words. The last one of a cause diverges."""
 
     number: int
     operation: str
@@ -52,7 +52,7 @@ class ToldStep:
 
     @property
     def observed(self) -> str:
-        """The observables after the step on one line."""
+        """Return the observables after the step on one line."""
         return ", ".join(f"{each.name} {each.value}" for each in self.values)
 
 
@@ -85,17 +85,17 @@ class Story:
 
     @property
     def legend(self) -> str:
-        """The legend of the sign ``*``; empty where no state has the sign."""
+        """Return the legend of the sign ``*``; empty where no state has the sign."""
         return legend_of(self.before, self.after)
 
     @property
     def shows_observables(self) -> bool:
-        """Whether any step shows something beside its events."""
+        """Decide whether any step shows something beside its events."""
         return any(step.observed for step in self.steps)
 
 
 def stories(results: Results) -> tuple[Story, ...]:
-    """The causes of failure, the most frequent first."""
+    """Return the causes of failure, the most frequent first."""
     by_frequency = sorted(results.causes, key=lambda cause: -cause.cases)
     return tuple(_story(cause, results) for cause in by_frequency)
 
@@ -151,7 +151,7 @@ def _told(cause: CauseLine[Configuration]) -> tuple[ToldStep, ...]:
 
 
 def rule_text(identifier: str) -> tuple[str, ...]:
-    """The paragraphs of a rule; empty for a rule unknown to the suite."""
+    """Return the paragraphs of a rule; empty for a rule unknown to the suite."""
     try:
         return tuple(paragraphs(requirement(identifier).text))
     except KeyError:
@@ -159,7 +159,7 @@ def rule_text(identifier: str) -> tuple[str, ...]:
 
 
 def rule_line(identifier: str, results: Results) -> RuleLine:
-    """The line about a rule, made up where a cause names a rule that was not counted."""
+    """Return the line about a rule, made up where a cause names a rule that was not counted."""
     for line in results.rules:
         if line.id == identifier:
             return line
@@ -170,7 +170,7 @@ def rule_line(identifier: str, results: Results) -> RuleLine:
 
 
 def all_rules(results: Results) -> tuple[RuleLine, ...]:
-    """Every rule of the results, those included that only a cause names."""
+    """Return every rule of the results, those included that only a cause names."""
     known = {line.id for line in results.rules}
     blamed = (rule for cause in results.causes for rule in (cause.rule, *cause.also))
     others = dict.fromkeys(rule for rule in blamed if rule not in known)
@@ -178,7 +178,7 @@ def all_rules(results: Results) -> tuple[RuleLine, ...]:
 
 
 def retraced(cause: CauseLine[Configuration], results: Results) -> RetracedCase | None:
-    """The cause's steps judged anew.
+    """Return the cause's steps judged anew; None where they cannot be.
 
     None where that gives no states: on a real clock, under a variant of another suite, or where
     the steps do not diverge for this version of the model.

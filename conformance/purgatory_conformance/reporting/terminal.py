@@ -98,7 +98,7 @@ def _print_head(page: TerminalPage, results: Results) -> None:
 
 
 def _print_rules(page: TerminalPage, results: Results) -> None:
-    """All rules where all is well; otherwise those that are not, and how many held."""
+    """Print all rules where all is well; else the others, and how many held."""
     rules = all_rules(results)
     shown = rules
     if results.footer.exit_code != 0:
@@ -191,7 +191,7 @@ def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None
 
 
 def _print_hints(page: TerminalPage, story: Story) -> None:
-    """What may be declared instead, each with the lines to paste."""
+    """Print the hints for declarations, each with the lines to paste."""
     for hint in story.hints:
         page.say(("hint  ", "bold"), printable(hint.words), indent=2, hang=8)
         for line in hint.paste.split("\n") if hint.paste else ():
@@ -294,7 +294,7 @@ _MOST_USUAL = "memory pool"
 
 
 def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
-    """All components below each other, with how many of their rules held."""
+    """Print all components below each other, with the number of their rules that held."""
     rows = [_table_row(each) for each in results]
     widths = [max(len(row[i]) for row in (_COLUMNS, *rows)) for i in range(len(_COLUMNS))]
     verdicts = [f"{_symbol(each)} {printable(each.footer.verdict)}" for each in results]
@@ -314,7 +314,7 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
 
 
 def _table_row(results: Results) -> tuple[str, ...]:
-    """Rules as held/applicable, then the other counts."""
+    """Return rules as held/applicable, then the other counts."""
     held = sum(rule.state == "held" for rule in results.rules)
     footer = results.footer
     return (

@@ -23,7 +23,7 @@ class TerminalPage:
 
     @property
     def width(self) -> int:
-        """How many letters a line may have."""
+        """Return the number of letters that a line may have."""
         return max(self._console.width, 40)
 
     def say(self, *parts: Part, indent: int = 0, hang: int | None = None) -> None:

@@ -37,7 +37,7 @@ _MOST_SUBJECT_FAILURES = 3
 
 
 class Verdict(Enum):
-    """What a campaign says of a subject."""
+    """The verdict of a campaign on a subject."""
 
     CONFORMANT = "conformant"
     CONFORMANT_WITH_DEVIATIONS = "conformant with declared deviations"
@@ -48,7 +48,7 @@ class Verdict(Enum):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command line for this verdict."""
+        """Return the exit code of the command line for this verdict."""
         return {
             Verdict.CONFORMANT: 0,
             Verdict.CONFORMANT_WITH_DEVIATIONS: 0,
@@ -61,7 +61,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a campaign may do.
+    """The limits of a campaign.
 
     Generation goes on until every applicable MUST was visited ``minimum_visits`` times and
     ``least_cases`` have run, and ends in any case after ``most_cases`` or ``seconds``. Where some
@@ -87,7 +87,7 @@ SUITES = {
 
 @dataclass
 class DeviationSeen:
-    """What a campaign saw of a declared deviation."""
+    """The cases in which a campaign saw a declared deviation."""
 
     deviation: Deviation
     cases: int = 0
@@ -124,7 +124,7 @@ class Campaign:
 
     @property
     def verdict_words(self) -> str:
-        """The verdict as every report words it."""
+        """Return the verdict as every report words it."""
         if self.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS:
             count = len(self.deviations)
             return f"conformant with {count} declared deviation{'s' * (count != 1)}"
@@ -132,14 +132,14 @@ class Campaign:
 
     @property
     def held(self) -> list[Requirement]:
-        """The rules that were visited often enough, and that no case was blamed on."""
+        """Return the rules that were visited often enough, and that no case was blamed on."""
         broken = {rule for rule, seen in self.seen.items() if seen.cases} | set(self.blamed)
         least = self.budget.minimum_visits
         return [r for r in self.rules if r.id not in broken and self.visits[r.id] >= least]
 
     @property
     def too_few(self) -> list[Requirement]:
-        """The applicable MUST rules that were not visited often enough, nor seen to be broken."""
+        """Return the applicable MUST rules visited too seldom and not seen to be broken."""
         deviating = {rule for rule, seen in self.seen.items() if seen.cases}
         return [
             rule
@@ -154,7 +154,7 @@ Progress = Callable[[Campaign, str], None]
 
 
 def no_progress(campaign: Campaign, phase: str) -> None:
-    """Nobody is watching."""
+    """Ignore the progress: it is shown to no reader."""
 
 
 def run_campaign(
@@ -244,7 +244,7 @@ def run_campaign(
 def _drawn(
     support: Support, profile: Profile, seed: str, budget: Budget, wanted: frozenset[str]
 ) -> Candidate:
-    """One generated case."""
+    """Return one generated case of the campaign."""
     source = SeededSource(seed)
     configuration = support.draw_configuration(profile, source, wanted)
     operations = support.draw_operations(
@@ -310,7 +310,7 @@ def _concluded(campaign: Campaign, began: float) -> Campaign:
 
 
 def conclusion(campaign: Campaign) -> tuple[Verdict, str]:
-    """What the counts of a campaign say of its subject, and why, in a sentence."""
+    """Return the verdict that a campaign's counts give, and the reason in a sentence."""
     if any(cause.steady for cause in campaign.causes):
         count = len(campaign.causes)
         words = "1 cause of failure" if count == 1 else f"{count} causes of failure"
@@ -330,7 +330,7 @@ def conclusion(campaign: Campaign) -> tuple[Verdict, str]:
 
 
 def _conclusion_without_a_cause(campaign: Campaign) -> tuple[Verdict, str]:
-    """What is said where nothing failed, or nothing that failed did so again."""
+    """Return the verdict and reason where no failure was found, or none was repeated."""
     inconclusive = _inconclusive(campaign)
     if inconclusive:
         return Verdict.INCONCLUSIVE, inconclusive
@@ -348,7 +348,7 @@ def _conclusion_without_a_cause(campaign: Campaign) -> tuple[Verdict, str]:
 
 
 def _inconclusive(campaign: Campaign) -> str:
-    """Why nothing can be said of the subject; empty where something can."""
+    """Return the reason why a verdict cannot be given; empty where one can."""
     if campaign.causes:
         cause = campaign.causes[0]
         return (

@@ -22,7 +22,7 @@ from purgatory_spec.reasons import Reason
 
 
 class CaseVerdict(Enum):
-    """How a case ended."""
+    """The end of a case."""
 
     PASS = "pass"
     DEVIATES = "expected fail"
@@ -52,7 +52,7 @@ class CaseRun:
     refused: str = ""
 
     def breaks(self, rule: str) -> bool:
-        """Whether the case failed, and for this rule."""
+        """Decide whether the case failed, and for this rule."""
         if self.verdict is not CaseVerdict.FAIL or self.divergence is None:
             return False
         return self.divergence.rule == rule
@@ -101,6 +101,6 @@ def run_case(
 
 
 def is_refused(outcome: Outcome) -> bool:
-    """Whether an operation, or what a script did in it, was refused as not offered."""
+    """Decide whether an operation, or its script, was refused as not offered."""
     refused = outcome.rejected is Reason.UNSUPPORTED
     return refused or any(event.reason is Reason.UNSUPPORTED for event in outcome.events)

@@ -93,13 +93,13 @@ class _Repeated:
 
     @property
     def is_steady(self) -> bool:
-        """Whether it failed in most repetitions."""
+        """Decide whether the case failed in most repetitions."""
         return 2 * self.failed > REPEATS
 
 
 @dataclass(frozen=True)
 class CauseSearch:
-    """What is needed to run failing cases again: whom to ask, what is declared, how often."""
+    """The search for causes: the subject, its declarations, and the numbers of runs."""
 
     subject: Subject
     deviations: tuple[Deviation, ...]
@@ -112,7 +112,7 @@ class CauseSearch:
         getting_on: Callable[[], None],
         passing: Sequence[CaseRun] = (),
     ) -> list[Cause]:
-        """The causes, the most frequent first; ``getting_on`` is called before each is looked for.
+        """Return the causes, the most frequent first.
 
         Args:
             failing: The failing cases.
@@ -138,14 +138,14 @@ class CauseSearch:
         return sorted(kept, key=lambda cause: -cause.cases)
 
     def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
-        """What may be declared instead; nothing where a failure does not repeat."""
+        """Note the declarations that explain a cause; none where its failure does not repeat."""
         if cause.steady:
             cause.ways_out = ways_out(
                 self.subject, cause.rule, cause.runs, self.deviations, passing
             )
 
     def _cause(self, runs: Sequence[CaseRun], *, is_searched: bool) -> Cause:
-        """The cause of cases that break one rule, shown by the case that fails most often."""
+        """Return the cause of cases that break one rule, shown by the most frequent failure."""
         repeated = self._most_steady(runs)
         run, failed = repeated.run, repeated.failed
         if repeated.is_steady:
@@ -166,7 +166,7 @@ class CauseSearch:
         )
 
     def _most_steady(self, runs: Iterable[CaseRun]) -> _Repeated:
-        """The shortest case that fails in every repetition; else one that fails most often."""
+        """Return the shortest case that fails in every repetition; else the most frequent one."""
         different = list({id(run): run for run in runs}.values())[:_MOST_CASES_REPEATED]
         best: _Repeated | None = None
         for tried, run in enumerate(different, 1):
@@ -189,7 +189,7 @@ class CauseSearch:
         )
 
     def _shrunk(self, run: CaseRun, tries: int, is_searched: bool) -> CaseRun:
-        """The simplest case found that breaks the same rule.
+        """Return the simplest case found that breaks the same rule.
 
         A subject whose answers differ, within what its profile leaves free or beyond it, is asked a
         candidate ``tries`` times: once failed is failed.
@@ -207,7 +207,7 @@ class CauseSearch:
         return self._failing(smallest, run, tries) or run
 
     def _failing(self, case: Candidate, like: CaseRun, tries: int) -> CaseRun | None:
-        """A run of the case that fails as another did; None where none of a few does."""
+        """Return a run of the case that fails as another did; None where none of a few does."""
         assert like.divergence is not None
         for _ in range(tries):
             again = self._again(case)
@@ -218,7 +218,7 @@ class CauseSearch:
         return None
 
     def _merged(self, causes: list[Cause]) -> list[Cause]:
-        """Causes, those together of which one shows, slips into, or looks like the other."""
+        """Return the causes, with those joined of which one shows or resembles the other."""
         if len(causes) < 2:
             return causes
         kept: list[tuple[Cause, set[str]]] = []
@@ -238,7 +238,7 @@ class CauseSearch:
         return [cause for cause, _ in kept]
 
     def _reach(self, cause: Cause) -> set[str]:
-        """The rules that the case breaks once it is made simpler, step by step.
+        """Return the rules that the case breaks once it is made simpler, step by step.
 
         The case was made as simple as its own rule allows: were there two faults, what only the
         other one needs would have been left out. By other numbers it may still meet the other one
@@ -263,7 +263,7 @@ class CauseSearch:
         return met - {cause.rule}
 
     def _is_behind(self, cause: Cause, other: Cause) -> bool:
-        """Whether the fault of one cause stands behind the other, which shows it otherwise.
+        """Decide whether the fault of one cause stands behind the other, which shows it otherwise.
 
         Either the judge may put the divergence down to the other rule as well, or the case of one
         cause has parts that break the rule of the other.
@@ -274,7 +274,7 @@ class CauseSearch:
         )
 
     def _breaks_in_part(self, cause: Cause, rule: str) -> bool:
-        """Whether parts of a cause's case break a rule in the same operation.
+        """Decide whether parts of a cause's case break a rule in the same operation.
 
         They may differ from what is expected in anything, as long as the whole does not differ in
         it as well: that would be two faults in one step.
@@ -291,13 +291,13 @@ class CauseSearch:
         return False
 
     def _family(self, run: CaseRun) -> str:
-        """The kind of a divergence: an observable, result, rejection, or events of an operation."""
+        """Return the kind of a divergence: observable, result, rejection, or events."""
         kind = run.divergence.kind if run.divergence else ""
         known = kind in self._profile(run).observables or kind in _NOT_OF_EVENTS
         return kind if known else f"events of {operation_name(run.steps[-1].operation)}"
 
     def _look_alike(self, cause: Cause, other: Cause) -> bool:
-        """Whether one count is wrong in both, or one operation after operations of one sequence.
+        """Decide whether one count is wrong in both, or one operation after the same sequence.
 
         A count that is wrong at one operation stays wrong at the next, under another rule.
         """
@@ -311,7 +311,7 @@ class CauseSearch:
         return sequences[0] == sequences[1]
 
     def _rules_of_the_step(self, run: CaseRun) -> Iterator[str]:
-        """The further rules that the diverging step breaks, one observable after another left out.
+        """Yield the further rules that the diverging step breaks, observable after observable.
 
         A fault that shows in several observables of one step is blamed on the first alone.
         """
@@ -332,7 +332,7 @@ class CauseSearch:
                 yield divergence.rule
 
     def _rules_beside(self, run: CaseRun) -> set[str] | None:
-        """The rules that the observables of the step break, were its events and answer right.
+        """Return the rules that the step's observables break by themselves; None where unknown.
 
         They show apart from the fault that the step is blamed on, and may be another one's. None
         where nobody can say what is right.
@@ -359,7 +359,7 @@ class CauseSearch:
         return rules or None
 
     def _followed(self, run: CaseRun, steps: Sequence[Step]) -> Judge:
-        """A judge that has followed some steps of a case."""
+        """Return a judge that has followed some steps of a case."""
         component = component_of(run.configuration)
         judge = judged(component).judge(run.configuration, self._profile(run), self.deviations)
         for step in steps:
@@ -368,7 +368,7 @@ class CauseSearch:
         return judge
 
     def _joined(self, cause: Cause, other: Cause, shows: Cause | None = None) -> Cause:
-        """The cause with the simpler case, or the one that ``shows``, with the cases of both.
+        """Return the cause with the simpler case, or the one that ``shows``, with all cases.
 
         What is simplest names the fault best: another rule takes more to be broken.
         """
@@ -391,26 +391,26 @@ class CauseSearch:
 
 
 def _fault(divergence: Divergence) -> tuple[str, bool]:
-    """What cases are put together by: the rule, and whether the fault is behind a declared one."""
+    """Return the key that groups cases: the rule, and whether a declared fault comes before."""
     return divergence.rule, divergence.kind == BEYOND_DECLARED
 
 
 def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
-    """A key by which causes are in order: steady ones, simple cases and many cases come first."""
+    """Return a sort key of causes: steady ones, simple cases and many cases come first."""
     run = cause.shrunk
     size = size_of(Candidate(run.configuration, run.operations))
     return not cause.steady, size, -cause.cases
 
 
 def _as_shown(events: tuple[Event, ...], profile: Profile) -> tuple[Event, ...]:
-    """The events of a step as a subject of this profile tells them: what was due has run."""
+    """Return the events of a step as a subject of this profile tells them."""
     if not isinstance(profile, TimerProfile) or profile.executor is Executor.STEPPED:
         return events
     return tuple(ran(e.task) if e.kind is EventKind.EXPIRED else e for e in events)
 
 
 def _may_be_put_down(cause: Cause, other: Cause) -> bool:
-    """Whether what a cause shows may be due to the rule of another, which shows the same."""
+    """Decide whether a cause may be due to the rule of another, which shows the same."""
     found, like = cause.shrunk.divergence, other.shrunk.divergence
     if found is None or like is None or found.kind != like.kind:
         return False
@@ -418,13 +418,13 @@ def _may_be_put_down(cause: Cause, other: Cause) -> bool:
 
 
 def _share_a_choice(cause: Cause, other: Cause) -> bool:
-    """Whether another value of one choice of the profile explains two different causes."""
+    """Decide whether another value of one choice of the profile explains two different causes."""
     lines = {way.line for way in cause.ways_out if way.line}
     return any(way.line in lines for way in other.ways_out)
 
 
 def _by_fault(failing: Failing) -> list[list[CaseRun]]:
-    """The failing cases of each fault, the shortest of each first."""
+    """Return the failing cases of each fault, the shortest of each first."""
     groups: dict[tuple[str, bool], list[CaseRun]] = {}
     for (rule, kind), runs in failing.items():
         groups.setdefault((rule, kind == BEYOND_DECLARED), []).extend(runs)

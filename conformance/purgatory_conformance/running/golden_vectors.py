@@ -50,7 +50,7 @@ class Contradiction:
     expected: str
 
     def __str__(self) -> str:
-        """The contradiction as a sentence for the terminal."""
+        """Return the contradiction as a sentence for the terminal."""
         asked = describe_operation(self.vector.steps[self.step - 1].operation)
         return (
             f"the model contradicts the golden vector {self.vector.header.case}, step {self.step} "
@@ -60,7 +60,7 @@ class Contradiction:
 
 
 def contradictions(vectors: Iterable[Case]) -> Iterator[Contradiction]:
-    """The first contradiction of each golden vector that has one."""
+    """Yield the first contradiction of each golden vector that has one."""
     for vector in vectors:
         found = contradiction_of(vector)
         if found is not None:
@@ -68,7 +68,7 @@ def contradictions(vectors: Iterable[Case]) -> Iterator[Contradiction]:
 
 
 def contradiction_of(vector: Case) -> Contradiction | None:
-    """The first step on which a golden vector and the model do not agree; None where they do."""
+    """Return the first step on which a golden vector and the model disagree, or None."""
     header = vector.header
     judge = _judge(header)
     others = False
@@ -91,7 +91,7 @@ def contradiction_of(vector: Case) -> Contradiction | None:
 
 
 def _judge(header: CaseHeader) -> _StrictJudge:
-    """The judge that follows a vector by the rules, under the vector's own profile."""
+    """Return the judge that follows a vector by the rules, under the vector's own profile."""
     match header:
         case TimerCaseHeader():
             return TimerJudge(header.configuration, header.profile)
@@ -106,7 +106,7 @@ def _judge(header: CaseHeader) -> _StrictJudge:
 def _refused(
     vector: Case, number: int, judge: _StrictJudge, operation: Operation, outcome: Outcome
 ) -> Contradiction | None:
-    """The contradiction of a recorded outcome that the model refuses; None for an accepted one."""
+    """Return the contradiction of an outcome that the model refuses, or None."""
     try:
         divergence = judge.step(operation, outcome).divergence
     except TooManyStates:
@@ -119,12 +119,12 @@ def _refused(
 
 
 def _other_outcome(judge: _StrictJudge, operation: Operation, recorded: Outcome) -> Outcome | None:
-    """An outcome that the model allows besides the recorded one; None without such an outcome."""
+    """Return an outcome that the model allows besides the recorded one, or None."""
     return next((each for each in _outcomes(judge, operation) if each != recorded), None)
 
 
 def _outcomes(judge: _StrictJudge, operation: Operation) -> Iterator[Outcome]:
-    """The outcomes that the model allows in the states that the judge believes possible."""
+    """Yield the outcomes that the model allows in the states that the judge believes possible."""
     match judge:
         case TimerJudge():
             for timer in judge.states:
@@ -141,7 +141,7 @@ def _outcomes(judge: _StrictJudge, operation: Operation) -> Iterator[Outcome]:
 
 
 def _told_apart(step: Step, recorded: Outcome, other: Outcome) -> tuple[str, str]:
-    """Two outcomes of a step in words, with the observables in which they differ."""
+    """Return two outcomes of a step in words, with the observables in which they differ."""
     names = sorted({*recorded.observed, *other.observed})
     differing = [name for name in names if recorded.observed.get(name) != other.observed.get(name)]
     words, besides = (

@@ -1,4 +1,4 @@
-"""What a subject refused: instances and operations, with its reasons, and what was never tested.
+"""The refusals of a subject: instances and operations, reasons, and what was never tested.
 
 A refused case judges nothing. A few of them leave the verdict as it is, and are shown. Many make it
 inconclusive, and so does a kind of instance or operation of which every one was refused. A number
@@ -52,7 +52,7 @@ class Refusals:
     _granted_kinds: set[str] = field(default_factory=set)
 
     def note(self, run: CaseRun) -> None:
-        """Count a case."""
+        """Count a case and its refusals."""
         self.asked += 1
         if run.verdict is CaseVerdict.SUBJECT_FAILED:
             return
@@ -75,12 +75,12 @@ class Refusals:
 
     @property
     def never_tested(self) -> list[str]:
-        """The kinds of instances and operations of which every one was refused."""
+        """Return the kinds of instances and operations of which every one was refused."""
         return sorted(self._refused_kinds - self._granted_kinds)
 
     @property
     def problem(self) -> str:
-        """Why the verdict cannot rest on what was not refused; empty where it can."""
+        """Return the reason why the verdict cannot rest on the tested cases; empty where it can."""
         never = self.never_tested
         if not never and self.refused <= MOST_REFUSED * self.asked:
             return ""
@@ -93,7 +93,7 @@ class Refusals:
 
 
 def _needs_more_bits(asked: Configuration | Operation) -> bool:
-    """Whether an instance or an operation has a number that 32 bits cannot hold."""
+    """Decide whether an instance or an operation has a number that 32 bits cannot hold."""
     parts: list[object] = [msgspec.to_builtins(asked)]
     while parts:
         match parts.pop():
@@ -122,7 +122,7 @@ def _kinds_of_operations(run: CaseRun) -> list[str]:
 
 
 def _kind_of_operation(configuration: Configuration, operation: Operation) -> str:
-    """The operation's name; what goes beyond the lowest wheel is a kind of its own."""
+    """Return the operation's name; an operation beyond the lowest wheel is a kind of its own."""
     name = f"the operation {operation_name(operation)}"
     if isinstance(configuration, TimerConfiguration | PurgatoryConfiguration) and isinstance(
         operation, Add | Watch

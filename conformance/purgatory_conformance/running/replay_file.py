@@ -22,7 +22,7 @@ def write_replay(
 
 
 def replay_case(run: CaseRun, rule: str, opened: OpenSubject, profile: Profile) -> Case:
-    """The case that shows how a subject breaks a rule."""
+    """Return the case that shows how a subject breaks a rule."""
     kind = run.divergence.kind if run.divergence else ""
     name = plain(f"{rule}-{kind}")
     header = case_header(

@@ -19,7 +19,7 @@ _MOST_OPERATIONS = 30
 
 
 def candidates(profile: Profile, most: int = _MOST_OPERATIONS) -> SearchStrategy[Candidate]:
-    """Cases for a subject of this profile, from the table of situations, as a strategy."""
+    """Return cases for a subject of this profile, from the table of situations, as a strategy."""
     support = support_of(component_of(profile))
 
     @st.composite

@@ -55,7 +55,7 @@ class _Budgeted:
 def shrink(
     profile: Profile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
 ) -> Candidate:
-    """The smallest failing case that can be reached from ``found`` within the budget of runs."""
+    """Return the smallest failing case that can be reached from ``found`` within the budget."""
     reduced = reduce_case(profile, found, fails, most_runs // 2)
     if len(reduced.operations) <= _FEW_OPERATIONS:
         return reduced
@@ -68,7 +68,7 @@ def shrink(
 def _search(
     profile: Profile, fails: Fails, seed: int, most_runs: int, most: int
 ) -> Candidate | None:
-    """The smallest failing case of ``most`` operations that is met; a subject may fail only once.
+    """Return the smallest failing case of ``most`` operations that is met; it may fail once only.
 
     To draw a long case takes many times as long as to run it.
     """
@@ -100,7 +100,7 @@ def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int)
 
 
 def is_part_of(part: Candidate, whole: Candidate) -> bool:
-    """Whether a case is another one with operations, or parts of them, left out; not the last.
+    """Decide whether a case is another with operations, or parts of them, left out; not the last.
 
     An advance may also go less far in time: what happens until then is the same.
     """
@@ -124,7 +124,7 @@ def _is_part(part: object, whole: object) -> bool:
 
 
 def simpler_cases(profile: Profile, case: Candidate) -> Iterator[Candidate]:
-    """The usable cases that are simpler in a single respect, which may be larger in another."""
+    """Return the usable cases that are simpler in a single respect, perhaps larger in another."""
     support = support_of(component_of(profile))
     return (each for each in _simpler(profile, case) if support.usable(profile, each))
 
@@ -144,7 +144,7 @@ def _simpler(profile: Profile, case: Candidate) -> Iterator[Candidate]:
 
 
 def _fewer(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    """A run of operations left out, the longest runs first and the last of them first."""
+    """Yield the operations with a run left out: the longest runs first, of these the last first."""
     length = len(operations) // 2
     while length >= 1:
         for start in range(len(operations) - length, -1, -length):

@@ -1,4 +1,4 @@
-"""What an author may declare where what looks like a failure is a choice, or a known deviation.
+"""Declarations that explain a failure: a choice of the profile, or a known deviation.
 
 Three things are tried on the failing cases of a cause: another value of the profile, one feature
 withdrawn, one variant of the model. What makes most of the cases pass is a way out.
@@ -50,7 +50,7 @@ FINDINGS = {
 
 @dataclass(frozen=True)
 class WayOut:
-    """What may be declared, with how many of a cause's failing cases pass then.
+    """A declaration, and the number of a cause's failing cases that pass under it.
 
     ``line`` is the profile's line to change; ``variant`` the one to declare a deviation by, and
     ``finding`` the section of ``docs/findings.md`` about it. Each may be empty.
@@ -78,7 +78,7 @@ def ways_out(
     deviations: tuple[Deviation, ...],
     passing: Sequence[CaseRun] = (),
 ) -> tuple[WayOut, ...]:
-    """The declarations under which all failing cases of a rule pass, or most of them.
+    """Return the declarations under which all failing cases of a rule pass, or most of them.
 
     Args:
         subject: Whom to ask again.
@@ -118,7 +118,7 @@ class _Search:
     recorded: Sequence[_Recorded]
 
     def choices(self) -> Iterator[WayOut]:
-        """The other values of the profile under which most cases pass."""
+        """Yield the other values of the profile under which most cases pass."""
         for words, profile in self.support.alternatives(self.profile):
             if problem_of(profile):
                 continue
@@ -131,7 +131,7 @@ class _Search:
                 )
 
     def variants(self, rule: str) -> Iterator[WayOut]:
-        """The variants of the model that most cases follow."""
+        """Yield the variants of the model that most cases follow."""
         if any(deviation.rule == rule for deviation in self.deviations):
             return
         for variant, sentence in self.support.judged.variants.items():
@@ -146,7 +146,7 @@ class _Search:
                 )
 
     def features(self, rule: str, passing: Sequence[CaseRun]) -> Iterator[WayOut]:
-        """The few features without which most cases pass, if most cases that use them fail.
+        """Yield the few features without which most cases pass, if most cases that use them fail.
 
         Where the rule is about exceptions, ``script_throw`` is tried however many cases with it
         pass: an exception may do harm in one callback alone.
@@ -181,7 +181,7 @@ class _Search:
                 return
 
     def _without(self, features: Sequence[str], run: CaseRun) -> str:
-        """What a case breaks without features: a rule, empty for none, or what else comes of it."""
+        """Return the rule that a case breaks without features; empty for none, or a verdict."""
         operations = run.operations
         for feature in features:
             operations = without(feature, operations)
@@ -196,7 +196,7 @@ class _Search:
     def _usable(
         self, configuration: Configuration, operations: tuple[Operation, ...]
     ) -> tuple[Operation, ...]:
-        """The operations, less the ones that the earlier operations rule out."""
+        """Return the operations, less the ones that the earlier operations rule out."""
         if self.support.usable(self.profile, Candidate(configuration, operations)):
             return operations
         kept: tuple[Operation, ...] = ()
@@ -207,7 +207,7 @@ class _Search:
         return kept
 
     def _so_many(self, broken: Sequence[str]) -> str:
-        """How many of the cases that were tried pass, in words."""
+        """Return the share of the tried cases that pass, in words."""
         passed, number = broken.count(""), len(broken)
         tried = "" if number == len(self.recorded) else " that were tried"
         if passed < number:
@@ -215,7 +215,7 @@ class _Search:
         return f"all {number} failing cases{tried} pass" if number > 1 else "it passes"
 
     def _if_most_pass(self, profile: Profile, deviations: tuple[Deviation, ...]) -> list[str]:
-        """What each recorded case breaks, as ``_broken`` tells it; nothing where most break a rule.
+        """Return the rule each recorded case breaks; nothing where most break a rule.
 
         Ends with the case after which most can no longer pass: few declarations are a way out.
         """
@@ -233,7 +233,7 @@ class _Search:
     def _broken(
         self, recorded: _Recorded, profile: Profile, deviations: tuple[Deviation, ...]
     ) -> str:
-        """The rule that a recorded case breaks under other declarations; empty for none."""
+        """Return the rule that a recorded case breaks under other declarations; empty for none."""
         judge = self.support.judged.judge(recorded.run.configuration, profile, deviations)
         try:
             for step in recorded.steps:
@@ -249,12 +249,12 @@ class _Search:
 
 
 def _is_about_exceptions(rule: str) -> bool:
-    """Whether a rule says what becomes of an exception that a script throws."""
+    """Decide whether a rule is about an exception that a script throws."""
     return f"`features has {_THROWING}`" in _CONDITIONS.get(rule, "")
 
 
 def _uses(feature: str, run: CaseRun) -> bool:
-    """Whether a case had come to ask for what a feature offers when it ended."""
+    """Decide whether a case had come to use a feature when it ended."""
     reached: tuple[Operation, ...] = tuple(step.operation for step in run.steps)
     return without(feature, reached) != reached
 
@@ -264,7 +264,7 @@ def _is_most(passed: int, number: int) -> bool:
 
 
 def _the_others(broken: Sequence[str]) -> str:
-    """What the cases that do not pass break then, in words; empty where all pass."""
+    """Return the rules that the other cases break, in words; empty where all pass."""
     rules = Counter(rule for rule in broken if rule)
     if not rules:
         return ""

@@ -27,7 +27,7 @@ _ADDING_AGAIN = frozenset({"readd", "change_delay"})
 
 
 def without(feature: str, operations: Sequence[Operation]) -> tuple[Operation, ...]:
-    """The operations without those, or without the parts of scripts, that need a feature."""
+    """Return the operations without those, or the parts of scripts, that need a feature."""
     return tuple(_kept(feature, operations))
 
 

@@ -1,4 +1,4 @@
-"""One subject for each value that a profile may declare, and the same subject declared otherwise.
+"""A subject for each value that a profile may declare, and the same subject declared otherwise.
 
 The first conforms: the value is a legal choice. The second, its sibling, breaks the rule that the
 choice belongs to; where the other value asks for less, the sibling conforms as well.

@@ -1,4 +1,4 @@
-"""What is judged, and how it is reached.
+"""Subjects that are judged, and the ways to reach them.
 
 ``subject`` has the interface. ``in_process`` drives a Python object; ``adapter_process`` speaks the
 protocol with a program; ``kafka`` builds and starts the adapter of Apache Kafka; ``bundled`` is the

@@ -89,12 +89,12 @@ class AdapterProcess:
 
     @property
     def process_id(self) -> int:
-        """The number by which the system knows the process."""
+        """Return the number by which the system knows the process."""
         return self._process.pid
 
     @property
     def standard_error(self) -> str:
-        """The last lines that the process wrote to standard error."""
+        """Return the last lines that the process wrote to standard error."""
         return self._error_tail.text
 
     def write(self, lines: bytes, seconds: float) -> None:
@@ -130,7 +130,7 @@ class AdapterProcess:
                 self._input.close()
 
     def read_line(self, seconds: float) -> bytes:
-        """The next line without its newline.
+        """Return the next line without its newline.
 
         Raises:
             Fault: no line came within the time, or none will come.
@@ -143,7 +143,7 @@ class AdapterProcess:
         return line
 
     def line_at_hand(self) -> bytes | None:
-        """A line that has been written already, or None; never waits."""
+        """Return a line that has been written already, or None; never waits."""
         while not self._lines and not self._output_ended:
             try:
                 self._take(self._chunks.take(0.0))
@@ -212,7 +212,7 @@ class AdapterProcess:
         )
 
     def _ended(self, deadline: float) -> Fault:
-        """Why the output has ended; what a busy machine lets exit late has until the deadline."""
+        """Return the fault of an ended output; the process may exit until the deadline."""
         try:
             code = self._process.wait(max(_EXIT_SECONDS, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -230,7 +230,7 @@ class AdapterProcess:
         return Fault(FailureKind.CRASHED, problem, self._unfinished)
 
     def exit_code(self, seconds: float) -> int | None:
-        """How the process exited, or None where it still runs after so many seconds.
+        """Return the exit code, or None where the process still runs after so many seconds.
 
         Further output of the process is thrown away.
         """
@@ -266,7 +266,7 @@ def _thread(target: Callable[..., None], *arguments: object) -> threading.Thread
 
 
 class _Chunks:
-    """What a stream brings, read a few chunks ahead; the last chunk is empty."""
+    """The chunks of a stream, read a few ahead; the last chunk is empty."""
 
     def __init__(self) -> None:
         self._read: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -285,7 +285,7 @@ class _Chunks:
         self._read.put(b"")
 
     def take(self, seconds: float) -> bytes:
-        """The next chunk; raises ``queue.Empty`` if none comes within so many seconds."""
+        """Return the next chunk; raises ``queue.Empty`` if none comes within so many seconds."""
         chunk = self._read.get(timeout=seconds)
         self._permits.put(None)
         return chunk
@@ -310,7 +310,7 @@ class _Tail:
 
     @property
     def text(self) -> str:
-        """The last lines."""
+        """Return the last lines of standard error."""
         lines = self._kept.decode(errors="replace").splitlines()
         return "\n".join(lines[-_TAIL_LINES:])
 

@@ -1,4 +1,4 @@
-"""What requests to an adapter and its replies say: encoding, strict decoding, outcomes."""
+"""Requests to an adapter and its replies: encoding, strict decoding, outcomes."""
 
 import difflib
 import json
@@ -46,12 +46,12 @@ Document = TypeVar("Document")
 
 
 def hello(identity: int) -> Hello:
-    """The first request to any adapter."""
+    """Return the first request to any adapter."""
     return Hello(identity, PROTOCOL_VERSION, SUITE_VERSION, schema_digest())
 
 
 def encode_request(request: msgspec.Struct) -> bytes:
-    """The request as one line of JSON with its newline; large integers become strings."""
+    """Return the request as one line of JSON with its newline; large integers become strings."""
     line = _ENCODER.encode(request)
     if _SIXTEEN_DIGITS.search(line):
         line = encode_line(request).encode()
@@ -59,7 +59,7 @@ def encode_request(request: msgspec.Struct) -> bytes:
 
 
 def decode_reply(line: bytes) -> Reply:
-    """The reply that a line holds, as strictly as ``decode_line`` reads it, but faster.
+    """Return the reply that a line holds, as strictly as ``decode_line`` reads it, but faster.
 
     A line has at least one colon for each key that it gives. Where it has no more of them than the
     reply has fields, no key was given twice and nothing unknown is nested in it.
@@ -80,7 +80,7 @@ def decode_reply(line: bytes) -> Reply:
 
 
 def _fields_given(reply: Reply) -> int:
-    """How many keys the shortest line has that holds a reply to ``do``."""
+    """Return the number of keys of the shortest line that holds a reply to ``do``."""
     count = 1
     if reply.observed:
         count += 1 + len(reply.observed)
@@ -157,7 +157,7 @@ def _fault_of(error: InvalidDocument, text: str) -> Fault:
 
 
 def _wrong_observable(text: str) -> str:
-    """Which observable is of no type that any observable has, in a sentence."""
+    """Return the observable whose type no observable has, in a sentence."""
     for name, value in json.loads(text)["observed"].items():
         try:
             decode_line(json.dumps({name: value}), dict[str, Value])
@@ -171,7 +171,7 @@ def _wrong_observable(text: str) -> str:
 
 
 def shown(line: bytes) -> str:
-    """The beginning of a line, as text for a report."""
+    """Return the beginning of a line, as text for a report."""
     text = line[: 4 * RECEIVED_CHARACTERS].decode(errors="replace")
     return text[:RECEIVED_CHARACTERS].rstrip("\r\n")
 
@@ -197,7 +197,7 @@ class Greeting:
 
 
 def decode_greeting(line: bytes) -> Greeting:
-    """The greeting that a reply to ``hello`` holds; components of other names are passed over.
+    """Return the greeting in a reply to ``hello``; unknown components are passed over.
 
     Raises:
         Fault: the line is no reply, speaks another version, offers no component of ours, misspells
@@ -225,7 +225,7 @@ def decode_greeting(line: bytes) -> Greeting:
 
 
 def _profiles(components: Mapping[str, object]) -> Mapping[Component, Profile]:
-    """The profiles of those components that the suite knows."""
+    """Return the profiles of those components that the suite knows."""
     for name in components:
         _refuse_misspelt(name)
     profiles = {
@@ -275,7 +275,7 @@ def _part(where: str, value: object, kind: type[Document]) -> Document:
 
 
 def _allowed_words(problem: str, kind: type[object]) -> str:
-    """The nearest word that a field allows, or all where none is near; empty for other problems."""
+    """Return the nearest word that a field allows, or all of them; empty for other problems."""
     found = _INVALID_WORD.search(problem)
     if found is None:
         return ""

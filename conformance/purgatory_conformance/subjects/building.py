@@ -40,7 +40,7 @@ class BuildFailed(Foreseen):
 
 
 def installed(tool: str, advice: str) -> str:
-    """The path of a program.
+    """Return the path of an installed program.
 
     Raises:
         MissingTool: the program is not installed; the advice says what to install.

@@ -132,12 +132,12 @@ class ChildProcessSubject:
 
     @property
     def implementation(self) -> Implementation:
-        """Whom a report is about; asks the adapter if it was not asked yet."""
+        """Return the implementation under test; ask the adapter if it was not asked yet."""
         return self._greeted().implementation
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """What the adapter declares; asks it if it was not asked yet."""
+        """Return the profiles that the adapter declares; ask it if it was not asked yet."""
         return self._greeted().profiles
 
     def new(self, case: str, configuration: Configuration) -> None:
@@ -269,7 +269,7 @@ class ChildProcessSubject:
         self._process.write(b"".join([asked.line for asked in batch]), self._time_limit)
 
     def _refuse_unasked(self) -> None:
-        """Nothing may have come while nothing was asked."""
+        """Refuse a line that has come without a request."""
         assert self._process is not None
         if self._waiting:
             return
@@ -370,7 +370,7 @@ class ChildProcessSubject:
             self._end_process()
 
     def _failure(self, fault: Fault, asked: _Asked | None, line: bytes = b"") -> SubjectFailure:
-        """The failure that a fault makes of a request; ends a process that is out of step."""
+        """Return the failure of a request by a fault; end a process that is out of step."""
         process = self._process
         standard_error = ""
         self._is_open = False

@@ -72,7 +72,7 @@ class Declaration:
 
 
 def read_declaration(path: Path, release: str = "") -> Declaration:
-    """The declaration in ``purgatory.toml``, or in the table ``tool.purgatory`` of another file.
+    """Return the declaration in ``purgatory.toml``, or in another file's ``tool.purgatory``.
 
     Deviations that name releases are taken only for a ``release`` that they name.
 
@@ -118,7 +118,7 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
 
 
 def declaration_of(word: str) -> Path | None:
-    """The file that declares the subject of a word, or of this folder; None for other subjects."""
+    """Return the file that declares the subject of a word or of this folder; None without one."""
     path = Path(word)
     if (
         not word
@@ -136,7 +136,7 @@ def _words(command: list[str]) -> tuple[str, ...]:
 
 
 def has_declaration(path: Path) -> bool:
-    """Whether a ``pyproject.toml`` has the table ``tool.purgatory``."""
+    """Decide whether a ``pyproject.toml`` has the table ``tool.purgatory``."""
     try:
         with named_file(path).open("rb") as file:
             return "purgatory" in tomllib.load(file).get("tool", {})

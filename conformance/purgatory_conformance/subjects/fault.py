@@ -1,10 +1,10 @@
-"""How something that an adapter wrote, or did not write, breaks the protocol."""
+"""Faults in lines that an adapter wrote, or did not write."""
 
 from purgatory_conformance.subjects.subject import FailureKind
 
 
 class Fault(Exception):
-    """How something that was read, or that did not come, breaks the protocol.
+    """A breach of the protocol by a line that was read, or that did not come.
 
     ``received`` is what came instead where the line itself does not say it.
     """

@@ -46,7 +46,7 @@ class GuardedSubject:
     """A subject whose own code may raise anything."""
 
     def __init__(self, subject: Subject) -> None:
-        """Ask this subject."""
+        """Guard this subject's calls."""
         self._subject = subject
 
     @property
@@ -91,7 +91,7 @@ class GuardedSubject:
         guarded("end", self._subject.end)
 
     def close(self) -> None:
-        """Release everything.
+        """Release everything that the subject holds.
 
         Raises:
             SubjectFailure: its code raised something.

@@ -11,10 +11,10 @@ from purgatory_spec.profiles import Component, Configuration, Profile, component
 
 
 class Instance(Protocol):
-    """One timer, purgatory or memory pool behind the step vocabulary."""
+    """A timer, purgatory or memory pool behind the step vocabulary."""
 
     def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
 
     def close(self) -> None:
         """Release what the instance holds; no thread is left behind."""
@@ -33,7 +33,7 @@ class InProcessSubject:
         profiles: Mapping[Component, Profile],
         make: Make,
     ) -> None:
-        """Nothing is running until the first ``new``.
+        """Make a subject of which nothing runs until the first ``new``.
 
         Args:
             implementation: Whom a report is about.
@@ -47,12 +47,12 @@ class InProcessSubject:
 
     @property
     def implementation(self) -> Implementation:
-        """Whom a report is about."""
+        """Return the implementation that a report is about."""
         return self._implementation
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """The profiles that the subject declares."""
+        """Return the profiles that the subject declares."""
         return self._profiles
 
     def new(self, case: str, configuration: Configuration) -> None:
@@ -82,12 +82,12 @@ class InProcessSubject:
             self._instance = None
 
     def close(self) -> None:
-        """Drop the instance."""
+        """Drop the instance and close."""
         self.end()
 
 
 def subject_of(make: Make, profile: Profile) -> InProcessSubject:
-    """A subject of one component: a class whose instances carry out operations, and its choices.
+    """Return a subject of one component: a class of instances, and its choices.
 
     Raises:
         TypeError: the class lacks a method that is needed, or does not take a configuration.

@@ -53,7 +53,7 @@ _VIRTUAL_CLOCK = (KafkaMode.VIRTUAL, KafkaMode.SHARED_LOCK)
 def kafka_command(
     *, version: str = "4.4.0", mode: KafkaMode = KafkaMode.VIRTUAL, work_folder: Path
 ) -> tuple[str, ...]:
-    """The command line of the adapter for a Kafka release, built if it was not yet.
+    """Return the command line of the adapter for a Kafka release, built if it was not yet.
 
     Args:
         version: the Kafka release: 4.0.0 or later, or 2.4.0 or later without the timer; channels
@@ -73,7 +73,7 @@ def kafka_command(
 def mass_expiry_command(
     *, version: str = "4.4.0", rounds: int, operations: int, work_folder: Path
 ) -> tuple[str, ...]:
-    """The command line that lets operations expire together, in rounds, with nothing replaced.
+    """Return the command line for expiries in rounds of many operations, of unchanged Kafka.
 
     It prints one line of JSON for each round: the entries, the timer's size and the estimate that
     stay, and the purge interval. Arguments and errors are those of ``kafka_command``.
@@ -85,7 +85,7 @@ def mass_expiry_command(
 def trace_recording_command(
     *, version: str = "4.4.0", arguments: Sequence[str], work_folder: Path
 ) -> tuple[str, ...]:
-    """The command line that records a trace of Kafka under a workload, with nothing replaced.
+    """Return the command line that records a trace of unchanged Kafka under a workload.
 
     The arguments are those of the adapter's class ``TraceRecording``. Errors are those of
     ``kafka_command``; releases before 4.0 are refused.
@@ -97,7 +97,7 @@ def trace_recording_command(
 def muting_findings_command(
     *, version: str = "4.4.0", scenarios: Sequence[str] = (), work_folder: Path
 ) -> tuple[str, ...]:
-    """The command line that shows what Kafka's selector does with channels that wait for memory.
+    """Return the command line that shows how Kafka's selector treats channels that wait.
 
     The scenarios are those of the adapter's class ``MutingFindings``, all if none is named; the
     exit code is 0 where all are reproduced. Errors are those of ``kafka_command``.
@@ -109,7 +109,7 @@ def muting_findings_command(
 def broker_findings_command(
     *, version: str = "4.4.0", scenarios: Sequence[str] = (), work_folder: Path
 ) -> tuple[str, ...]:
-    """The command line that shows the same on a whole broker, whose jars it fetches.
+    """Return the command line that shows the same on a whole broker, whose jars it fetches.
 
     The scenarios are those of the adapter's class ``BrokerFindings``. The rest is that of
     ``muting_findings_command``; releases before 3.0, whose brokers need ZooKeeper, are refused.
@@ -123,7 +123,7 @@ def broker_findings_command(
 
 
 def _java(version: str, mode: KafkaMode | None, work_folder: Path) -> tuple[str, ...]:
-    """The command line up to the main class; without a mode nothing of Kafka's is replaced."""
+    """Return the command line up to the main class; without a mode Kafka is unchanged."""
     if not re.fullmatch(r"[0-9]+(\.[0-9A-Za-z-]+)*", version):
         raise ValueError(f"{version!r} is not a Kafka release such as '4.4.0'")
     if mode in _TIMER_ALONE and _scala_version(version):
@@ -143,7 +143,7 @@ def _java(version: str, mode: KafkaMode | None, work_folder: Path) -> tuple[str,
 
 
 def _sources_folder() -> Path:
-    """The adapter's sources: in the wheel as package data, in the source tree beside us."""
+    """Return the adapter's sources: package data in the wheel, or beside us in the source tree."""
     package = Path(__file__).resolve().parent.parent
     packaged = package / "data" / "adapters" / "kafka"
     return packaged if packaged.is_dir() else package.parent / "adapters" / "kafka"
@@ -191,12 +191,12 @@ def _maven_command(maven: str, version: str, mock: bool) -> tuple[str, ...]:
 
 
 def _scala_version(version: str) -> str:
-    """The version of Scala that a release's purgatory is taken for; none where it is in Java."""
+    """Return the Scala version of a release's purgatory; empty where it is in Java."""
     return "2.12" if _OLDER_RELEASE.match(version) else ""
 
 
 def _build(sources: Path, project: Path, digest: str, command: tuple[str, ...]) -> None:
-    """Builds in a folder of its own and moves it into place whole: no half build is seen."""
+    """Build in a folder of its own, and move it into place whole."""
     with tempfile.TemporaryDirectory(
         prefix="kafka-build-", dir=project.parent, ignore_cleanup_errors=True
     ) as folder:

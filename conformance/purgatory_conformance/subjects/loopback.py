@@ -29,7 +29,7 @@ _CHUNK_BYTES: Final = 65536
 
 @cache
 def server_context() -> ssl.SSLContext:
-    """The server's side of TLS."""
+    """Return the server's side of TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(_CERTIFICATE)
     return context
@@ -52,29 +52,29 @@ class Client(Protocol):
         """Send in one write; how many bytes that is on the wire."""
 
     def receive(self, count: int) -> bytes:
-        """So many bytes, or fewer at the server's end.
+        """Return so many bytes, or fewer at the server's end.
 
         Raises:
             TimeoutError: they have not come in 10 s.
         """
 
     def hang_up(self, ending: Ending) -> None:
-        """End the connection."""
+        """End the connection as asked."""
 
     def abort(self) -> None:
         """Break the connection, if it is still there; no port is left waiting."""
 
 
 class PlainClient:
-    """A client without TLS."""
+    """A client that does not use TLS."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        """Connect."""
+        """Connect to the address."""
         self._socket = socket.create_connection(address, PATIENCE_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def shake_hands(self) -> bool:
-        """There is none."""
+        """Return true: a plain connection has no handshake."""
         return True
 
     def send(self, data: bytes) -> int:
@@ -83,14 +83,14 @@ class PlainClient:
         return len(data)
 
     def receive(self, count: int) -> bytes:
-        """So many bytes, or fewer at the server's end."""
+        """Return so many bytes, or fewer at the server's end."""
         found = b""
         while len(found) < count and (part := self._socket.recv(count - len(found))):
             found += part
         return found
 
     def hang_up(self, ending: Ending) -> None:
-        """End the connection."""
+        """End the connection as asked."""
         match ending:
             case Ending.HALF_CLOSE:
                 self._socket.shutdown(socket.SHUT_WR)
@@ -115,7 +115,7 @@ class PlainClient:
 
 
 class TlsClient(PlainClient):
-    """A client with TLS."""
+    """A client that uses TLS."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         """Connect; the handshake is yet to be made."""
@@ -144,7 +144,7 @@ class TlsClient(PlainClient):
         return self._flush()
 
     def receive(self, count: int) -> bytes:
-        """So many bytes, or fewer at the server's end."""
+        """Return so many bytes, or fewer at the server's end."""
         found = b""
         while len(found) < count:
             try:
@@ -174,7 +174,7 @@ class TlsClient(PlainClient):
 
 
 def client_of(address: tuple[str, int], *, tls: bool) -> Client:
-    """A client that has connected.
+    """Return a client that has connected.
 
     Raises:
         OSError: nobody listens there.
@@ -186,7 +186,7 @@ class HasDescriptor(Protocol):
     """A socket, whoever has it."""
 
     def fileno(self) -> int:
-        """Its descriptor."""
+        """Return the descriptor of the socket."""
 
 
 if sys.platform != "win32":
@@ -194,7 +194,7 @@ if sys.platform != "win32":
     import termios
 
     def unread_in(connection: HasDescriptor) -> int:
-        """How many bytes lie in a socket."""
+        """Return the number of bytes that lie in a socket."""
         count = array.array("i", [0])
         fcntl.ioctl(connection, termios.FIONREAD, count)
         return count[0]
@@ -202,7 +202,7 @@ if sys.platform != "win32":
 else:
 
     def unread_in(connection: HasDescriptor) -> int:
-        """How many bytes lie in a socket; this system does not tell."""
+        """Return the number of unread bytes in a socket; this system does not tell."""
         raise OSError(f"on Windows the bytes in socket {connection.fileno()} cannot be counted")
 
 

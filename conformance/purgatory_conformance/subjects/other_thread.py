@@ -18,7 +18,7 @@ class OtherThread:
     """A thread that makes the calls of a step one after the other; the first call starts it."""
 
     def __init__(self, grace_s: float = GRACE_S) -> None:
-        """Nothing has been called yet; a call that takes longer than ``grace_s`` waits."""
+        """Begin without a call; one that takes longer than ``grace_s`` waits."""
         self._grace_s = grace_s
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._idle: list[Event] = []

@@ -1,4 +1,4 @@
-"""What the outcomes of a subject must hold, given what it declared: results and observables.
+"""Rules for a subject's outcomes, given its profile: results and observables.
 
 Each component has a table of its observables with their types, and of the operations that have a
 result. Whether the values are right, the judges say.
@@ -53,7 +53,7 @@ _NAMES = _Type(lambda value: isinstance(value, tuple), "a list of names")
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What the outcomes of one component must hold.
+    """The form of the outcomes of one component.
 
     After ``shutdown`` only the observables in ``shown_when_closed`` must be shown, all where it is
     None, and results may stay away where ``answers_when_closed`` is false.
@@ -120,7 +120,7 @@ def _channel_muting_form(profile: ChannelMutingProfile) -> _Form:
 
 
 class OutcomeRules:
-    """What the outcomes of a subject must hold, given what it declared."""
+    """The rules for a subject's outcomes, given its profile."""
 
     def __init__(self, profile: Profile) -> None:
         """Prepare the names that are looked for in every reply."""
@@ -128,7 +128,7 @@ class OutcomeRules:
         self._real_clock = on_real_clock(profile)
 
     def outcome(self, reply: Reply, operation: Operation, *, closed: bool) -> Outcome:
-        """The outcome in a reply to ``do``, without what nobody declared.
+        """Return the outcome in a reply to ``do``, without undeclared observables.
 
         An operation that the adapter does not offer is rejected as unsupported, with its sentence.
 

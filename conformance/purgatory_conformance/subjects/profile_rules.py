@@ -1,4 +1,4 @@
-"""What a profile must hold beyond its types so that the suite can judge by it."""
+"""Rules for a profile beyond its types, so that the suite can judge by it."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -54,7 +54,7 @@ _GOES_WITH = {
 
 
 def problem_of(profile: Profile) -> str:
-    """What keeps the suite from judging by this profile, in a sentence; empty where nothing."""
+    """Return the problem that keeps the suite from judging by a profile; empty without one."""
     if isinstance(profile, PurgatoryProfile) and profile.executor in _THREADS:
         return (
             f"the purgatory's executor is declared to be '{profile.executor.value}'; "
@@ -96,7 +96,7 @@ def _problem_of_server(profile: ChannelMutingProfile) -> str:
 
 
 def _of_threads(profile: TimerProfile) -> str:
-    """What several threads leave to chance, so that no rule can be judged by it."""
+    """Return the rules that several threads leave to chance, in a sentence; else empty."""
     if profile.same_tick_order is SameTickOrder.FIFO:
         return (
             "'executor' is declared to be 'threads' and 'same_tick_order' to be 'fifo'; several "
@@ -112,14 +112,14 @@ def _of_threads(profile: TimerProfile) -> str:
 
 
 def _is_cut_short_anywhere(profile: PurgatoryProfile) -> bool:
-    """Whether an exception ends checks of which nobody sees what they have met by then."""
+    """Decide whether an exception ends checks whose met operations are unknown by then."""
     free = profile.check_order is CheckOrder.FREE
     throws = PurgatoryFeature.SCRIPT_THROW in profile.features
     return free and throws and profile.throwing_try is ThrowingTry.STOP
 
 
 def _of_ticks(profile: TimerProfile | PurgatoryProfile) -> str:
-    """Which of the choices about ticks exclude each other."""
+    """Return the choices about ticks that exclude each other, in a sentence; else empty."""
     wheel = profile.structure is Structure.DELAY_QUEUE_WHEEL
     ticker = profile.already_due is AlreadyDue.NEXT_TICK
     if wheel and ticker:

@@ -1,4 +1,4 @@
-"""What a client has sent to a server under test: the bytes of its requests, and their names.
+"""Requests of a client to a server under test: their bytes and their names.
 
 Source: ``spec/protocol.md``, channels that wait for memory.
 """
@@ -12,7 +12,7 @@ _MODULUS: Final = 251
 
 
 def body_of(number: int, size_bytes: int) -> bytes:
-    """The body of a channel's request of this number, from 1: byte i is (number + i) mod 251."""
+    """Return the body of a request of this number, from 1: byte i is (number + i) mod 251."""
     return _part_of_body(number, 0, size_bytes)
 
 
@@ -20,7 +20,7 @@ class SentRequests:
     """The requests of one channel, in the order of their announcement."""
 
     def __init__(self, channel: str) -> None:
-        """Nothing has been sent on ``channel``."""
+        """Begin a channel on which nothing has been sent."""
         self._channel = channel
         self._sizes: list[int] = []
         self._received: set[int] = set()
@@ -30,13 +30,13 @@ class SentRequests:
         self._is_of_body = bytearray()
 
     def announce(self, size_bytes: int, sent_bytes: int) -> bytes:
-        """The bytes that begin the next request: so many of its size and body together."""
+        """Return the bytes that begin the next request: so many of its size and body together."""
         self._sizes.append(size_bytes)
         self._done_bytes = 0
         return self.send(sent_bytes)
 
     def send(self, sent_bytes: int) -> bytes:
-        """So many further bytes of the request that was announced last."""
+        """Return so many further bytes of the request that was announced last."""
         size_bytes, done_bytes = self._sizes[-1], self._done_bytes
         self._done_bytes += sent_bytes
         head = size_bytes.to_bytes(SIZE_BYTES, "big", signed=True)[done_bytes : self._done_bytes]
@@ -47,7 +47,7 @@ class SentRequests:
         return head + body
 
     def receive(self, body: bytes) -> str:
-        """The name of the first request with this body that was not received; else number 0."""
+        """Return the name of the first unreceived request with this body; else number 0."""
         for number, size_bytes in enumerate(self._sizes, 1):
             is_due = number not in self._received and size_bytes == len(body)
             if is_due and body == body_of(number, size_bytes):
@@ -56,7 +56,7 @@ class SentRequests:
         return f"{self._channel}#0"
 
     def of_bodies(self, unread_bytes: int) -> int:
-        """How many of the last bytes that were sent belong to bodies."""
+        """Return the number of the last sent bytes that belong to bodies."""
         return sum(self._is_of_body[len(self._is_of_body) - unread_bytes :])
 
 

@@ -1,4 +1,4 @@
-"""What the runner asks of an implementation under test, wherever it runs."""
+"""The interface of an implementation under test, wherever it runs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
@@ -20,11 +20,11 @@ class Subject(Protocol):
 
     @property
     def implementation(self) -> Implementation:
-        """Whom a report is about."""
+        """Return the implementation that a report is about."""
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """The declared choices of each component that is offered.
+        """Return the declared choices of each component that is offered.
 
         Raises:
             SubjectFailure: the subject could not be asked, or its answer was no answer.
@@ -48,7 +48,7 @@ class Subject(Protocol):
         """
 
     def end(self) -> None:
-        """Drop the instance."""
+        """Drop the present instance."""
 
     def close(self) -> None:
         """Release everything; no process or thread is left behind."""
@@ -59,7 +59,7 @@ class UnsupportedConfigurationError(Exception):
 
 
 class FailureKind(Enum):
-    """How a subject failed to answer; each is a verdict of its own."""
+    """The way in which a subject failed to answer; each is a verdict of its own."""
 
     NOT_STARTED = "not started"
     CRASHED = "crashed"
@@ -107,7 +107,7 @@ class SubjectFailure(Foreseen):
 
 
 def profile_of(subject: Subject, component: Component) -> Profile:
-    """The declared choices of one component.
+    """Return the declared choices of one component.
 
     Raises:
         SubjectFailure: the subject does not offer the component, or could not be asked, or

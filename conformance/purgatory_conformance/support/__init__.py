@@ -1,4 +1,4 @@
-"""What the suite needs to know of one component; everything else is the same for all of them.
+"""Support of one component in the suite; everything else is common to all.
 
 ``support`` has the interface, ``registry`` finds the support of a component.
 """

@@ -24,7 +24,7 @@ def _suited(
     operations: tuple[Operation, ...],
     profile: ChannelMutingProfile,
 ) -> tuple[Operation, ...] | None:
-    """The case as it is, where the subject offers such a server and all that is asked."""
+    """Return the case unchanged where the subject offers such a server and all steps, or None."""
     if not needed(configuration) <= profile.features:
         return None
     return operations if channel_muting_is_usable(configuration, operations, profile) else None

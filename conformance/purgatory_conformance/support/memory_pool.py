@@ -24,7 +24,7 @@ def _suited(
     operations: tuple[Operation, ...],
     profile: MemoryPoolProfile,
 ) -> tuple[Operation, ...] | None:
-    """The case as it is, where the subject offers such a pool and all that is asked."""
+    """Return the case unchanged where the subject offers such a pool and all steps, or None."""
     if sort_of(configuration) not in profile.features:
         return None
     return operations if memory_pool_is_usable(configuration, operations, profile) else None

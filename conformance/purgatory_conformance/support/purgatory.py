@@ -33,7 +33,7 @@ def _suited(
     operations: tuple[Operation, ...],
     profile: PurgatoryProfile,
 ) -> tuple[Operation, ...]:
-    """The case without its runs where the executor is not stepped."""
+    """Return the case without its runs where the executor is not stepped."""
     del configuration
     stepped = profile.executor is Executor.STEPPED
     return tuple(op for op in operations if stepped or not isinstance(op, RunOne))

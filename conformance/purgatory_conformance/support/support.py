@@ -32,7 +32,7 @@ class Candidate:
 
 
 def sibling_profiles(profile: Profile, *choices: str) -> Iterator[tuple[str, Profile]]:
-    """Profiles with another value of one of these choices, each with its words.
+    """Yield profiles with another value of one of these choices, each with its words.
 
     What is not offered is not asked for, and so explains nothing.
     """
@@ -77,7 +77,7 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
     """The case as SVG, the number making its ids unique; empty where there is no picture."""
 
     def suited(self, case: Case, profile: Profile) -> tuple[Operation, ...] | None:
-        """A golden case as a subject of this profile can be asked it; None where it cannot."""
+        """Return a golden case as a subject of this profile can be asked it, or None."""
         made_with, recorded = self.judged.narrowed(case.header.configuration, case.header.profile)
         profile = narrowed(profile, self.judged.profile_type)
         if not recorded.features <= profile.features:
@@ -85,17 +85,17 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
         return self.suit(made_with, case.operations, profile)
 
     def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
-        """The profiles that differ in one declared choice, each with its words."""
+        """Return the profiles that differ in one declared choice, each with its words."""
         return self.siblings(narrowed(profile, self.judged.profile_type))
 
     def draw_configuration(
         self, profile: Profile, source: Source, wanted: frozenset[str]
     ) -> ConfigurationT:
-        """The configuration of a generated case; ``wanted`` are rules to steer towards."""
+        """Return the configuration of a generated case; ``wanted`` are rules to steer towards."""
         return self.configuration_of(narrowed(profile, self.judged.profile_type), source, wanted)
 
     def draft(self, configuration: Configuration, profile: Profile) -> Draft:
-        """A case that is drawn situation by situation; the clock must be a manual one."""
+        """Return a case that is drawn situation by situation; the clock must be a manual one."""
         return self.draft_of(*self.judged.narrowed(configuration, profile))
 
     def draw_operations(
@@ -107,13 +107,13 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
         most: int,
         wanted: frozenset[str],
     ) -> tuple[Operation, ...]:
-        """The operations of a generated case, about ``most`` at the most on a manual clock."""
+        """Return the operations of a generated case, at most about ``most`` on a manual clock."""
         return self.operations_of(
             *self.judged.narrowed(configuration, profile), source, most, wanted
         )
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
-        """Whether a subject of this profile can be asked the candidate."""
+        """Decide whether a subject of this profile can be asked the candidate."""
         made_with, profile = self.judged.narrowed(candidate.configuration, profile)
         return self.is_usable(made_with, candidate.operations, profile)
 

@@ -36,7 +36,7 @@ from purgatory_spec.profiles import (
 def _suited(
     configuration: TimerConfiguration, operations: tuple[Operation, ...], profile: TimerProfile
 ) -> tuple[Operation, ...] | None:
-    """The case without its runs where the executor is not stepped; none on a real clock."""
+    """Return the case without its runs where the executor is not stepped; none on a real clock."""
     del configuration
     if profile.clock is Clock.WALL or not delays_are_offered(operations, profile):
         return None

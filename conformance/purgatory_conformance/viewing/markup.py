@@ -35,7 +35,7 @@ _STEP = Markup("<li><strong>{says}</strong> {state}</li>")
 
 
 def viewer(run: Run) -> Markup:
-    """The figure of a run; the picture is drawn by the script, the words stand in the page."""
+    """Return the figure of a run; a script draws the picture, the words are on the page."""
     frames = msgspec.json.encode(run).decode()
     return _FIGURE.format(
         title=run.title,
@@ -48,24 +48,24 @@ def viewer(run: Run) -> Markup:
 
 
 def viewer_style() -> Markup:
-    """The style of all figures of a page."""
+    """Return the style of all figures of a page."""
     return Markup("<style>\n{}</style>\n").format(Markup(_text("viewer.css")))
 
 
 def viewer_script() -> Markup:
-    """The script that draws all figures of a page."""
+    """Return the script that draws all figures of a page."""
     return Markup("<script>\n{}</script>\n").format(Markup(_text("viewer.js")))
 
 
 def viewer_page(runs: tuple[Run, ...]) -> Markup:
-    """A page of its own with the figures of these runs."""
+    """Return a page of its own with the figures of these runs."""
     title = runs[0].title if runs else "no runs"
     figures = Markup("").join(viewer(run) for run in runs)
     return page_of(title, viewer_style(), figures, viewer_script())
 
 
 def page_of(title: str, style: Markup, body: Markup, script: Markup) -> Markup:
-    """A page of its own, for light and dark; ``script`` are its script elements, or is empty."""
+    """Return a whole page, for light and dark; ``script`` are its script elements, or empty."""
     head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{}'
     head += '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     head += '<meta name="color-scheme" content="light dark"><title>{}</title>\n'
@@ -74,7 +74,7 @@ def page_of(title: str, style: Markup, body: Markup, script: Markup) -> Markup:
 
 
 def inside_a_script(text: str) -> str:
-    """The JSON without the letters that could end the script element or open a comment."""
+    """Return the JSON without the letters that could end the script element or open a comment."""
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

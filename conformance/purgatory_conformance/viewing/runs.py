@@ -69,7 +69,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What the viewer shows: a title, what the instance was made with, and the frames."""
+    """The content of the viewer: a title, the instance's configuration, and the frames."""
 
     title: str
     about: str
@@ -81,7 +81,7 @@ class NoSuchStep(ValueError):
 
 
 def run_of_case(case: Case) -> Run:
-    """The run of a case, from the model's own steps.
+    """Return the run of a case, from the model's own steps.
 
     Raises:
         NoSuchStep: a recorded outcome is none that the model allows.
@@ -94,7 +94,7 @@ def run_of_case(case: Case) -> Run:
 
 
 def run_of_failure(case: RetracedCase, title: str) -> Run:
-    """The last frames of a failing case; the very last is the state that was expected."""
+    """Return the last frames of a failing case; the very last is the state that was expected."""
     divergence = case.divergence
     states = (*case.states, divergence.after)
     taken = case.steps[: len(case.states)]
@@ -114,7 +114,7 @@ def run_of_way(
     profile: Profile,
     way: Counterexample[State, tuple[Operation, Outcome]],
 ) -> Run:
-    """The run of a way through the model to a step that breaks a claim."""
+    """Return the run of a way through the model to a step that breaks a claim."""
     steps = [Step(operation, outcome) for (operation, outcome), _ in way.path]
     states = [way.initial, *(state for _, state in way.path)]
     run = run_of_states(_THE_WAY, configuration, profile, steps, states)
@@ -124,7 +124,7 @@ def run_of_way(
 
 
 def run_of_narrative(narrative: Narrative) -> Run:
-    """The run of a story whose states are not those of a component: threads, or TLA+.
+    """Return the run of a story whose states are not those of a component: threads, or TLA+.
 
     A frame shows what each actor did last, and the counts.
     """
@@ -150,7 +150,7 @@ def run_of_states(
     steps: Sequence[Step],
     states: Sequence[object],
 ) -> Run:
-    """The run of steps through known states, the initial one first.
+    """Return the run of steps through known states, the initial one first.
 
     An advance of a timing wheel has a frame for each time at which it pops buckets.
     """
@@ -178,7 +178,7 @@ def run_of_states(
 
 
 def rows_of(configuration: Configuration, profile: Profile, state: object) -> Iterator[ViewedRow]:
-    """The rows of a state of the model; none of anything else."""
+    """Yield the rows of a state of the model; none of anything else."""
     match state:
         case TimerState():
             yield from timer_rows(state)
@@ -197,7 +197,7 @@ def rows_of(configuration: Configuration, profile: Profile, state: object) -> It
 
 
 def _popping(before: object, operation: Operation, after: object) -> Iterator[tuple[str, object]]:
-    """The states between the pops of one advance, each with the move in words; the last is after.
+    """Yield the states between the pops of one advance, each with the move in words.
 
     Nothing for other operations, or for a timer that is no wheel.
     """
@@ -225,7 +225,7 @@ def _popping(before: object, operation: Operation, after: object) -> Iterator[tu
 
 
 def _followed(case: Case) -> tuple[list[Step], list[object]]:
-    """The steps of a case with their outcomes, and the states of the model, the initial first."""
+    """Return the steps of a case with their outcomes, and the model's states from the initial."""
     header = case.header
     component = component_of(header.configuration)
     broken = (Deviation(header.breaks, header.variant),) if header.variant else ()

@@ -55,7 +55,7 @@ class Levels(msgspec.Struct, frozen=True, tag="levels"):
 
 
 def timer_rows(state: State) -> Iterator[Row | Levels]:
-    """The rows of a timer's state."""
+    """Yield the rows of a timer's state."""
     store = state.store
     closed = ", shut down" if state.closed else ""
     if isinstance(store, TimingWheel):
@@ -73,7 +73,7 @@ def timer_rows(state: State) -> Iterator[Row | Levels]:
 
 
 def _queue(wheel: TimingWheel) -> list[Bucket]:
-    """The buckets of the delay queue in the order in which they are popped."""
+    """Return the buckets of the delay queue in the order in which they are popped."""
     return sorted(wheel.buckets)
 
 
@@ -83,7 +83,7 @@ def _words(bucket: Bucket) -> str:
 
 
 def _levels(wheel: TimingWheel) -> list[int]:
-    """All levels, or of very many the two lowest and those with a bucket in the delay queue."""
+    """Return all levels, or of very many the two lowest and those in the delay queue."""
     if wheel.levels <= _MOST_LEVELS:
         return list(range(1, wheel.levels + 1))
     return sorted({1, 2} | {level for _, level in wheel.buckets})[:_MOST_LEVELS]

@@ -79,21 +79,21 @@ class _Step:
     ends: Sequence[Expectation[ChannelMutingState]]
 
     def channel(self, name: str) -> Channel:
-        """A channel before the step; a fresh channel where the name was unknown."""
+        """Return a channel before the step; a fresh channel where the name was unknown."""
         return self.before.channels.get(name, Channel())
 
     def seen(self, observable: Observable) -> frozenset[str]:
-        """The channels that an observable named."""
+        """Return the channels that an observable named."""
         value = self.outcome.observed.get(observable.value)
         return frozenset(value) if isinstance(value, tuple) else frozenset()
 
     @property
     def comes_back(self) -> bool:
-        """Whether there is memory for channels that wait."""
+        """Decide whether there is memory for channels that wait."""
         return bool(self.before.waiting) and self.before.available_bytes > 0
 
     def is_past(self, channel: Channel, limit_ms: int) -> bool:
-        """Whether a limit of idle time has passed for a channel."""
+        """Decide whether a limit of idle time has passed for a channel."""
         return bool(limit_ms) and self.before.now_ms - channel.read_ms >= limit_ms
 
 
@@ -103,7 +103,7 @@ def blame(
     operation: Operation,
     outcome: Outcome,
 ) -> Divergence:
-    """The divergence of a step that no state of several allows."""
+    """Return the divergence of a step that no state of several allows."""
     ends = [(each, way) for each in states for way in model.expectations(each, operation)]
     nearest = nearest_to(outcome, [way for _, way in ends])
     before = next(each for each, way in ends if way is nearest)
@@ -116,7 +116,7 @@ def blame(
 
 
 def _first_difference(step: _Step) -> tuple[str, str, str, str]:
-    """Rule, kind, expected and seen of the first part that differs."""
+    """Return rule, kind, expected and seen of the first part that differs."""
     outcome = step.outcome
     if outcome.rejected is not step.nearest.rejected:
         words = rejection_words(step.nearest.rejected, outcome)
@@ -163,7 +163,7 @@ def _rule_of_rejection(step: _Step) -> str:
 def _of_receptions(
     step: _Step, wanted: frozenset[str], names: Sequence[str]
 ) -> tuple[str, str, str, str]:
-    """What is wrong with the requests that were received."""
+    """Return rule, kind, expected and seen of wrong receptions."""
     expected, seen = _received_words(wanted), _received_words(names)
     if _others(step.outcome):
         return _rule_of_effect(step), "event", expected, "events of another kind"
@@ -181,7 +181,7 @@ def _of_receptions(
 
 
 def _rule_of_wrong(step: _Step, request: str) -> str:
-    """The rule of a request that cannot have been received in this step."""
+    """Return the rule of a request that cannot have been received in this step."""
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
@@ -199,7 +199,7 @@ def _rule_of_wrong(step: _Step, request: str) -> str:
 
 
 def _rule_of_too_early(step: _Step, first: Coming) -> str:
-    """The rule of memory that a channel has by mistake: there is none, or others waited before."""
+    """Return the rule of memory that a channel has too early: none is left, or others waited."""
     available = step.outcome.observed.get(Observable.AVAILABLE.value)
     if isinstance(available, int):
         out_bytes = step.model.configuration.limit_bytes - available
@@ -212,7 +212,7 @@ def _rule_of_too_early(step: _Step, first: Coming) -> str:
 
 
 def _is_impossible(step: _Step, channel: Channel) -> bool:
-    """Whether a channel has been announced a size that the server refuses."""
+    """Decide whether a channel has been announced a size that the server refuses."""
     first = channel.first
     if first is None or not first.is_announced:
         return False
@@ -225,7 +225,7 @@ def _there_is(step: _Step, size_bytes: int) -> bool:
 
 
 def _rule_of_missing(step: _Step, request: str) -> str:
-    """The rule of a request that ought to have been received in this step."""
+    """Return the rule of a request that ought to have been received in this step."""
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
@@ -259,7 +259,7 @@ def _rule_of_missing(step: _Step, request: str) -> str:
 
 
 def _rule_of_observable(step: _Step, observable: Observable, shown: Mapping[str, Value]) -> str:
-    """The rule of the first observable that is not as expected."""
+    """Return the rule of the first observable that is not as expected."""
     match observable:
         case Observable.OPEN:
             return _of_first_channel(step, observable, shown, _rule_of_closed, _rule_of_open)
@@ -286,11 +286,11 @@ class _Suspect:
 
     @property
     def channel(self) -> Channel:
-        """The channel before the step."""
+        """Return the channel before the step."""
         return self.step.channel(self.name)
 
     def is_seen(self, observable: Observable) -> bool:
-        """Whether an observable named it."""
+        """Decide whether an observable named the channel."""
         return self.name in self.step.seen(observable)
 
 
@@ -304,7 +304,7 @@ def _of_first_channel(
     missing: _OfChannel,
     extra: _OfChannel,
 ) -> str:
-    """The rule of the first channel that an observable names by mistake, or does not name."""
+    """Return the rule of the first channel that an observable names by mistake, or leaves out."""
     wanted, seen = frozenset(_names(shown[observable.value])), step.seen(observable)
     for name in sorted(wanted ^ seen):
         rule_of = missing if name in wanted else extra
@@ -318,7 +318,7 @@ def _names(value: Value) -> Iterator[str]:
 
 
 def _rule_of_closed(suspect: _Suspect) -> str:
-    """A connection was closed that ought to be open."""
+    """Return the rule by which a closed connection ought to be open."""
     step, channel = suspect.step, suspect.channel
     configuration = step.model.configuration
     if isinstance(step.operation, Connect):
@@ -344,7 +344,7 @@ def _has_bad_size(step: _Step) -> bool:
 
 
 def _rule_of_open(suspect: _Suspect) -> str:
-    """A connection is open that ought to be closed."""
+    """Return the rule by which an open connection ought to be closed."""
     step, channel = suspect.step, suspect.channel
     if isinstance(step.operation, Close):
         return "MUTING-CLOSE"
@@ -360,7 +360,7 @@ def _rule_of_open(suspect: _Suspect) -> str:
 
 
 def _rule_of_unordered(suspect: _Suspect) -> str:
-    """A channel is not ordered that ought to be."""
+    """Return the rule by which a channel ought to be ordered."""
     step = suspect.step
     if isinstance(step.operation, Throttle | Unthrottle):
         return "MUTING-THROTTLE"
@@ -369,7 +369,7 @@ def _rule_of_unordered(suspect: _Suspect) -> str:
 
 
 def _rule_of_ordered(suspect: _Suspect) -> str:
-    """A channel is ordered that ought not to be."""
+    """Return the rule by which a channel ought not to be ordered."""
     if suspect.channel.is_throttled:
         return "MUTING-THROTTLE"
     is_response = isinstance(suspect.step.operation, Respond)
@@ -379,7 +379,7 @@ def _rule_of_ordered(suspect: _Suspect) -> str:
 
 
 def _rule_of_read(suspect: _Suspect) -> str:
-    """A channel does not wait that ought to."""
+    """Return the rule by which a channel ought to wait."""
     step, first = suspect.step, suspect.channel.first
     if isinstance(step.operation, Respond):
         return "MUTING-TWO-REASONS"
@@ -392,7 +392,7 @@ def _rule_of_read(suspect: _Suspect) -> str:
 
 
 def _rule_of_waiting(suspect: _Suspect) -> str:
-    """A channel waits that ought not to."""
+    """Return the rule by which a channel ought not to wait."""
     step, channel = suspect.step, suspect.channel
     names = {channel_of(event.task) for event in step.outcome.events}
     has_memory = suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED)
@@ -416,7 +416,7 @@ def _rule_of_waiting(suspect: _Suspect) -> str:
 
 
 def _with_memory(step: _Step) -> Iterator[str]:
-    """The channels whose request was granted memory in the step, as they are seen."""
+    """Yield the channels whose request was seen to get memory in the step."""
     names = {channel_of(event.task) for event in step.outcome.events}
     for name in step.seen(Observable.HOLDING) | names:
         first = step.channel(name).first
@@ -425,7 +425,7 @@ def _with_memory(step: _Step) -> Iterator[str]:
 
 
 def _rule_of_unheld(suspect: _Suspect) -> str:
-    """A channel does not hold that ought to."""
+    """Return the rule by which a channel ought to hold."""
     if suspect.channel.receive is Receive.HOLDS:
         return "MUTING-GRANTED-FINISHES"
     if suspect.channel.is_buffered:
@@ -434,7 +434,7 @@ def _rule_of_unheld(suspect: _Suspect) -> str:
 
 
 def _rule_of_held(suspect: _Suspect) -> str:
-    """A channel holds that ought not to."""
+    """Return the rule by which a channel ought not to hold."""
     step, channel = suspect.step, suspect.channel
     first = channel.first
     if first is None or not first.is_announced:
@@ -451,7 +451,7 @@ def _rule_of_held(suspect: _Suspect) -> str:
 
 
 def _rule_of_unread(step: _Step, wanted: Value) -> str:
-    """Something of a body was read that ought to be in the socket, or is still there."""
+    """Return the rule of bytes of a body that are read too soon, or are still in the socket."""
     seen = step.outcome.observed.get(Observable.UNREAD.value)
     if not (isinstance(seen, int) and isinstance(wanted, int) and seen < wanted):
         return "MUTING-GRANTED-FINISHES"
@@ -463,7 +463,7 @@ def _rule_of_unread(step: _Step, wanted: Value) -> str:
 
 
 def _rule_of_available(step: _Step) -> str:
-    """The pool has more or less left than it ought to."""
+    """Return the rule by which the pool ought to have more or less left."""
     before, after = step.before, step.after
     if isinstance(step.operation, Release):
         is_open = before.channels[channel_of(step.operation.buffer)].is_open
@@ -500,7 +500,7 @@ def _rule_of_available(step: _Step) -> str:
 
 
 def _rule_of_end(step: _Step, channel: Channel) -> str:
-    """The rule of the memory of a channel that ends in this step; empty where it has none."""
+    """Return the rule of the memory of a channel that ends in this step; empty without one."""
     configuration = step.model.configuration
     if channel.waits:
         return "MUTING-END-WHILE-WAITING"

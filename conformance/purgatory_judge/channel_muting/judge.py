@@ -34,7 +34,7 @@ class ChannelMutingJudge:
 
     @property
     def state(self) -> ChannelMutingState:
-        """One of the states in which the subject may be."""
+        """Return one of the states in which the subject may be."""
         return self.states[0]
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:

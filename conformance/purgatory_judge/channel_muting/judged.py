@@ -15,7 +15,7 @@ from purgatory_spec.requirements import requirements_of_steps
 
 
 def _judge(asked: Asked[ChannelMutingConfiguration, ChannelMutingProfile]) -> Judge:
-    """The judge of one case; the lenient one follows the variants that are declared.
+    """Return the judge of one case; the lenient one follows the variants that are declared.
 
     Raises:
         ValueError: a state is given: no trace begins with one.
@@ -33,7 +33,7 @@ def _judge(asked: Asked[ChannelMutingConfiguration, ChannelMutingProfile]) -> Ju
 def _excusing(
     asked: Asked[ChannelMutingConfiguration, ChannelMutingProfile], *rules: str
 ) -> ChannelMutingJudge:
-    """The judge of a subject that deviates from these rules as it is declared to."""
+    """Return the judge of a subject that deviates from these rules as declared."""
     variants = frozenset(each.variant for each in asked.deviations if each.rule in rules)
     return ChannelMutingJudge(asked.configuration, asked.profile, variants)
 

@@ -44,7 +44,7 @@ class _Step:
     way: Expectation[MemoryPoolState]
 
     def evidence(self, among: tuple[str, ...] = EVIDENCE) -> tuple[str, ...]:
-        """The strongest of these rules that something before the step may have broken."""
+        """Return the strongest of these rules that something before the step may have broken."""
         return tuple(rule for rule in among if rule in self.history.done)[:1]
 
 
@@ -55,7 +55,7 @@ def blame(
     outcome: Outcome,
     expectations: tuple[Expectation[MemoryPoolState], ...],
 ) -> Divergence:
-    """The divergence of a step that no expectation allows."""
+    """Return the divergence of a step that no expectation allows."""
     nearest = nearest_to(outcome, expectations)
     way = nearest_to(outcome, history.model.expectations(before, operation))
     after = nearest.complete(())
@@ -83,7 +83,7 @@ def blame_state(
     after: MemoryPoolState,
     invariant: Invariant,
 ) -> Divergence:
-    """The divergence of a step that the profile allows and that breaks an invariant."""
+    """Return the divergence of a step that the profile allows and that breaks an invariant."""
     size = model.configuration.size_bytes
     seen = (
         f"{after.available_bytes} bytes available and {after.outstanding_bytes} outstanding "
@@ -97,7 +97,7 @@ def blame_state(
 def _first_difference(
     step: _Step, wanted: Mapping[str, Value]
 ) -> tuple[tuple[str, ...], str, str, str]:
-    """Rules, kind, expected and seen of the first part that differs."""
+    """Return rules, kind, expected and seen of the first part that differs."""
     outcome, nearest = step.outcome, step.nearest
     if outcome.rejected is not nearest.rejected:
         return _rules_of_rejection(step), "rejection", *rejection_words(nearest.rejected, outcome)
@@ -111,7 +111,7 @@ def _first_difference(
 
 
 def _rules_of_rejection(step: _Step) -> tuple[str, ...]:
-    """The rules of an operation that is rejected, or not: its own, and those of its result."""
+    """Return the rules of a wrong rejection or acceptance: the operation's, and its result's."""
     rules = step.way.rules
     if "POOL-RELEASE" in step.way.rules_of("effect"):
         return step.evidence(OTHER_RELEASES) or ("POOL-RELEASE",)
@@ -120,7 +120,7 @@ def _rules_of_rejection(step: _Step) -> tuple[str, ...]:
 
 
 def _rules_of_result(step: _Step) -> tuple[str, ...]:
-    """The rules of a request that is granted, or refused, against the rules."""
+    """Return the rules of a request that is granted, or refused, against the rules."""
     configuration, rules = step.history.model.configuration, step.way.rules_of("result")
     if configuration.unbounded or "POOL-ZERO-REQUEST" in rules:
         return rules
@@ -134,7 +134,7 @@ def _rules_of_result(step: _Step) -> tuple[str, ...]:
 
 
 def _rules_of_observable(step: _Step, name: str) -> tuple[str, ...]:
-    """The rule of the first observable that is not as expected.
+    """Return the rule of the first observable that is not as expected.
 
     What is available shows the effect of a step; where it is not shown, what is used does. The
     number of dry spells at the end of one also tells whether that one has begun as it must.

@@ -1,4 +1,4 @@
-"""What has happened to a memory pool: which rules a step puts to the test, and what is evidence.
+"""The history of a memory pool: the rules a step puts to the test, and their evidence.
 
 Where the subject shows what is available, every fault of the accounting is seen in the step that
 made it. Where it does not, the fault is seen later, in a request that is granted or refused by
@@ -55,12 +55,12 @@ class MemoryPoolHistory:
     """Whether the refusal that began the dry spell was made with something available."""
 
     def shows(self, *observables: Observable) -> bool:
-        """Whether the subject shows at least one of some observables."""
+        """Decide whether the subject shows at least one of some observables."""
         return not self.model.profile.observables.isdisjoint(observables)
 
     @property
     def shows_account(self) -> bool:
-        """Whether the subject shows what is available, in one way or another."""
+        """Decide whether the subject shows what is available, in one way or another."""
         return self.shows(Observable.AVAILABLE, Observable.USED)
 
     def note(
@@ -103,7 +103,7 @@ class MemoryPoolHistory:
     def _is_close(
         self, before: MemoryPoolState, after: MemoryPoolState, way: Expectation[MemoryPoolState]
     ) -> bool:
-        """Whether a request is refused, or would have been with a largest buffer less."""
+        """Decide whether a request is refused, or would have been with a largest buffer less."""
         configuration = self.model.configuration
         left = after.available_bytes if configuration.strict else before.available_bytes - 1
         return way.result is False or (way.result is True and left < configuration.max_single_bytes)
@@ -115,7 +115,7 @@ class MemoryPoolHistory:
         after: MemoryPoolState,
         might_end: bool,
     ) -> Iterator[Observable]:
-        """The observables that would show a breach: they are not those of a fresh pool."""
+        """Yield the observables that would show a breach: they are not those of a fresh pool."""
         if way.result is True:
             yield Observable.BUFFER
         if before.held or after.held:
@@ -131,7 +131,7 @@ class MemoryPoolHistory:
 
 
 def _is_about_nothing(before: MemoryPoolState, operation: Operation) -> bool:
-    """Whether an empty buffer is asked for or given back, which tells nothing of the account."""
+    """Decide whether an empty buffer is asked for or released, which shows no account."""
     if isinstance(operation, Allocate):
         return operation.size_bytes == 0
     return isinstance(operation, Release) and before.held.get(operation.buffer) == 0

@@ -58,7 +58,7 @@ class MemoryPoolJudge:
 
     @property
     def state(self) -> MemoryPoolState:
-        """One of the states in which the subject may be."""
+        """Return one of the states in which the subject may be."""
         if len(self.states) == 1:
             return self.states[0]
         return min(self.states, key=_order)
@@ -93,7 +93,7 @@ class MemoryPoolJudge:
         return Judgement(visited=visited)
 
     def _recall(self, buffer: str) -> None:
-        """A buffer that is not outstanding was given back before."""
+        """Note that a buffer that is not outstanding was given back before."""
         self.states = tuple(
             state
             if buffer in state.held
@@ -107,18 +107,18 @@ class MemoryPoolJudge:
         outcome: Outcome,
         expected: tuple[Expectation[MemoryPoolState], ...],
     ) -> Divergence:
-        """The divergence of an outcome in the present state, were these expectations all."""
+        """Return the divergence of an outcome in the present state, were these expectations all."""
         return blame(self._history, self.state, operation, outcome, expected)
 
 
 def broken_where_shown(model: MemoryPoolModel, state: MemoryPoolState) -> list[Invariant]:
-    """The broken invariants; what is available is compared only where it is shown."""
+    """Return the broken invariants; what is available is compared only where it is shown."""
     shown = MemoryPoolObservable.AVAILABLE in model.profile.observables
     broken = broken_invariants(model, state)
     return [each for each in broken if shown or each.rule != "POOL-CONSERVATION"]
 
 
 def _order(state: MemoryPoolState) -> tuple[int, int, int, int]:
-    """Which of several possible states is taken for the state: always the same one."""
+    """Return a sort key, by which one of several possible states is always the same."""
     began_ms = -1 if state.spell_began_ms is None else state.spell_began_ms
     return state.available_bytes, state.depleted_spells, state.depleted_ms, began_ms

@@ -29,7 +29,7 @@ _WITHOUT_BOUND = frozenset(
 
 
 def _judge(asked: Asked[MemoryPoolConfiguration, MemoryPoolProfile]) -> Judge:
-    """The judge of one case; the lenient one follows the variants that are declared."""
+    """Return the judge of one case; the lenient one follows the variants that are declared."""
     begun = None if asked.state is None else narrowed(asked.state, MemoryPoolState)
 
     def following(*variants: str) -> MemoryPoolJudge:
@@ -49,7 +49,7 @@ def _judge(asked: Asked[MemoryPoolConfiguration, MemoryPoolProfile]) -> Judge:
 
 
 def _rules(profile: MemoryPoolProfile) -> Iterator[Requirement]:
-    """The rules; those of bounded pools only if the profile offers bounded pools."""
+    """Yield the rules; those of bounded pools only if the profile offers bounded pools."""
     bounded = bool(_BOUNDED & profile.features)
     for rule in requirements(Component.MEMORY_POOL):
         if bounded or rule.id in _WITHOUT_BOUND:

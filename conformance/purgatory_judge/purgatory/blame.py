@@ -32,7 +32,7 @@ def blame(
     outcome: Outcome,
     expectations: tuple[Expectation[State], ...],
 ) -> Divergence:
-    """The divergence of a step that no expectation allows."""
+    """Return the divergence of a step that no expectation allows."""
     nearest = nearest_to(outcome, expectations)
     events, after = followed(nearest, outcome)
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
@@ -77,14 +77,14 @@ _AT_ITS_TIME = dict.fromkeys(
 
 
 def _is_watch_from_outside(rule: str, operation: Operation) -> bool:
-    """Whether a completed operation was watched by a step, and not by its own callback."""
+    """Decide whether a step, and not its own callback, watched a completed operation."""
     return rule == "PURGATORY-WATCH-COMPLETED" and isinstance(operation, Watch)
 
 
 def _first_difference(
     history: PurgatoryHistory, step: PurgatoryStep, nearest: Expectation[State]
 ) -> tuple[str, str, str, str]:
-    """Rule, kind, expected and seen of the first part that differs."""
+    """Return rule, kind, expected and seen of the first part that differs."""
     outcome = step.outcome
     if outcome.rejected is not nearest.rejected:
         rule = rule_of_rejection(history, step, nearest.rejected)

@@ -1,4 +1,4 @@
-"""What was to be expected of an inline executor, where no order of its runs explains what was seen.
+"""Expectations of an inline executor where no order of its runs explains the outcome.
 
 The model follows only the orders that begin as the observed events do. Where there is none, a rule
 is broken, and to say which one some order is needed: here the step is told as a stepped executor
@@ -22,7 +22,7 @@ _MOST_RUNS = 1000
 def composed_expectations(
     model: Model, before: State, operation: Operation, seen: tuple[Event, ...]
 ) -> Iterator[Expectation[State]]:
-    """The ways in which a step may go, each with one order of its runs."""
+    """Yield the ways in which a step may go, each with one order of its runs."""
     profile = msgspec.structs.replace(model.profile, executor=Executor.STEPPED)
     stepped = replace(model, profile=profile)
     for expectation in stepped.expectations(before, operation):

@@ -43,7 +43,7 @@ _RULES_OF_KEYS: Mapping[object, tuple[str, str]] = {
 
 
 def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Value) -> str:
-    """The rule that a result breaks."""
+    """Return the rule that a result breaks."""
     operation = step.operation
     if isinstance(operation, Watch | Force):
         name = operation.operation
@@ -67,7 +67,7 @@ def rule_of_counts(
     wanted: Mapping[str, Value],
     differing: Sequence[str],
 ) -> tuple[str, str]:
-    """The rule that observables break, and the observable that shows the breach best."""
+    """Return the rule that observables break, and the observable that shows the breach best."""
     rule = _rule_of_one_count(step, wanted, differing)
     if rule is not None:
         return rule, differing[0]
@@ -79,7 +79,7 @@ def rule_of_counts(
 def _rule_of_one_count(
     step: PurgatoryStep, wanted: Mapping[str, Value], differing: Sequence[str]
 ) -> str | None:
-    """The rule about a count, where that count alone is wrong."""
+    """Return the rule about a count, where that count alone is wrong."""
     seen = step.outcome.observed
     if any(name not in seen for name in differing):
         return None
@@ -104,7 +104,7 @@ def _rule_of_one_count(
 
 
 def _is_about_watch_or_purge(step: PurgatoryStep) -> bool:
-    """Whether the estimate tells what was counted that must not be, or a purge that was made."""
+    """Decide whether the estimate shows a watch that must not count, or an early purge."""
     if step.model.profile.accounting is not Accounting.PROPOSAL:
         return False
     if isinstance(step.operation, Watch):
@@ -155,7 +155,7 @@ def _rule_by_operation(
 
 
 def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
-    """Whether the step, right in all else, drops as another choice has it, and not as declared.
+    """Decide whether the step is right but for drops that another choice allows.
 
     Whoever completed what is dropped does not matter then, a callback or a later entry.
     """
@@ -175,7 +175,7 @@ def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
 
 
 def _rule_of_actions(step: PurgatoryStep) -> str | None:
-    """The rule about what a callback did in this step; cancelling leaves no event to see."""
+    """Return the rule about what a callback did in this step; cancelling leaves no event to see."""
     rules: list[str] = []
     for act in step.acts():
         watches = act.call.operation if isinstance(act.call, WatchInside) else None
@@ -275,7 +275,7 @@ def _rule_after_advance(history: PurgatoryHistory, step: PurgatoryStep, names: s
 
 
 def _rule_of_missing_purge(step: PurgatoryStep) -> str:
-    """The rule by which a purge had to be made that was not."""
+    """Return the rule by which the purge had to be made that is missing."""
     seen, interval = step.outcome.observed, step.model.interval(step.after.live_entries)
     entries, operations = (
         _number(seen.get(name)) for name in ("stale_entries", "stale_operations")

@@ -42,7 +42,7 @@ _RULES_AFTER_SHUTDOWN: Mapping[object, str] = {
 def rule_of_rejection(
     history: PurgatoryHistory, step: PurgatoryStep, expected: Reason | None
 ) -> str:
-    """The rule that a rejection breaks, or the lack of one."""
+    """Return the rule that a rejection breaks, or the lack of one."""
     before = step.before
     operation = step.operation
     if isinstance(operation, Watch):
@@ -96,26 +96,26 @@ def _rule_of_check_rejection(step: PurgatoryStep, key: str, expected: Reason | N
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """How the events differ: the first that are missing, and the first that nobody expected."""
+    """The difference of events: the first missing one, and the first unexpected one."""
 
     missing: Event | None
     extra: Event | None
 
     @property
     def event(self) -> Event | None:
-        """The one to ask about."""
+        """Return the one to ask about."""
         return self.missing or self.extra
 
     @property
     def kind(self) -> str:
-        """A plain word for the sort of mismatch."""
+        """Return a plain word for the sort of mismatch."""
         if self.missing is not None:
             return "missing" if self.extra is None else "instead"
         return "order" if self.extra is None else self.extra.kind.value
 
 
 def rule_of_events(history: PurgatoryHistory, step: PurgatoryStep) -> tuple[str, str]:
-    """Rule and kind for events that are not the expected ones."""
+    """Return rule and kind for events that are not the expected ones."""
     wanted, seen = Counter(step.events), Counter(step.outcome.events)
     missing = next((event for event in step.events if wanted[event] > seen[event]), None)
     extra = next((event for event in step.outcome.events if seen[event] > wanted[event]), None)
@@ -129,7 +129,7 @@ def rule_of_events(history: PurgatoryHistory, step: PurgatoryStep) -> tuple[str,
 def _rule_of_count_of_completions(
     history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference
 ) -> str | None:
-    """The rules about callbacks that any step may break."""
+    """Return the rules about callbacks that any step may break."""
     extra = difference.extra
     if difference.event is None:
         return "PURGATORY-CALLBACK-ORDER" if _expires_first(step.outcome.events) else None
@@ -152,7 +152,7 @@ def _rule_of_count_of_completions(
 
 
 def _expires_first(events: tuple[Event, ...]) -> bool:
-    """Whether on_expiration of an operation is called before its on_complete."""
+    """Decide whether on_expiration of an operation is called before its on_complete."""
     return any(
         event.kind is TIMED_OUT and Event(COMPLETED, event.task) in events[place:]
         for place, event in enumerate(events)
@@ -160,7 +160,7 @@ def _expires_first(events: tuple[Event, ...]) -> bool:
 
 
 def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
-    """The rule about actions of callbacks, if the difference concerns such an action."""
+    """Return the rule about actions of callbacks, if the difference concerns such an action."""
     event = difference.event
     if event is None:
         return None
@@ -237,7 +237,7 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
 
 
 def _is_about_expiry(step: PurgatoryStep, difference: _Difference) -> bool:
-    """Whether what differs is a time-out: handed over, or run at once by an inline executor."""
+    """Decide whether a time-out differs: handed over, or run at once by an inline executor."""
     if any(event and event.kind is EXPIRED for event in (difference.missing, difference.extra)):
         return True
     missing = difference.missing
@@ -272,7 +272,7 @@ def _rule_of_check(
 def _rule_of_missed(
     history: PurgatoryHistory, step: PurgatoryStep, key: str, missing: Event
 ) -> str:
-    """The rule that a try is missing by, or a completion, in a check."""
+    """Return the rule that a try is missing by, or a completion, in a check."""
     name = missing.task
     marks = history.marks.get(name, ())
     entries = step.before.lists.get(key, ())
@@ -325,7 +325,7 @@ def _rule_of_run(history: PurgatoryHistory, step: PurgatoryStep, difference: _Di
 
 
 def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: str) -> str:
-    """The rule by which an operation must not expire in an advance."""
+    """Return the rule by which an operation must not expire in an advance."""
     if step.before.closed:
         return "PURGATORY-SHUTDOWN-DROPS"
     if not step.model.configuration.time_outs:
@@ -352,7 +352,7 @@ def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: 
 
 
 def _rule_of_missing_expiry(history: PurgatoryHistory, name: str) -> str:
-    """The rule by which an operation must expire in an advance."""
+    """Return the rule by which an operation must expire in an advance."""
     if name in history.refused:  # a watch that had to change nothing has moved the time-out
         return history.refused[name]
     marks = history.marks.get(name, set())

@@ -1,4 +1,4 @@
-"""What has happened to each delayed operation: the facts that tell which rules a step tests.
+"""The history of each delayed operation: facts that tell which rules a step tests.
 
 The model's state is all that decides whether a step is right. Which rule it is right or wrong by
 depends on how the state came about: a time-out that is missing was moved when its operation was
@@ -100,15 +100,15 @@ class PurgatoryHistory:
         self.thrown_in_check.intersection_update(after.lists)
 
     def has_forgotten(self, step: PurgatoryStep, name: str) -> bool:
-        """Whether an operation is unknown before a step, and so may have been finished before."""
+        """Decide whether an operation is unknown before a step, and so may be a forgotten one."""
         return self.forgetful and name not in step.before.operations
 
     def _is_seen(self, step: PurgatoryStep, ended: Ended) -> bool:
-        """Whether the expiry of an ended time-out would be visible."""
+        """Decide whether the expiry of an ended time-out would be visible."""
         return ended.rule != "PURGATORY-TIMER-LEFT" or step.is_stepped
 
     def _expiries(self, step: PurgatoryStep) -> Iterator[str]:
-        """Rules that show when a time-out comes, or does not come any more."""
+        """Yield rules that show when a time-out comes, or does not come any more."""
         kind = EventKind.EXPIRED if step.is_stepped else EventKind.TIMED_OUT
         for name in step.of_kind(kind):
             yield "PURGATORY-TIME-OUT"
@@ -127,7 +127,7 @@ class PurgatoryHistory:
             self.ended = [ended for ended in self.ended if ended.due_tick > now_ms]
 
     def _later(self, step: PurgatoryStep) -> Iterator[str]:
-        """Rules that show only when a list is used again."""
+        """Yield rules that show only when a list is used again."""
         if isinstance(step.operation, Check | CancelForKey):
             yield from self.unseen.pop(step.operation.key, ())
         if isinstance(step.operation, Check):
@@ -193,7 +193,7 @@ class PurgatoryHistory:
             self.purged = True
 
     def _callbacks(self, step: PurgatoryStep) -> None:
-        """What completed an operation, and where an exception was thrown."""
+        """Note the rules that completed operations, and the places where exceptions were thrown."""
         for name in step.of_kind(EventKind.COMPLETED):
             self.completed_by.setdefault(name, self._completing_rule(step, name))
         for call in (act.call for act in step.acts()):
@@ -206,7 +206,7 @@ class PurgatoryHistory:
             self.thrown_in_executor = True
 
     def _completing_rule(self, step: PurgatoryStep, name: str) -> str:
-        """The rule to blame where an operation is treated as though it was not completed."""
+        """Return the rule to blame where an operation is treated as though it was not completed."""
         if name in step.throwing_callbacks():
             return "PURGATORY-CALLBACK-THROWS"
         operation = step.operation

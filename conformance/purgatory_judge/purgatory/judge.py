@@ -77,7 +77,7 @@ class PurgatoryJudge:
 
     @property
     def state(self) -> State:
-        """One of the states in which the subject may be."""
+        """Return one of the states in which the subject may be."""
         if len(self.states) == 1:
             return self.states[0]
         return min(self.states, key=_rank)  # always the same one, whatever strings hash to
@@ -121,7 +121,7 @@ class PurgatoryJudge:
         return judgement
 
     def _recall(self, name: str, outcome: Outcome) -> None:
-        """An unknown operation that could not be forced is one that was completed before."""
+        """Note that an unknown operation that could not be forced was completed before."""
         unknown = all(name not in state.operations for state in self.states)
         if unknown and outcome.result is False and outcome.rejected is None:
             self.states = with_finished_operation(self.states, name)
@@ -129,7 +129,7 @@ class PurgatoryJudge:
     def blamed(
         self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
     ) -> Divergence:
-        """The divergence of an outcome in the present state, were these expectations all."""
+        """Return the divergence of an outcome in the present state, were these expectations all."""
         return blame(self._history, self.state, operation, outcome, expected)
 
     @property
@@ -141,7 +141,7 @@ class PurgatoryJudge:
     def _broken_bounds(
         self, before: State, operation: Operation, outcome: Outcome
     ) -> Iterator[Divergence]:
-        """How an advance leaves too much behind, if it does.
+        """Yield the bounds that an advance breaks by leaving too much behind.
 
         Rules: PURGATORY-STALE-OPERATIONS, PURGATORY-STALE-ENTRIES.
         """
@@ -180,7 +180,7 @@ def _model(
 
 
 def _rank(state: State) -> tuple[object, ...]:
-    """A key by which states are in one order in every process."""
+    """Return a key by which states are in one order in every process."""
     store = state.timer.store
     buckets = sorted(store.buckets) if isinstance(store, TimingWheel) else []
     operations = sorted(

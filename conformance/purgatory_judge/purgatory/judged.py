@@ -33,7 +33,7 @@ _SHOWN_BY_ENTRIES = frozenset(
 
 
 def _judge(asked: Asked[PurgatoryConfiguration, PurgatoryProfile]) -> Judge:
-    """The judge of one case; the lenient one follows the variants that are declared."""
+    """Return the judge of one case; the lenient one follows the variants that are declared."""
     if not asked.deviations:
         return CaseJudge(_excusing(asked), forgetful=asked.forgetful)
     excusing = partial(_excusing, asked)
@@ -45,7 +45,7 @@ def _judge(asked: Asked[PurgatoryConfiguration, PurgatoryProfile]) -> Judge:
 def _excusing(
     asked: Asked[PurgatoryConfiguration, PurgatoryProfile], *rules: str
 ) -> PurgatoryJudge:
-    """The judge of a subject that deviates from these rules as it is declared to."""
+    """Return the judge of a subject that deviates from these rules as declared."""
     return PurgatoryJudge(
         asked.configuration,
         asked.profile,
@@ -57,12 +57,12 @@ def _excusing(
 
 
 def _rules(profile: PurgatoryProfile) -> Iterator[Requirement]:
-    """The rules whose breach the subject would show."""
+    """Yield the rules whose breach the subject would show."""
     return (rule for rule in requirements(Component.PURGATORY) if _is_shown(rule.id, profile))
 
 
 def _is_shown(rule: str, profile: PurgatoryProfile) -> bool:
-    """Whether a subject of this profile would show that it breaks a rule."""
+    """Decide whether a subject of this profile would show that it breaks a rule."""
     if rule in _SHOWN_BY_ENTRIES and not _ENTRIES & profile.observables:
         return False
     if profile.executor is Executor.STEPPED:

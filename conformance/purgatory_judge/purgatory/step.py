@@ -45,7 +45,7 @@ class Act:
 
     @property
     def once_completed(self) -> bool:
-        """Whether the owner itself makes it, and is completed by then."""
+        """Decide whether the completed owner itself makes the call."""
         return self.rule == _RULE_OF_CALL[type(self.call)]
 
 
@@ -74,12 +74,12 @@ class PurgatoryStep:
 
     @property
     def is_stepped(self) -> bool:
-        """Whether running an expired operation is a step of its own."""
+        """Decide whether running an expired operation is a step of its own."""
         return self.model.profile.executor is Executor.STEPPED
 
     @property
     def shows_entries(self) -> bool:
-        """Whether a change of the lists would be seen at once."""
+        """Decide whether a change of the lists would be seen at once."""
         shown = self.model.profile.observables
         return PurgatoryObservable.ENTRIES in shown or (
             PurgatoryObservable.KEYS in shown and bool(_STALE & shown)
@@ -87,7 +87,7 @@ class PurgatoryStep:
 
     @property
     def shows_stale(self) -> bool:
-        """Whether entries of completed operations would be seen at once."""
+        """Decide whether entries of completed operations would be seen at once."""
         shown = self.model.profile.observables
         exact = self.model.profile.accounting is Accounting.EXACT
         estimated = exact and PurgatoryObservable.ESTIMATE in shown
@@ -95,11 +95,11 @@ class PurgatoryStep:
 
     @property
     def shows_timer(self) -> bool:
-        """Whether a change of the timer would be seen at once."""
+        """Decide whether a change of the timer would be seen at once."""
         return bool(_TIMER & self.model.profile.observables) and not self.before.closed
 
     def tries(self, name: str) -> int:
-        """How often an operation was tried before it was completed, if it was."""
+        """Return the number of tries of an operation before its completion, if it was completed."""
         count = 0
         for event in self.events:
             if event.task == name and event.kind is EventKind.COMPLETED:
@@ -108,24 +108,24 @@ class PurgatoryStep:
         return count
 
     def is_at_first_try(self, name: str) -> bool:
-        """Whether a watch has come no further than a try before it enters the lists."""
+        """Decide whether a watch has come no further than a try before it enters the lists."""
         before = self.model.profile.first_try is FirstTry.BEFORE_WATCHING
         return before and self.tries(name) == 1
 
     def of_kind(self, kind: EventKind) -> list[str]:
-        """The operations of the events of one kind, in their order."""
+        """Return the operations of the events of one kind, in their order."""
         return [event.task for event in self.events if event.kind is kind]
 
     def was_completed(self, name: str) -> bool:
-        """Whether an operation was completed before the step."""
+        """Decide whether an operation was completed before the step."""
         return name in self.before.operations and self.before.operations[name].completed
 
     def is_completed(self, name: str) -> bool:
-        """Whether an operation is completed after the step."""
+        """Decide whether an operation is completed after the step."""
         return name in self.after.operations and self.after.operations[name].completed
 
     def is_lost_expiry(self, name: str) -> bool:
-        """Whether an inline executor finds an operation completed when it is to expire it."""
+        """Decide whether an inline executor finds an operation completed as it expires."""
         if self.is_stepped or not isinstance(self.operation, Advance):
             return False
         due_tick = self.before.timer.store.due_ticks.get(name)
@@ -134,7 +134,7 @@ class PurgatoryStep:
         return due and EventKind.COMPLETED in events and EventKind.TIMED_OUT not in events
 
     def is_completable(self, name: str) -> bool:
-        """Whether the next try of an operation completes it, as far as its script says."""
+        """Decide whether the next try of an operation completes it, as far as its script says."""
         if name not in self.before.operations:
             return False
         operation = self.before.operations[name]
@@ -143,7 +143,7 @@ class PurgatoryStep:
         return operation.satisfied or answer is Answer.COMPLETE
 
     def is_woken(self, name: str) -> bool:
-        """Whether an operation is completed by a try that is made because of another one."""
+        """Decide whether an operation is completed by a try that is made because of another one."""
         ordinary = 0
         if isinstance(self.operation, Watch) and self.operation.operation == name:
             before = self.model.profile.first_try is FirstTry.BEFORE_WATCHING
@@ -153,13 +153,13 @@ class PurgatoryStep:
         return name in self.of_kind(EventKind.COMPLETED) and self.tries(name) > ordinary
 
     def is_rewatch(self, operation: Watch) -> bool:
-        """Whether an operation that waits is watched again."""
+        """Decide whether an operation that waits is watched again."""
         name = operation.operation
         known = name in self.before.distinct or name in self.before.timer.store.due_ticks
         return known and not self.was_completed(name)
 
     def acts(self) -> Iterator[Act]:
-        """The calls that are made inside callbacks in this step."""
+        """Yield the calls that are made inside callbacks in this step."""
         for event, actions in self._callbacks():
             for action in actions:
                 if isinstance(action, Throw):
@@ -172,7 +172,7 @@ class PurgatoryStep:
                     yield Act(event.task, action, rule)
 
     def _callbacks(self) -> Iterator[tuple[Event, tuple[CallbackAction, ...]]]:
-        """The callbacks of this step, each as its event and the actions of its script."""
+        """Yield the callbacks of this step, each as its event and the actions of its script."""
         tries: dict[str, int] = {}
         for event in self.events:
             operation = self.after.operations.get(event.task)
@@ -190,12 +190,12 @@ class PurgatoryStep:
                         yield event, actions
 
     def tries_before(self, name: str) -> int:
-        """How many answers of an operation's script were given before this step."""
+        """Return the number of answers of an operation's script given before this step."""
         known = self.before.operations.get(name)
         return 0 if known is None else known.tries
 
     def throwing_callbacks(self) -> set[str]:
-        """The operations a callback of which throws in this step."""
+        """Return the operations a callback of which throws in this step."""
         return {
             event.task
             for event, actions in self._callbacks()

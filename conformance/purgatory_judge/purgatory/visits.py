@@ -30,7 +30,7 @@ from purgatory_spec.reasons import Reason
 
 
 def visits(step: PurgatoryStep) -> Iterator[str]:
-    """The rules that a step puts to the test by itself."""
+    """Yield the rules that a step puts to the test by itself."""
     yield from _by_operation(step.operation, step)
     yield from _callbacks(step)
     yield from _actions(step)
@@ -199,7 +199,7 @@ def _actions(step: PurgatoryStep) -> Iterator[str]:
 
 
 def _shows(step: PurgatoryStep, act: Act) -> bool:
-    """Whether a call inside a callback that does nothing would be seen in this step."""
+    """Decide whether a call inside a callback that does nothing would be seen in this step."""
     owner = act.owner
     refused = any(event.kind is EventKind.REJECTED and event.task == owner for event in step.events)
     match act.call:

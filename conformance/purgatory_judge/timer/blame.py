@@ -55,7 +55,7 @@ def blame(
     outcome: Outcome,
     expectations: tuple[Expectation[State], ...],
 ) -> Divergence:
-    """The divergence of a step that no expectation allows."""
+    """Return the divergence of a step that no expectation allows."""
     nearest = max(expectations, key=lambda e: _likeness(e, outcome))
     events = tuple(
         event for group in nearest.groups for event in sorted(group, key=lambda e: e.task)
@@ -84,7 +84,7 @@ def _likeness(expectation: Expectation[State], outcome: Outcome) -> tuple[bool, 
 
 
 def _first_difference(step: DivergentStep) -> tuple[str, str, str, str]:
-    """Rule, kind, expected and seen of the first part that differs."""
+    """Return rule, kind, expected and seen of the first part that differs."""
     outcome, nearest = step.outcome, step.nearest
     if outcome.rejected is not nearest.rejected:
         return _rule_of_rejection(step), "rejection", *rejection_words(nearest.rejected, outcome)
@@ -99,7 +99,7 @@ def _first_difference(step: DivergentStep) -> tuple[str, str, str, str]:
 
 
 def _edge_of_arithmetic(step: DivergentStep) -> str | None:
-    """The two rules about extreme numbers take the blame from every other one."""
+    """Return the rule about extreme numbers, which takes the blame from every other one."""
     armings = step.history.armings
     events = (*step.events, *step.outcome.events)
     delays = [armings[event.task].delay_ms for event in events if event.task in armings]
@@ -111,7 +111,7 @@ def _edge_of_arithmetic(step: DivergentStep) -> str | None:
 
 
 def _other_rounding(step: DivergentStep) -> str | None:
-    """The rule of rounding, where another rounding explains the whole step."""
+    """Return the rule of rounding, where another rounding explains the whole step."""
     if step.history.used_places and isinstance(step.operation, Add) and step.events:
         return None  # the own clock has moved: that a task did not expire at once is due to it
     model = step.history.model
@@ -154,7 +154,7 @@ def _rule_of_sign(delay_ms: int) -> str | None:
 
 
 def _rule_of_events(step: DivergentStep) -> tuple[str, str]:
-    """Rule and kind for events that are not the expected ones."""
+    """Return rule and kind for events that are not the expected ones."""
     wanted, seen = Counter(step.events), Counter(step.outcome.events)
     extra = list((seen - wanted).elements())
     missing = list((wanted - seen).elements())
@@ -173,7 +173,7 @@ def _rule_of_events(step: DivergentStep) -> tuple[str, str]:
 
 
 def _rule_of_unrun(step: DivergentStep, task: str) -> str:
-    """The rule that a run is missing by, or another task's run in its place."""
+    """Return the rule that a run is missing by, or another task's run in its place."""
     owed = step.history.runs_owed.get(task)
     if owed and step.is_stepped:
         return min(owed)
@@ -229,7 +229,7 @@ def _rule_of_early(step: DivergentStep, task: str, expiry_ms: int) -> str:
 
 
 def _rule_of_missing(step: DivergentStep, event: Event) -> str:
-    """The rule that an expiry is missing by, or the rejection of an action."""
+    """Return the rule that an expiry is missing by, or the rejection of an action."""
     history, operation = step.history, step.operation
     if event.kind is EventKind.REJECTED:
         return "TIMER-SHUTDOWN-CLOSED" if event.reason is Reason.CLOSED else "TIMER-ADD-INSIDE"

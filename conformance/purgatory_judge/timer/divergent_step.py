@@ -37,24 +37,24 @@ class DivergentStep:
 
     @property
     def now_ms(self) -> int:
-        """The clock's reading during the step."""
+        """Return the clock's reading during the step."""
         return self.after.now_ms
 
     @property
     def is_stepped(self) -> bool:
-        """Whether running a task is a step of its own."""
+        """Decide whether running a task is a step of its own."""
         return self.history.model.profile.executor is Executor.STEPPED
 
     @property
     def has_thrown(self) -> bool:
-        """Whether a task has thrown, or may have in this step."""
+        """Decide whether a task has thrown, or may have in this step."""
         running = () if self.is_stepped else (event.task for event in self.events)
         scripts = (self.before.scripts.get(task, ()) for task in running)
         return self.history.thrown or any(Throw() in script for script in scripts)
 
     @property
     def script_rule(self) -> str | None:
-        """The rule about what the running task does, if its script does anything."""
+        """Return the rule about what the running task does, if its script does anything."""
         if not isinstance(self.operation, RunOne) or not self.before.queue:
             return None
         script = self.before.scripts.get(self.before.queue[0], ())
@@ -65,7 +65,7 @@ class DivergentStep:
 
     @property
     def added_inside(self) -> set[str]:
-        """The tasks that the running task adds."""
+        """Return the tasks that the running task adds."""
         running = self.before.queue[:1] if isinstance(self.operation, RunOne) else ()
         scripts = (self.before.scripts.get(task, ()) for task in running)
         return {
@@ -73,7 +73,7 @@ class DivergentStep:
         }
 
     def rule_of_readd(self, task: str) -> str | None:
-        """The rule about adding a task again, where it was added before."""
+        """Return the rule about adding a task again, where it was added before."""
         history = self.history
         if task in history.armings:
             return "TIMER-READD-PENDING"
@@ -82,7 +82,7 @@ class DivergentStep:
         return "TIMER-READD-FIRED" if task in history.expired else None
 
     def rule_of_cancel(self, task: str) -> str:
-        """The rule about cancelling a task in the state in which it was."""
+        """Return the rule about cancelling a task in the state in which it was."""
         history = self.history
         if task in history.armings:
             return "TIMER-CANCEL"

@@ -1,4 +1,4 @@
-"""What has happened to each task: the facts that tell which rules a step puts to the test.
+"""The history of each task: facts that tell which rules a step puts to the test.
 
 The model's state is all that decides whether a step is right. Which rule it is right or wrong by
 depends on how the state came about: a task that is missing was late, or was lost on its way down,
@@ -77,7 +77,7 @@ class History:
     """Whether the bucket that was popped last had no task left."""
 
     def begin_with(self, state: State) -> None:
-        """Nothing is known of the tasks that are pending but when they are due."""
+        """Begin with pending tasks of which only the due ticks are known."""
         for task, due_tick in state.store.due_ticks.items():
             self.armings[task] = Arming(due_tick, due_tick, due_tick - state.now_ms, set())
 
@@ -105,7 +105,7 @@ class History:
         return visited
 
     def is_reused(self, wheel: TimingWheel, bucket: Bucket, now_ms: int) -> bool:
-        """Whether a bucket's place was used before, or by one that is popped before it by now."""
+        """Decide whether a bucket's place was used before, or by a bucket popped before it."""
         coming_down = {(due, 1) for due in wheel.due_ticks.values() if due % wheel.tick_of(2)}
         others = {*wheel.buckets, *coming_down}
         popped = {place_of(wheel, b) for b in others if b < bucket and b[0] <= now_ms}
@@ -192,12 +192,12 @@ class History:
             self.ended.append(Ended(task, arming.due_tick, rules))
 
     def _handed_over(self, outcome: Outcome) -> list[int]:
-        """The due ticks of the tasks that an advance hands over."""
+        """Return the due ticks of the tasks that an advance hands over."""
         expired = (event.task for event in outcome.events if event.kind is EventKind.EXPIRED)
         return [self.armings[task].due_tick for task in expired if task in self.armings]
 
     def _due(self, now_ms: int) -> list[int]:
-        """The due ticks that have come by now."""
+        """Return the due ticks that have come by now."""
         return [a.due_tick for a in self.armings.values() if a.due_tick <= now_ms]
 
     def _advance(self, before: State, after: State, due: list[int], visited: set[str]) -> None:
@@ -328,7 +328,7 @@ class History:
 def _perhaps_moved(
     before: State, operation: Operation, gone: list[Bucket], wheel: TimingWheel
 ) -> Iterable[str]:
-    """The tasks that a step may have put into another bucket."""
+    """Return the tasks that a step may have put into another bucket."""
     if isinstance(operation, Add):
         return (operation.task,)
     if isinstance(operation, Advance) and isinstance(before.store, TimingWheel):

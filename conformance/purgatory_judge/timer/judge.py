@@ -42,7 +42,7 @@ class TimerJudge:
 
     @property
     def state(self) -> State:
-        """One of the states in which the subject may be."""
+        """Return one of the states in which the subject may be."""
         if len(self.states) == 1:
             return self.states[0]
         return min(self.states, key=repr)  # always the same one, whatever strings hash to
@@ -87,7 +87,7 @@ class TimerJudge:
     def blamed(
         self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
     ) -> Divergence:
-        """The divergence of an outcome in the present state, were these expectations all."""
+        """Return the divergence of an outcome in the present state, were these expectations all."""
         return blame(self._history, self.state, operation, outcome, expected)
 
     def _base(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:

@@ -42,7 +42,7 @@ _ON_A_REAL_CLOCK = frozenset(
 
 
 def _judge(asked: Asked[TimerConfiguration, TimerProfile]) -> Judge:
-    """The judge of one case: by intervals on a real clock, by the model on a manual one."""
+    """Return the judge of one case: by intervals on a real clock, by the model on a manual one."""
     configuration, profile, forgetful = asked.configuration, asked.profile, asked.forgetful
     if profile.clock is Clock.WALL:
         return RealClockJudge(configuration, profile)
@@ -59,7 +59,7 @@ def _judge(asked: Asked[TimerConfiguration, TimerProfile]) -> Judge:
 
 
 def _rules(profile: TimerProfile) -> Iterator[Requirement]:
-    """The rules; for a real clock only those that can be judged by intervals."""
+    """Yield the rules; for a real clock only those that can be judged by intervals."""
     for rule in requirements(Component.TIMER):
         if profile.clock is Clock.MANUAL or rule.id in _ON_A_REAL_CLOCK:
             yield rule

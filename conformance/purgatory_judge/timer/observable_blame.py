@@ -26,7 +26,7 @@ _RULES = {
 
 
 def rule_of_result(step: DivergentStep) -> str:
-    """The rule that an advance's result breaks; nothing else has a result."""
+    """Return the rule that an advance's result breaks; nothing else has a result."""
     if step.nearest.result is False:
         return "TIMER-IDLE-ADVANCE"
     wheel = step.before.store
@@ -41,7 +41,7 @@ def rule_of_result(step: DivergentStep) -> str:
 
 
 def rule_of_observable(step: DivergentStep, name: str) -> str:
-    """The rule that an observable breaks, the first one that is not as expected."""
+    """Return the rule that an observable breaks, the first one that is not as expected."""
     rule: str | None = None
     match step.operation:
         case Add():
@@ -91,7 +91,7 @@ def _is_shown(wheel: TimingWheel, shown: Mapping[str, Value]) -> bool:
 
 
 def _rule_of_level(step: DivergentStep, wheel: TimingWheel, due_tick: int, name: str) -> str | None:
-    """The rule of the span, where a task was put into another level than the right one."""
+    """Return the rule of the span, where a task was put into another level than the right one."""
     wanted, seen = step.nearest.observe(step.after)[name], step.outcome.observed.get(name)
     if not isinstance(wanted, int) or not isinstance(seen, int) or name == "queued_buckets":
         return None

@@ -25,7 +25,7 @@ from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """When an armed task may run: not before ``early_ms``, not after ``late_ms``."""
+    """The interval in which an armed task may run: from ``early_ms`` to ``late_ms``."""
 
     early_ms: int
     late_ms: int
@@ -57,12 +57,12 @@ class RealClockJudge:
 
     @property
     def deviated(self) -> Divergence | None:
-        """None: deviations are judged on the manual clock."""
+        """Return None: deviations are judged on the manual clock."""
         return None
 
     @property
     def state(self) -> object:
-        """What is armed, for reports."""
+        """Return the armed tasks, for reports."""
         return dict(self._armed)
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:

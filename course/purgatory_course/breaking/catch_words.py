@@ -1,4 +1,4 @@
-"""Who catches a planted defect, in words: a table, and a sentence for each of the four."""
+"""The catch of a planted defect in words: a table, and a sentence for each of the four."""
 
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -55,7 +55,7 @@ def print_shrunk(console: Console, caught: Caught) -> None:
 
 
 def print_who_catches(console: Console, caught: Caught) -> None:
-    """The table of the four, and a sentence about each."""
+    """Print the table of the four, and a sentence about each."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("who", no_wrap=True)
     table.add_column("catches it")
@@ -68,7 +68,7 @@ def print_who_catches(console: Console, caught: Caught) -> None:
 
 
 def _say(console: Console, words: str, margin: int) -> None:
-    """A sentence, wrapped to the width of the console; all lines but the first are indented."""
+    """Print a sentence, wrapped to the console's width; all lines but the first are indented."""
     lines = textwrap.wrap(
         printable(words),
         max(console.width, 40),
@@ -80,7 +80,7 @@ def _say(console: Console, words: str, margin: int) -> None:
 
 
 def answers(caught: Caught) -> dict[str, str]:
-    """What each of the four says, in a few words."""
+    """Return the answer of each of the four, in a few words."""
     first = caught.counterparts[0] if caught.counterparts else None
     failing, asked = caught.vectors.failing, caught.vectors.asked
     generated = caught.campaign.first_failure
@@ -97,7 +97,7 @@ def answers(caught: Caught) -> dict[str, str]:
 
 
 def sentences(caught: Caught) -> Iterator[str]:
-    """What each of the four says, in the order of the table."""
+    """Yield the sentence of each of the four, in the order of the table."""
     yield f"rule: {_rule_sentence(caught)}"
     yield from (f"TLA+: {sentence}" for sentence in _tla_sentences(caught.counterparts))
     yield f"vectors: {_vector_sentence(caught)}"
@@ -120,7 +120,7 @@ def _rule_sentence(caught: Caught) -> str:
 
 
 def _blamed_rule(caught: Caught) -> str:
-    """The rule of the shrunk case, else of the first failing vector; empty where there is none."""
+    """Return the rule of the shrunk case, else of the first failing vector; empty without one."""
     if caught.blamed is not None:
         return caught.blamed.rule
     divergences = (run.divergence for run in caught.vectors.failing)
@@ -169,7 +169,7 @@ def _failed(caught: Caught) -> int:
 
 
 def _where(run: CaseRun) -> str:
-    """The number of the diverging step, and the operation asked."""
+    """Return the number of the diverging step, and the operation asked."""
     if run.divergence is None:
         return "which the subject did not answer"
     asked = describe_operation(run.divergence.operation)

@@ -62,14 +62,14 @@ COUNTERPARTS: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def seeded_defects() -> tuple[SeededDefect, ...]:
-    """What the installed packages name in the group; see ``purgatory_spec.seeded_defects``."""
+    """Return the defects that packages name in the entry-point group."""
     found = sorted(metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name)
     tellers: list[SeededDefects] = [each.load() for each in found]
     return tuple(defect for told in tellers for defect in told())
 
 
 def counterparts_of(mutant: Mutant) -> tuple[SeededDefect, ...]:
-    """The runs in which the defect of a mutant is planted, too."""
+    """Return the runs in which the defect of a mutant is planted, too."""
     known = {defect.name: defect for defect in seeded_defects()}
     return tuple(known[name] for name in COUNTERPARTS.get(mutant.name, ()) if name in known)
 
@@ -79,7 +79,7 @@ def disagreements(
     mutants: Iterable[Mutant],
     defects: Iterable[SeededDefect],
 ) -> Iterator[str]:
-    """What is wrong with a table of counterparts, a sentence each; nothing where all is right."""
+    """Yield a sentence for each error in a table of counterparts."""
     known_mutants = {mutant.name: mutant for mutant in mutants}
     known_defects = {defect.name: defect for defect in defects}
     for name, runs in table.items():

@@ -1,4 +1,4 @@
-"""Who catches a planted defect: the rules, a counterpart in TLA+, golden vectors, generated steps.
+"""The catch of a planted defect: rules, a TLA+ counterpart, golden vectors, generated steps.
 
 Each of the four is asked by itself, so that none takes the defect from the next: the vectors run
 all of them, and the campaign generates its cases without having run any vector.
@@ -22,7 +22,7 @@ Progress = Callable[[Campaign, str], None]
 
 
 def _no_progress(campaign: Campaign, phase: str) -> None:
-    """Nobody is watching."""
+    """Ignore the progress: it is shown to no reader."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class VectorCatch:
 
 @dataclass(frozen=True)
 class Caught:
-    """Who catches a mutant.
+    """The result for one mutant: its counterparts, vectors and campaign of generated cases.
 
     ``counterparts`` are the runs of other statements that must fail for the same defect;
     ``campaign`` is one of generated cases alone.
@@ -48,12 +48,12 @@ class Caught:
 
     @property
     def blamed(self) -> Cause | None:
-        """The most frequent cause of failing generated cases, shrunk."""
+        """Return the most frequent cause of failing generated cases, shrunk."""
         return self.campaign.causes[0] if self.campaign.causes else None
 
     @property
     def by_anybody(self) -> bool:
-        """Whether somebody who was asked of the mutant itself catches it."""
+        """Decide whether the vectors, the campaign or a rule catches the mutant itself."""
         return bool(self.vectors.failing) or self.blamed is not None
 
 
@@ -65,7 +65,7 @@ def who_catches(
     vectors: Sequence[Case],
     progress: Progress = _no_progress,
 ) -> Caught:
-    """Let everybody try.
+    """Ask the counterparts, the vectors and a campaign whether they catch the mutant.
 
     Args:
         mutant: Whom to catch.

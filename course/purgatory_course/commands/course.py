@@ -153,7 +153,7 @@ def check_(context: click.Context, number: str, file: Path, seed: int, work: Pat
 
 
 def _exercise(number: str) -> Gradable:
-    """The exercise of a number.
+    """Return the exercise of a number.
 
     Raises:
         UsageError: there is none that can be graded.
@@ -165,7 +165,7 @@ def _exercise(number: str) -> Gradable:
 
 
 def _chosen(numbers: tuple[int, ...]) -> list[Lesson]:
-    """The lessons of these numbers, all where none is given.
+    """Return the lessons of these numbers, all where none is given.
 
     Raises:
         UsageError: there is no lesson of a number.
@@ -217,7 +217,7 @@ def _judged(exercise: Built | Judged, name: str, file: Path, seed: int, work: Pa
 
 
 def _source(file: Path, task: str, names: tuple[str, ...]) -> str:
-    """The text of a solution that defines all names of the exercise.
+    """Return the text of a solution that defines all names of the exercise.
 
     Raises:
         Problem: the file cannot be read, is no Python, or lacks a name.

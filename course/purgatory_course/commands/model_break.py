@@ -65,7 +65,7 @@ def _print_mutants(console: Console, component: Component) -> None:
 
 
 def _as_object(mutant: Mutant) -> dict[str, object]:
-    """A mutant for programs."""
+    """Return a mutant for programs."""
     return {
         "name": mutant.name,
         "component": mutant.component,
@@ -76,7 +76,7 @@ def _as_object(mutant: Mutant) -> dict[str, object]:
 
 
 def _seeded(wanted: list[Component]) -> Iterator[SeededDefect]:
-    """The defects planted in TLA+ whose property states a rule of a wanted component."""
+    """Yield the defects planted in TLA+ whose property states a rule of a wanted component."""
     everything = len(wanted) == len(Component)
     prefixes = tuple(_PREFIXES[component] for component in wanted)
     for each in seeded_defects():
@@ -94,7 +94,7 @@ def _print_seeded(console: Console, wanted: list[Component]) -> None:
 
 
 def _print_entry(console: Console, name: str, breaks: str, words: str) -> None:
-    """Two lines: the name and what it breaks, then a sentence; whole names on any terminal."""
+    """Print two lines: the name and the broken rule, then a sentence; names stay whole."""
     console.print(f"{name:<38}  {breaks}", markup=False)
     console.print(Padding(Text(printable(words)), (0, 0, 0, 4), expand=False))
 
@@ -163,7 +163,7 @@ def run(
 
 
 def _mutant(name: str) -> Mutant:
-    """The mutant of this name; what is none is a usage error with the nearest names."""
+    """Return the mutant of this name; an unknown name is a usage error with the nearest names."""
     known = {each.name: each for each in mutants()}
     if name in known:
         return known[name]

@@ -36,7 +36,7 @@ class Hunt(msgspec.Struct, frozen=True):
 
 
 def defective_timer(name: str) -> ChildProcessSubject:
-    """The page's timer with this defect, as a subject; without a name the right one."""
+    """Return the page's timer with this defect, as a subject; without a name the right one."""
     command = ("node", "adapter.js", *([name] if name else []))
     return ChildProcessSubject(
         command,
@@ -47,7 +47,7 @@ def defective_timer(name: str) -> ChildProcessSubject:
 
 
 def hunted(name: str) -> Hunt:
-    """What the suite finds of a defect: the shortest case that is blamed on the defect's rule.
+    """Return the suite's hunt for a defect: the shortest case blamed on the defect's rule.
 
     Raises:
         LookupError: the suite does not blame the rule of the mutant of this name.
@@ -77,7 +77,7 @@ def hunted(name: str) -> Hunt:
 
 
 def _with_the_pages_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
-    """The operations with tasks that are called a, b and so on, as they come."""
+    """Return the operations with tasks renamed to a, b and so on, as they come."""
     names: dict[str, str] = {}
 
     def named(operation: Operation) -> Operation:
@@ -91,7 +91,7 @@ def _with_the_pages_names(operations: Sequence[Operation]) -> tuple[Operation, .
 
 @cache
 def hunts() -> tuple[Hunt, ...]:
-    """The hunts as they were found, those with the fewest steps first."""
+    """Return the hunts as they were found, those with the fewest steps first."""
     text = (files("purgatory_course.playing") / _FILE).read_bytes()
     return msgspec.json.decode(text, type=tuple[Hunt, ...])
 

@@ -35,12 +35,12 @@ _OWN_PAGE = """body { margin: 0 auto; max-width: 60rem; padding: 1rem;
 
 
 def wheel_to_change() -> Markup:
-    """A wheel whose tick, size and delays one changes; without a script, one run of the model."""
+    """Return a wheel whose tick, size and delays one changes; one run without a script."""
     return Markup(_text("play.html")).format(figure=viewer(_first_run("3 tasks, 8 steps")))
 
 
 def hunt_for_a_defect() -> Markup:
-    """Hunts for a defect, with the picture of what a right timer does."""
+    """Return the hunts for a defect, with the picture of a right timer."""
     listed = msgspec.json.encode(hunts()).decode()
     return Markup(_text("hunt.html")).format(
         figure=viewer(_first_run("What is expected")), hunts=Markup(inside_a_script(listed))
@@ -48,24 +48,24 @@ def hunt_for_a_defect() -> Markup:
 
 
 def play_style() -> Markup:
-    """The style of both parts and of the viewer, which stands in front of them."""
+    """Return the style of both parts and of the viewer, which stands in front of them."""
     return viewer_style() + Markup("<style>\n{}</style>\n").format(Markup(_text("play.css")))
 
 
 def play_script() -> Markup:
-    """The scripts of both parts, behind them: the viewer, the timer, its frames, the page's own."""
+    """Return the scripts of both parts: the viewer, the timer, its frames, the page's own."""
     scripts = "".join((*timer_scripts(), _text("play.js")))
     return viewer_script() + Markup("<script>\n{{\n{}}}\n</script>\n").format(Markup(scripts))
 
 
 def timer_scripts() -> tuple[str, str]:
-    """The timer, and what makes frames of it; they need no page."""
+    """Return the timer, and the maker of its frames; they need no page."""
     timer = (adapter_folder("javascript") / "timer.js").read_text(encoding="utf-8")
     return timer, _text("frames.js")
 
 
 def play_page() -> Markup:
-    """A page of its own, which loads nothing."""
+    """Return a page of its own, which loads nothing."""
     heading = Markup("<h1>{}</h1>\n<h2>{}</h2>\n{}<h2>{}</h2>\n{}")
     body = heading.format(
         "Play", "A wheel to change", wheel_to_change(), "A hunt", hunt_for_a_defect()

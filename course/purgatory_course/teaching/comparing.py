@@ -27,7 +27,7 @@ _LEAST_ROOM = 16
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What came of it: runs and steps; where they differ, the steps in words and both answers."""
+    """The result of a comparison: runs and steps; at a difference the steps and answers."""
 
     runs: int
     compared: int
@@ -37,16 +37,16 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class Timer(Protocol):
-    """What the classes of the lessons have."""
+    """The methods of the lessons' classes."""
 
     def add(self, task: str, due_ms: int) -> object:
-        """Arm a task."""
+        """Arm a task for a time."""
 
     def cancel(self, task: str) -> object:
-        """Disarm a task."""
+        """Disarm a task before it expires."""
 
     def advance(self, to_ms: int) -> object:
-        """The tasks that expire."""
+        """Return the tasks that expire."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Difference(msgspec.Struct, frozen=True):
 def difference(
     make: Callable[[], Timer], size: int, steps: Sequence[Operation]
 ) -> Difference | None:
-    """Where a class differs from the model; steps that no wheel of one level takes are left out."""
+    """Return the difference of a class from the model, on steps for a wheel of one level."""
     model, timer = _model(size), make()
     state, taken = model.initial(), []
     for step in steps:
@@ -79,14 +79,14 @@ def difference(
 
 
 def _is_off_the_wheel(store: object, task: str) -> bool:
-    """Whether a task was put above the first level, or expired at once."""
+    """Decide whether a task was put above the first level, or expired at once."""
     return isinstance(store, TimingWheel) and store.places.get(task, (0, 2))[1] > 1
 
 
 def _wrong(
     timer: Timer, step: Operation, now_ms: int, expected: list[str], armed: int
 ) -> tuple[str, str] | None:
-    """What was expected (empty: the expiries) and seen where a step is answered wrongly."""
+    """Return the expected and the seen answer of a wrong step; empty means the expiries."""
     try:
         if isinstance(step, Add):
             timer.add(step.task, now_ms + step.delay_ms)
@@ -108,14 +108,14 @@ def _wrong(
 
 
 def _model(size: int) -> TimerModel[Store]:
-    """The model of a wheel of this size, or of any timer where it is 0."""
+    """Return the model of a wheel of this size, or of any timer where it is 0."""
     structure = Structure.DELAY_QUEUE_WHEEL if size else Structure.ANY
     profile = TimerProfile(executor=Executor.STEPPED, structure=structure)
     return declared_timer_model(TimerConfiguration(tick_ms=1, wheel_size=size or 20), profile)
 
 
 def drawn(chance: random.Random) -> list[Operation]:
-    """Random steps: every task has a name of its own, and the clock does not go back."""
+    """Draw random steps: every task has a name of its own, and the clock does not go back."""
     steps: list[Operation] = []
     now_ms, added = 0, 0
     cancels = chance.choice((0.1, 0.8))
@@ -132,7 +132,7 @@ def drawn(chance: random.Random) -> list[Operation]:
 
 
 def shortened(make: Callable[[], Timer], size: int, found: Difference) -> Difference:
-    """The difference with as few steps as leaving out one at a time leads to."""
+    """Return the difference with as few steps as leaving out one at a time leads to."""
     at = 0
     while at < len(found.steps):
         without = difference(make, size, found.steps[:at] + found.steps[at + 1 :])
@@ -144,7 +144,7 @@ def shortened(make: Callable[[], Timer], size: int, found: Difference) -> Differ
 
 
 def compared(make: Callable[[], Timer], size: int, seed: int) -> Comparison:
-    """What came of all runs, up to the first difference, which is shortened."""
+    """Compare all runs up to the first difference, which is shortened."""
     steps = 0
     for number in range(1, _RUNS + 1):
         run = drawn(random.Random(f"{seed}-{number}"))

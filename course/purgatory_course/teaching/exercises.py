@@ -273,7 +273,7 @@ _SOME_EVENT = {
 
 
 def beginning(exercise: Predicted | Run) -> str:
-    """The case file that an answer begins with: steps without outcomes, or the header alone."""
+    """Return the case file that an answer begins with: steps without outcomes, or a header."""
     if isinstance(exercise, Run):
         return f"{encode_line(case_header('run', *_SMALL[exercise.component]))}\n"
     header = case_header("prediction", exercise.configuration, exercise.profile)
@@ -282,14 +282,14 @@ def beginning(exercise: Predicted | Run) -> str:
 
 
 def some_outcome(exercise: Predicted) -> str:
-    """How an outcome is written for this exercise: a result, an event, and what is observed."""
+    """Return an example of an outcome: a result, an event, and observables."""
     events = _SOME_EVENT[component_of(exercise.configuration)]
     shown = {each.value: 0 for each in exercise.profile.observables}
     return f'"outcome":{encode_line(Outcome(True, events=events, observed=shown))}'
 
 
 def what_to_add(exercise: Predicted | Run) -> str:
-    """What a student adds to the file that ``beginning`` made."""
+    """Return the student's additions to the file of ``beginning``, in words."""
     if isinstance(exercise, Run):
         operation = encode_line(Step(_SOME_OPERATION[exercise.component]))
         return f"Add steps to it, one a line, such as {operation}"

@@ -32,7 +32,7 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Grade:
-    """Whether an answer is right, and the lines that say so, or where it is not."""
+    """A grade: whether an answer is right, and the lines that say so or show the fault."""
 
     solved: bool
     lines: tuple[str, ...]
@@ -133,7 +133,7 @@ def _first_broken(
     broken: Callable[[State, tuple[Operation, Outcome], State], str | None],
     operations: Sequence[Operation],
 ) -> int | None:
-    """The number of the step that breaks a claim; None where none does."""
+    """Return the number of the step that breaks a claim; None where none does."""
     state = initial
     for number, operation in enumerate(operations, start=1):
         outcome, after = next(iter(successors(state, operation)))
@@ -160,7 +160,7 @@ _LOOKS = {Component.TIMER: _looked_at_timer, Component.MEMORY_POOL: _looked_at_p
 
 
 def _fewest(exercise: Run) -> int:
-    """The length of the explorer's shortest run, on its own small instance."""
+    """Return the length of the explorer's shortest run, on its own small instance."""
     timer, pool = timer_claims.Instance(), pool_claims.PoolInstance()
     if exercise.component is Component.TIMER:
         broken = timer_claims.breaks(timer, exercise.claim)

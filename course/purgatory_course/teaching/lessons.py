@@ -64,7 +64,7 @@ class Lesson:
 
 
 def lessons() -> tuple[Lesson, ...]:
-    """All lessons in the order of the index."""
+    """Return all lessons in the order of the index."""
     folder = course_folder()
     files = _LISTED.findall((folder / "index.md").read_text(encoding="utf-8"))
     return tuple(
@@ -74,7 +74,7 @@ def lessons() -> tuple[Lesson, ...]:
 
 
 def lesson_of(number: int, text: str) -> Lesson:
-    """A lesson from its Markdown."""
+    """Return a lesson from its Markdown."""
     body, _, rest = text.partition("\n## Exercises\n")
     head, *parts = re.split(r"(?m)^## ", body)
     title, _, head = head.partition("\n")
@@ -98,14 +98,14 @@ def _exercises(lesson: int, text: str) -> Iterator[Exercise]:
 
 
 def blocks_of(markdown: str) -> list[Block]:
-    """The blocks of a piece of Markdown; links are their words."""
+    """Return the blocks of a piece of Markdown; links are their words."""
     reader = _reader()
     tokens = reader.parse(_LINK.sub(r"\1", markdown))
     return [_block(reader, group) for group in _groups(tokens)]
 
 
 def _groups(tokens: list[Token]) -> Iterator[list[Token]]:
-    """The tokens of each block at the top."""
+    """Yield the tokens of each block at the top."""
     group: list[Token] = []
     depth = 0
     for token in tokens:

@@ -23,7 +23,7 @@ section { break-inside: avoid; }
 
 
 def sheet_page(chosen: Sequence[Lesson], *, solutions: bool) -> Markup:
-    """The exercises of these lessons as a page that loads nothing."""
+    """Return the exercises of these lessons as a page that loads nothing."""
     title = "Exercises with solutions" if solutions else "Exercises"
     parts = Markup("").join(part for lesson in chosen for part in _of(lesson, solutions))
     return page_of(title, _STYLE, Markup("<h1>{}</h1>\n{}").format(title, parts), Markup(""))
@@ -40,7 +40,7 @@ def _of(lesson: Lesson, solutions: bool) -> Iterator[Markup]:
 
 
 def _graded(number: str) -> Markup:
-    """How the answer is graded, and what it begins with; nothing for an answer on paper."""
+    """Return the way of grading and the beginning of the answer; nothing for one on paper."""
     if number not in EXERCISES:
         return Markup("")
     command = Markup("<code>purgatory course {}</code>")

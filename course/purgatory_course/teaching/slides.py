@@ -25,7 +25,7 @@ _BAR = Markup(
 
 
 def slides_page(chosen: Sequence[Lesson]) -> Markup:
-    """The slides of these lessons as a page that loads nothing."""
+    """Return the slides of these lessons as a page that loads nothing."""
     slides = Markup("").join(slide for lesson in chosen for slide in _of_lesson(lesson))
     style = Markup("<style>\n{}</style>\n").format(Markup(_text("slides.css")))
     script = Markup("<script>\n{}</script>\n").format(Markup(_text("slides.js")))
@@ -83,7 +83,7 @@ def _of_exercise(exercise: Exercise) -> Iterator[Markup]:
 
 
 def _fits_below(block: Block, lines: int) -> bool:
-    """Whether a picture, a table or code has room on a slide below so many lines of text."""
+    """Decide whether a picture, a table or code has room on a slide below so many lines of text."""
     return lines + (len(block.lines) if block.kind == "code" else 12) <= _MOST_LINES - 6
 
 
@@ -94,7 +94,7 @@ def _points(points: list[Markup], told: list[Markup]) -> Markup:
 
 
 def _shown(title: Markup, block: Block, above: Markup, taken: int) -> Iterator[Markup]:
-    """The slides of a picture, a table, or code, below text that takes so many lines."""
+    """Yield the slides of a picture, a table, or code, below text that takes so many lines."""
     if block.kind == "viewer":
         run = run_of_case(decode_case("\n".join(block.lines) + "\n", title.striptags()))
         yield _slide("picture", title, above + viewer(run))
@@ -106,7 +106,7 @@ def _shown(title: Markup, block: Block, above: Markup, taken: int) -> Iterator[M
 
 
 def _code(lines: Sequence[str], first: int, taken: int) -> Markup:
-    """Code in letters as large as its lines and columns leave room for."""
+    """Return code in letters as large as its lines and columns leave room for."""
     shown = lines[first : first + _MOST_LINES]
     columns = max(map(len, shown))
     code = Markup('<pre style="--lines:{};--columns:{}"><code>{}</code></pre>')

@@ -50,7 +50,7 @@ class Owner(Protocol):
         """
 
     def granted(self, channel: Channel, buffer: memoryview) -> None:
-        """The channel's request has its memory."""
+        """Give the channel's request its memory."""
 
     def respond(self, channel: Channel, response: bytes | None) -> None:
         """Send the response of the channel's last request in the next poll; from any thread.
@@ -62,14 +62,14 @@ class Owner(Protocol):
         """Call this once if the peer of the request ends before the response."""
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
-        """Throttling begins or ends."""
+        """Begin or end throttling of the channel."""
 
     def closed(self, channel: Channel, reason: CloseReason) -> None:
-        """The server wants no more of it."""
+        """Close the channel, which the server wants no more."""
 
 
 class Channel:
-    """One connection of a network thread, which alone touches what has no method here.
+    """A connection of a network thread; only that thread touches fields without a method here.
 
     Attributes:
         number: The channel's own number in its thread, from 1.
@@ -129,16 +129,16 @@ class Channel:
 
     @property
     def mutes(self) -> frozenset[Mute]:
-        """The reasons for which nothing is read now."""
+        """Return the reasons for which nothing is read now."""
         return frozenset(mute for mute, bit in _BITS.items() if self.reasons & bit)
 
     @property
     def is_holding(self) -> bool:
-        """Whether a request is being received that has its memory."""
+        """Decide whether a request is being received that has its memory."""
         return self.buffer is not None
 
     def grant(self, buffer: memoryview) -> None:
-        """The memory that the channel has waited for; called by whichever thread releases."""
+        """Take the memory that the channel has waited for; the releasing thread calls this."""
         self.owner.post(self, partial(self.owner.granted, self, buffer))
 
     def throttle(self) -> None:
@@ -150,7 +150,7 @@ class Channel:
         self.owner.post(self, partial(self.owner.throttled, self, is_throttled=True))
 
     def unthrottle(self) -> None:
-        """The end of throttling; from any thread."""
+        """End throttling of the channel; from any thread."""
         self.owner.post(self, partial(self.owner.throttled, self, is_throttled=False))
 
     def close(self, reason: CloseReason | None = None) -> None:
@@ -177,7 +177,7 @@ class Request:
     def __init__(
         self, channel: Channel, number: int, payload: memoryview, line: MemoryLine | None
     ) -> None:
-        """A request; without a line it has no memory that anybody counts."""
+        """Make a request; without a line its memory is not counted."""
         self.channel = channel
         self.number = number
         self.payload = payload
@@ -187,12 +187,12 @@ class Request:
 
     @property
     def is_released(self) -> bool:
-        """Whether the memory has been given back."""
+        """Decide whether the memory has been given back."""
         return self._is_released
 
     @property
     def is_answered(self) -> bool:
-        """Whether ``respond`` was called."""
+        """Decide whether ``respond`` was called."""
         return self._is_answered
 
     def release(self) -> None:

@@ -62,7 +62,7 @@ class NetworkLimits:
             )
 
     def memory_pool(self) -> MemoryPool:
-        """A pool of ``limit_bytes``; an unbounded pool where there is no limit."""
+        """Return a pool of ``limit_bytes``; an unbounded pool where there is no limit."""
         if self.limit_bytes <= 0:
             return UnboundedMemoryPool()
         return SimpleMemoryPool(self.limit_bytes, self.max_request_bytes)

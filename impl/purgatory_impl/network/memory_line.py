@@ -19,10 +19,10 @@ from purgatory_impl.memory_pool import MemoryPool
 
 
 class Receiver(Protocol):
-    """Somebody who asks for memory, and may have to wait for it."""
+    """A party that asks for memory, and may have to wait for it."""
 
     def grant(self, buffer: memoryview) -> None:
-        """The memory that the receiver has waited for; called once, under the line's lock."""
+        """Take the memory that the receiver has waited for; called once, under the line's lock."""
 
 
 class MemoryLine:
@@ -34,7 +34,7 @@ class MemoryLine:
     def __init__(
         self, pool: MemoryPool, *, clock: Clock | None = None, window_ms: int = 30_000
     ) -> None:
-        """A line before a pool.
+        """Make a line of receivers in front of a pool.
 
         Args:
             pool: Where the memory comes from.
@@ -47,7 +47,7 @@ class MemoryLine:
         self._spells = DrySpells(MonotonicClock() if clock is None else clock, window_ms)
 
     def ask(self, receiver: Receiver, bytes_: int) -> memoryview | None:
-        """A buffer; or None, and the receiver waits until its ``grant`` is called.
+        """Return a buffer; or None, and the receiver waits until its ``grant`` is called.
 
         Args:
             receiver: Who asks, and does not wait yet.
@@ -97,18 +97,18 @@ class MemoryLine:
 
     @property
     def waiting(self) -> int:
-        """How many receivers wait."""
+        """Return the number of receivers that wait."""
         return len(self._line)
 
     @property
     def depleted_percent(self) -> float:
-        """The share of the last ``window_ms`` in which somebody waited, 0 to 100."""
+        """Return the share of the last ``window_ms`` in which a receiver waited, 0 to 100."""
         with self._lock:
             return self._spells.percent()
 
     @property
     def depleted_ms(self) -> int:
-        """How long somebody has waited, in all, ms; a spell that goes on is counted so far.
+        """Return the total time in which receivers waited, ms; a present spell is counted so far.
 
         Rules: MUTING-DEPLETED.
         """

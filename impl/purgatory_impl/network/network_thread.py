@@ -72,7 +72,7 @@ class ClosedChannel:
 
 @dataclass(slots=True)
 class Polled:
-    """What a poll has brought.
+    """The requests received and the channels closed in one poll.
 
     Attributes:
         received: Requests, in the order of their reception; at most one of each channel.
@@ -100,7 +100,7 @@ class NetworkThread:
         readiness: Readiness | None = None,
         unread: UnreadResponses | None = None,
     ) -> None:
-        """A thread without channels.
+        """Make a network thread without channels.
 
         Args:
             line: Where the memory comes from; several network threads may share one.
@@ -166,7 +166,7 @@ class NetworkThread:
         return channel
 
     def poll(self, timeout_ms: int = 0, *, is_reading: bool = True) -> Polled:
-        """One round: wait until something can be done, for ``timeout_ms`` at most, and do it.
+        """Do one round: wait until something is ready, for ``timeout_ms`` at most, and serve it.
 
         Args:
             timeout_ms: How long to wait where nothing is ready, ms.
@@ -271,11 +271,11 @@ class NetworkThread:
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """The open ones."""
+        """Return the open channels of the thread."""
         return tuple(self._channels.values())
 
     def granted(self, channel: Channel, buffer: memoryview) -> None:
-        """A letter: the channel's request has its memory."""
+        """Serve a letter: the channel's request has its memory."""
         if channel.is_closed:
             self._line.release(buffer)
             return
@@ -298,7 +298,7 @@ class NetworkThread:
             raise
 
     def _responded(self, channel: Channel, response: bytes | None, announced_bytes: int) -> None:
-        """A letter: the response of the channel's last request."""
+        """Serve a letter: the response of the channel's last request is here."""
         self._is_awaiting_response = False
         channel.on_end = None
         try:
@@ -340,7 +340,7 @@ class NetworkThread:
             self._tell_end(channel)
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
-        """A letter: throttling begins or ends."""
+        """Serve a letter: throttling begins or ends."""
         if channel.is_closed:
             return
         if is_throttled:
@@ -349,7 +349,7 @@ class NetworkThread:
             self._unmute(channel, THROTTLE)
 
     def closed(self, channel: Channel, reason: CloseReason) -> None:
-        """A letter: the server wants no more of it."""
+        """Serve a letter: the server wants the channel no more."""
         if reason is CloseReason.UNREAD and not channel.owed:
             return  # the peer has read the response meanwhile
         self._close(channel, reason)
@@ -554,7 +554,7 @@ class NetworkThread:
             self._holds(channel)
 
     def _memory_for(self, channel: Channel, header: bytes) -> memoryview | None:
-        """The memory of a request whose size has come; None where the channel waits or closes.
+        """Return the memory of a request of known size; None where the channel waits or closes.
 
         Rules: MUTING-ASK, MUTING-WAIT, MUTING-BAD-SIZE.
         """
@@ -579,7 +579,7 @@ class NetworkThread:
         return channel.buffer
 
     def _receives(self, channel: Channel, buffer: memoryview) -> None:
-        """A request is whole: it is handed on, and nothing more is read until its response.
+        """Hand on a request that is whole, and read nothing more until its response.
 
         Rules: MUTING-ONE-AT-A-TIME, MUTING-EMPTY.
         """
@@ -595,7 +595,7 @@ class NetworkThread:
         self._polled.received.append(Request(channel, channel.received, buffer, line))
 
     def _unmute(self, channel: Channel, reason: int) -> None:
-        """A reason ends; with the last one the channel is read again, first what TLS has taken.
+        """End a reason for muting; without any left the channel is read again, TLS's bytes first.
 
         Rules: MUTING-TWO-REASONS, MUTING-BUFFERED, MUTING-THROTTLE.
         """
@@ -609,7 +609,7 @@ class NetworkThread:
             self._eager[channel] = None
 
     def _ends(self, channel: Channel) -> None:
-        """The peer will send nothing more."""
+        """Note that the peer will send nothing more."""
         self._look_for(channel, channel.interest & ~END)
         self._give_up(channel)
         self._tell_end(channel)
@@ -628,7 +628,7 @@ class NetworkThread:
             self._fails(channel, error)
 
     def _give_up(self, channel: Channel) -> None:
-        """The peer has ended: close a channel that waits for a request that cannot be completed.
+        """Close a channel whose peer has ended and whose waiting request cannot be completed.
 
         Rules: MUTING-END-WHILE-WAITING, MUTING-HALF-CLOSE.
         """
@@ -729,7 +729,7 @@ class NetworkThread:
             self._readiness.change(channel.connection, interest)
 
     def _look_at_passed(self) -> None:
-        """Reading begins again: sockets are looked at that were ready without it."""
+        """Look at the sockets that were ready while reading was off, when reading begins again."""
         for channel in list(self._passed):
             self._passed.pop(channel, None)
             if channel.reasons or channel.is_closed:
@@ -742,18 +742,18 @@ class NetworkThread:
                 self._eager[channel] = None
 
     def _is_active(self, channel: Channel) -> None:
-        """A sign of life."""
+        """Note a sign of life, against the idle limit."""
         if self._idle_limit_ms:
             self._active[channel] = self._clock.now_ms()
             self._active.move_to_end(channel)
 
     def _holds(self, channel: Channel) -> None:
-        """The channel has memory for a request that is not complete: from now on time counts."""
+        """Note the time at which an incomplete request got its memory."""
         if self._receive_limit_ms and channel not in self._holders:
             self._holders[channel] = self._clock.now_ms()
 
     def _within_limits(self, timeout_ms: int) -> int:
-        """No longer than until somebody's time is over.
+        """Return the time-out, cut down to the first idle or receive limit that ends before it.
 
         Rules: MUTING-NO-TIGHT-LOOP.
         """

@@ -39,14 +39,14 @@ class Readiness(Protocol):
         """Look at it no longer; called before it is closed."""
 
     def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
-        """Descriptors with what was found, as soon as something was, or after the time-out."""
+        """Return descriptors with what was found, as soon as one is ready or after the time-out."""
 
     def close(self) -> None:
-        """Forget everything."""
+        """Forget all sockets and close."""
 
 
 class EpollReadiness:
-    """``epoll`` itself."""
+    """Readiness by ``epoll`` of the system."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -64,14 +64,14 @@ class EpollReadiness:
         self._epoll.unregister(connection.fileno())
 
     def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
-        """Descriptors with what was found."""
+        """Return descriptors with what was found."""
         return [
             (descriptor, _MEANING.get(mask) or _meaning(mask))
             for descriptor, mask in self._epoll.poll(timeout_ms / 1000)
         ]
 
     def close(self) -> None:
-        """Forget everything."""
+        """Forget all sockets and close."""
         self._epoll.close()
 
 
@@ -108,19 +108,19 @@ class SelectorReadiness:
             self._selector.unregister(descriptor)
 
     def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
-        """Descriptors with what was found."""
+        """Return descriptors with what was found."""
         return [
             (key.fd, events | _end_in(key.data) if events & READ else events)
             for key, events in self._selector.select(timeout_ms / 1000)
         ]
 
     def close(self) -> None:
-        """Forget everything."""
+        """Forget all sockets and close."""
         self._selector.close()
 
 
 def system_readiness() -> Readiness:
-    """The best that the system has."""
+    """Return the best readiness that the system has."""
     return EpollReadiness() if hasattr(select, "epoll") else SelectorReadiness()
 
 
@@ -129,7 +129,7 @@ if sys.platform != "win32":
     import termios
 
     def unread_bytes(connection: socket.socket) -> int:
-        """How many bytes lie in a socket."""
+        """Return the number of unread bytes in a socket."""
         count = array.array("i", [0])
         fcntl.ioctl(connection, termios.FIONREAD, count)
         return count[0]

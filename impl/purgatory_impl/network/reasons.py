@@ -1,4 +1,4 @@
-"""Why nothing is read from a channel, and why one was closed: names for users.
+"""Reasons for not reading from a channel, and for closing one: names for users.
 
 This module is not compiled: the compiler takes the docstrings of enumerations away.
 """
@@ -20,7 +20,7 @@ class Mute(enum.Enum):
 
 
 class CloseReason(enum.Enum):
-    """Why a channel was closed."""
+    """The reason for which a channel was closed."""
 
     PEER_ENDED = "peer_ended"
     """The peer has ended before, between or within requests."""

@@ -126,7 +126,7 @@ class Server:
 
     @property
     def connections(self) -> int:
-        """How many are open."""
+        """Return the number of open connections."""
         return sum(thread.connections for thread in self._threads)
 
     @property
@@ -146,7 +146,7 @@ class Server:
 
     @property
     def queued(self) -> int:
-        """How many requests wait for a handler."""
+        """Return the number of requests that wait for a handler."""
         return self._requests.qsize()
 
     def start(self) -> Self:
@@ -298,7 +298,7 @@ class Server:
             thread.close()
 
     def _is_drained(self, thread: NetworkThread, pending: deque[Request]) -> bool:
-        """Whether all requests of a thread have their responses, or the time is over."""
+        """Decide whether all requests of a thread have their responses, or the time is over."""
         if time.monotonic() >= self._ends_s:
             return True
         return not pending and not any(Mute.ORDER in each.mutes for each in thread.channels)

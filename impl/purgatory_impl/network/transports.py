@@ -59,11 +59,11 @@ class Transport(Protocol):
 
     @property
     def is_buffering(self) -> bool:
-        """Whether there are bytes to read that the socket will not tell of."""
+        """Decide whether bytes are ready to read of which the socket will not tell."""
 
     @property
     def is_writing(self) -> bool:
-        """Whether bytes wait that the socket has not taken, a handshake's among them."""
+        """Decide whether bytes wait that the socket has not taken, a handshake's among them."""
 
     @property
     def is_spent(self) -> bool:
@@ -82,7 +82,7 @@ class Transport(Protocol):
         """
 
     def read(self, most: int) -> bytes | None:
-        """Up to ``most`` bytes; none at the peer's end; None where there are none at present.
+        """Return up to ``most`` bytes; none at the peer's end; None where none are there now.
 
         Raises:
             TooManyRecords: more than ``RECORDS_WITHOUT_DATA`` in a row have brought none.
@@ -91,7 +91,7 @@ class Transport(Protocol):
         """
 
     def read_into(self, view: memoryview) -> int | None:
-        """The same into a buffer: how many bytes it was."""
+        """Read into a buffer and return the number of bytes; otherwise like ``read``."""
 
     def write(self, view: memoryview) -> int:
         """Write as much as is taken at present and in this turn; how much that was."""
@@ -104,7 +104,7 @@ class Transport(Protocol):
 
 
 class PlainTransport:
-    """The socket itself."""
+    """A plain socket without encryption."""
 
     __slots__ = ("_left", "_socket")
 
@@ -125,11 +125,11 @@ class PlainTransport:
         self._left = TURN_BYTES
 
     def handshake(self) -> bool:
-        """There is none."""
+        """Return true: a plain connection has no handshake."""
         return True
 
     def read(self, most: int) -> bytes | None:
-        """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+        """Return up to ``most`` bytes; none at the peer's end; None where none are there now."""
         if self._left <= 0:
             return None
         try:
@@ -140,7 +140,7 @@ class PlainTransport:
         return found
 
     def read_into(self, view: memoryview) -> int | None:
-        """The same into a buffer: how many bytes it was."""
+        """Read into a buffer and return the number of bytes; otherwise like ``read``."""
         if self._left <= 0:
             return None
         try:
@@ -162,7 +162,7 @@ class PlainTransport:
         return taken
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        """Do nothing: no bytes are kept back."""
 
     def close(self) -> None:
         """Close the socket."""
@@ -218,12 +218,12 @@ class TlsTransport:
 
     @property
     def is_buffering(self) -> bool:
-        """Whether a record has been decrypted and not been read to its end."""
+        """Decide whether a record has been decrypted and not been read to its end."""
         return self._tls.pending() > 0
 
     @property
     def is_writing(self) -> bool:
-        """Whether records wait that the socket has not taken."""
+        """Decide whether records wait that the socket has not taken."""
         return bool(self._unsent or self._outgoing.pending)
 
     def handshake(self) -> bool:
@@ -243,7 +243,7 @@ class TlsTransport:
             self.flush()
 
     def read(self, most: int) -> bytes | None:
-        """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+        """Return up to ``most`` bytes; none at the peer's end; None where none are there now."""
         while True:
             try:
                 found = self._tls.read(most)
@@ -257,7 +257,7 @@ class TlsTransport:
                 return found
 
     def read_into(self, view: memoryview) -> int | None:
-        """As many records as fit and have come: how many bytes it was."""
+        """Read as many records as fit and have come, and return the number of bytes."""
         done = 0
         while done < len(view):
             try:
@@ -352,6 +352,6 @@ class TlsTransport:
 
 
 def _bytes_behind(head: bytearray) -> int:
-    """How many bytes a record has behind its head; 0 for no record at all: TLS will refuse it."""
+    """Return the bytes that follow a record's head; 0 for no record at all: TLS will refuse it."""
     size = int.from_bytes(head[3:5], "big")
     return size if head[0] in _RECORD_TYPES and size <= _LARGEST_RECORD_BYTES else 0

@@ -107,6 +107,6 @@ class UnreadResponses:
             self._less.notify_all()
 
     def _is_too_much(self, bytes_: int) -> bool:
-        """Whether a further response would exceed the bound, and there will soon be less."""
+        """Decide whether one more response would exceed the bound, though soon less is unread."""
         will_be_less = self._untried_bytes > 0 or len(self._closing) > 0
         return will_be_less and 0 < self._limit_bytes < self.bytes_ + bytes_

@@ -1,4 +1,4 @@
-"""How many steps the suite judges in a second, and how much memory the runner takes for it.
+"""Throughput of the suite: steps judged in a second, and the runner's memory.
 
     python -m purgatory_lab.benchmarks.conformance_throughput
     python -m purgatory_lab.benchmarks.conformance_throughput --write docs/reference/figures.md
@@ -34,7 +34,7 @@ STEPS_PER_CASE = 28
 
 @dataclass(frozen=True)
 class Figure:
-    """One campaign: how many steps were judged, for how long, and the runner's peak memory."""
+    """The figures of a campaign: judged steps, seconds, and the runner's peak memory."""
 
     subject: str
     steps: int
@@ -44,7 +44,7 @@ class Figure:
 
     @property
     def steps_per_second(self) -> float:
-        """Steps generated, carried out and judged in a second."""
+        """Return the number of steps generated, carried out and judged in a second."""
         return self.steps / self.seconds
 
 
@@ -81,7 +81,7 @@ def measure(subject: str, component: Component, steps: int, work: Path) -> Figur
 
 
 def measured_apart(subject: str, component: Component, steps: int, work: Path) -> Figure:
-    """The same in a process of its own."""
+    """Return the figure of a measurement in a process of its own."""
     command = [sys.executable, __file__, "--one", subject, "--component", component.value]
     command += ["--steps", str(steps), "--work", str(work)]
     done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
@@ -97,7 +97,7 @@ class Measured:
 
 
 def table(measured: Measured) -> str:
-    """The figures as a Markdown table, with the machine that they were measured on."""
+    """Return the figures as a Markdown table, with the machine of the measurement."""
     lines = [
         f"Measured on {measured.machine}.",
         "",

@@ -1,4 +1,4 @@
-"""Where the processor time of an operation goes: the user's part, ours, and the collector's.
+"""Shares of an operation's processor time: the user's, ours, and the collector's.
 
     python -m purgatory_lab.benchmarks.cost_shares
     python -m purgatory_lab.benchmarks.cost_shares --operations 10000 --rounds 9
@@ -55,7 +55,7 @@ Stretches = dict[str, float]
 
 
 def parts_of_purgatory(operations: int, rounds: int) -> list[Part]:
-    """What watching under three keys and completing consists of."""
+    """Return the parts of watching under three keys and completing."""
     quiet, collected = _both(lambda: _purgatory(operations), rounds)
 
     def part(whose: str, name: str, ns: Callable[[Stretches], float]) -> Part:
@@ -80,7 +80,7 @@ def parts_of_purgatory(operations: int, rounds: int) -> list[Part]:
 
 
 def parts_of_expiry(operations: int, rounds: int) -> list[Part]:
-    """What adding a timer and letting it expire consists of."""
+    """Return the parts of adding a timer and letting it expire."""
     quiet, collected = _both(lambda: _expiry(operations), rounds)
 
     def part(whose: str, name: str, ns: Callable[[Stretches], float]) -> Part:
@@ -101,7 +101,7 @@ def parts_of_expiry(operations: int, rounds: int) -> list[Part]:
 
 
 def _both(one_round: Callable[[], Stretches], rounds: int) -> tuple[Stretches, Stretches]:
-    """The medians without the collector, and with it; rounds alternate."""
+    """Return the medians without the collector, and with it; rounds alternate."""
     seen: dict[bool, list[Stretches]] = {True: [], False: []}
     was_on = gc.isenabled()
     try:
@@ -120,7 +120,7 @@ def _both(one_round: Callable[[], Stretches], rounds: int) -> tuple[Stretches, S
 
 
 def _each(count: int, stretch: Callable[[], object]) -> float:
-    """Thread time of a stretch, ns for each of so many operations."""
+    """Return the thread time of a stretch for each operation, ns."""
     gc.collect()
     before_ns = time.thread_time_ns()
     kept = stretch()
@@ -219,7 +219,7 @@ def _expiry(count: int) -> Stretches:
 
 
 def table(parts: list[Part]) -> str:
-    """All parts and their sum, as Markdown."""
+    """Return all parts and their sum, as Markdown."""
     lines = [
         "| part | whose | ns, without the collector | the collector's |",
         "|---|---|---:|---:|",

@@ -54,7 +54,7 @@ PROCESSORS: Final = (
 
 @dataclass(frozen=True)
 class Work:
-    """What one process does.
+    """The work of one process.
 
     Attributes:
         measure: ``hot``, ``random`` or ``expire`` of a timer, as the peers have them, on a virtual
@@ -72,7 +72,7 @@ class Work:
     wheel_size: int
 
     def words(self) -> list[str]:
-        """As words of a command line."""
+        """Return the work as words of a command line."""
         return [self.measure, *map(str, (self.pending, self.drawn, self.done, self.wheel_size))]
 
 
@@ -107,7 +107,7 @@ def work(of: Work) -> None:
 
 
 def count(caches: Caches, of: Work) -> Mapping[str, int]:
-    """The events of a process that does the work, by Valgrind's names.
+    """Return the events of a process that does the work, by Valgrind's names.
 
     Raises:
         click.ClickException: Valgrind is missing, or the process failed.
@@ -141,7 +141,7 @@ def count(caches: Caches, of: Work) -> Mapping[str, int]:
 
 
 def totals(text: str) -> Mapping[str, int]:
-    """The sums of a file of Callgrind.
+    """Return the sums of a file of Callgrind.
 
     Raises:
         click.ClickException: there are none.
@@ -156,7 +156,7 @@ def totals(text: str) -> Mapping[str, int]:
 def of_one(
     measure: str, few: int, many: int, wheel_size: int, counted: Callable[[Work], Mapping[str, int]]
 ) -> Mapping[str, float]:
-    """What one operation takes: the difference of two runs on the same inputs."""
+    """Return the events of one operation: the difference of two runs on the same inputs."""
     pending = many if measure in ("hot", "random") else 0
     less, more = (counted(Work(measure, pending, many, done, wheel_size)) for done in (few, many))
     return {name: (more[name] - less[name]) / (many - few) for name in more}
@@ -165,7 +165,7 @@ def of_one(
 def rows(
     measures: tuple[str, ...], few: int, many: int, wheel_sizes: tuple[int, ...]
 ) -> Iterator[list[str]]:
-    """A row for each measure and wheel size."""
+    """Yield a row for each measure and wheel size."""
     for measure in measures:
         for wheel_size in wheel_sizes:
             seen = [

@@ -1,4 +1,4 @@
-"""How many stale entries Kafka's purgatory keeps after many operations expired together.
+"""Stale entries that Kafka's purgatory keeps after many operations expired together.
 
     python -m purgatory_lab.benchmarks.kafka_mass_expiry
     python -m purgatory_lab.benchmarks.kafka_mass_expiry --release 4.0.0 --rounds 3
@@ -23,7 +23,7 @@ ROUND_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Round:
-    """What stays of a round when all is quiet: nothing waits, so that every entry is stale."""
+    """The rest of a round when all is quiet: without waiting operations every entry is stale."""
 
     round: int
     entries: int
@@ -33,7 +33,7 @@ class Round:
 
     @property
     def exceeds(self) -> bool:
-        """Whether more operations are kept than the purge interval allows."""
+        """Decide whether more operations are kept than the purge interval allows."""
         return self.entries > self.purge_interval
 
 
@@ -62,7 +62,7 @@ def measure(release: str, rounds: int, operations: int, work: Path) -> list[Roun
 
 
 def table(measured: list[Round]) -> str:
-    """The rounds as a Markdown table."""
+    """Return the rounds as a Markdown table."""
     lines = ["| round | entries | timer size | estimate |", "|---:|---:|---:|---:|"]
     lines += [
         f"| {each.round} | {each.entries:,} | {each.timer_size:,} | {each.estimate:,} |"

@@ -1,4 +1,4 @@
-"""What released Kafka does with channels that wait for memory: expected, seen, controls.
+"""Released Kafka's channels that wait for memory: expected, seen, controls.
 
     python -m purgatory_lab.benchmarks.kafka_muting
     python -m purgatory_lab.benchmarks.kafka_muting tls-standstill --release 3.9.1

@@ -1,4 +1,4 @@
-"""What purges take of the processor, and how long they stop other threads.
+"""Shares of purges in the processor's time, and the length of their stops.
 
     python -m purgatory_lab.benchmarks.purge_shares
     python -m purgatory_lab.benchmarks.purge_shares --live 20000 --keys each --purge-due fixed
@@ -33,13 +33,13 @@ class _Waits(DelayedOperation):
     __slots__ = ()
 
     def try_complete(self) -> bool:
-        """Not yet."""
+        """Return false: only force completes the operation."""
         return False
 
 
 @dataclass(frozen=True)
 class Share:
-    """What was measured beside so many live operations.
+    """The figures beside so many live operations.
 
     Attributes:
         live: How many operations waited.
@@ -61,7 +61,7 @@ class Share:
 
     @property
     def percent(self) -> float:
-        """The purges' share of the processor, percent."""
+        """Return the purges' share of the processor, percent."""
         return 100 * self.purge_ns / (self.purge_ns + self.caller_ns)
 
 
@@ -120,13 +120,13 @@ def _churned(
 
 
 def _thread_ns(thread: threading.Thread) -> int:
-    """The processor time of a thread that is alive, ns."""
+    """Return the processor time of a thread that is alive, ns."""
     assert thread.ident is not None
     return time.clock_gettime_ns(time.pthread_getcpuclockid(thread.ident))
 
 
 def table(shares: list[Share]) -> str:
-    """The shares as Markdown."""
+    """Return the shares as Markdown."""
     lines = [
         "| live | keys | purge due | caller, ns | purges, ns | share | longest stop, ms "
         "| most stale |",

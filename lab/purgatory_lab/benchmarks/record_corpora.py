@@ -34,7 +34,7 @@ class Corpus(NamedTuple):
 
     @property
     def row(self) -> str:
-        """A row of the table."""
+        """Return a row of the table."""
         verdict = "conforms" if self.exit_code == 0 else f"exit code {self.exit_code}"
         return (
             f"| {self.name} | {self.megabytes:.1f} | {self.recorded_seconds:.1f} "

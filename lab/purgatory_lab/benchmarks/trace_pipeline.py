@@ -1,4 +1,4 @@
-"""What checking traces costs: the local engine against Spark on this machine.
+"""Costs of checking traces: the local engine against Spark on this machine.
 
     python -m purgatory_lab.benchmarks.trace_pipeline
     python -m purgatory_lab.benchmarks.trace_pipeline --write docs/reference/trace-figures.md
@@ -81,7 +81,7 @@ Found: TypeAlias = dict[str, list[Measured]]
 
 
 def write_one_run(folder: Path, events: int) -> Counter[str]:
-    """One long run of a timer over several files, each of which begins with a snapshot."""
+    """Write one long run of a timer over several files, each of which begins with a snapshot."""
     folder.mkdir(parents=True)
     lines = run_lines("one", Component.TIMER, events)
     begin, each = next(lines), -(-events // FILES)
@@ -119,7 +119,7 @@ def _snapshot(seq: int, now_ms: int, pending: dict[str, int]) -> bytes:
 
 
 def write_eight_runs(folder: Path, events: int) -> Counter[str]:
-    """As many runs of a timer as the long one has files, each in a file of its own."""
+    """Write as many runs of a timer as the long one has files, each in a file of its own."""
     folder.mkdir(parents=True)
     for which in range(FILES):
         lines = run_lines(f"run-{which}", Component.TIMER, events // FILES)
@@ -128,7 +128,7 @@ def write_eight_runs(folder: Path, events: int) -> Counter[str]:
 
 
 def with_a_fifth_of_short_runs(write: Writer, folder: Path, events: int) -> Counter[str]:
-    """Four fifths of the events by a writer, the rest in short runs of timers in two files."""
+    """Write four fifths of the events by a writer, and the rest in short runs of timers."""
     planted = write(folder, events - events // 5)
     runs = max(2, events // 5 // EVENTS_OF_A_RUN)
     for which in range(2):
@@ -140,7 +140,7 @@ def with_a_fifth_of_short_runs(write: Writer, folder: Path, events: int) -> Coun
 
 
 def write_many_runs(folder: Path, events: int) -> Counter[str]:
-    """Many short runs of all components, mixed line by line; some have a fault."""
+    """Write many short runs of all components, mixed line by line; some have a fault."""
     runs = max(1, events // EVENTS_OF_A_RUN)
     planted = write_corpus(
         folder, runs, EVENTS_OF_A_RUN, faulty=EVERY_FAULTY, files=FILES, mixed=True
@@ -188,7 +188,7 @@ def measure(engine: str, folder: Path) -> Measured:
 
 
 def judge_in_tasks(files: list[str]) -> Iterator[Row]:
-    """The verdicts by what Spark's tasks do, in this process and without Java."""
+    """Judge the corpus by the functions of Spark's tasks, in this process and without Java."""
     import pyarrow as pa
 
     from purgatory_spark.engine.reading import JudgeOrCut
@@ -247,7 +247,7 @@ class Processes:
     """
 
     def __init__(self, above: int) -> None:
-        """Nothing was seen yet of what is below the process with this number."""
+        """Watch the processes below one, of which none was seen yet."""
         self._above = above
         self._seconds: dict[tuple[int, str], float] = {}
         self._kinds: dict[tuple[int, str], str] = {}
@@ -256,7 +256,7 @@ class Processes:
 
     @property
     def cpu_seconds(self) -> dict[str, float]:
-        """The seconds of Java, and those of its Python workers."""
+        """Return the seconds of Java, and those of its Python workers."""
         return {
             kind: sum(each for seen, each in self._seconds.items() if self._kinds[seen] == kind)
             for kind in ("java", "python")
@@ -290,7 +290,7 @@ _PARENT, _USED, _STARTED = 1, slice(11, 13), 19
 
 
 def _descendants(pid: int) -> Iterator[tuple[int, list[str]]]:
-    """The processes below one, each with its fields, by the parent that each of all names.
+    """Yield the processes below one, each with its fields.
 
     The lists of children that Linux keeps for each thread are not complete while threads end.
     """
@@ -307,7 +307,7 @@ def _descendants(pid: int) -> Iterator[tuple[int, list[str]]]:
 
 @contextmanager
 def _sampled() -> Iterator[Processes]:
-    """Looks every half second: what a process uses after the last look at it is not counted."""
+    """Sample the processes every half second; use after the last look is not counted."""
     processes = Processes(os.getpid())
     over = threading.Event()
 
@@ -325,7 +325,7 @@ def _sampled() -> Iterator[Processes]:
 
 
 def measured_apart(engine: str, folder: Path, planted: Counter[str]) -> Measured:
-    """The same in a process of its own; of the local engine in one for each processor, at once.
+    """Measure an engine in a process of its own; the local one in one for each processor.
 
     Raises:
         click.ClickException: the verdicts are not those that were planted.
@@ -350,7 +350,7 @@ def _output_of(command: list[str]) -> str:
 def line(
     larger: list[Measured], smaller: list[Measured], engine: str, seconds: str = "cpu_seconds"
 ) -> tuple[float, float]:
-    """The seconds that no event takes and those that an event more takes: a line through both."""
+    """Return the fixed seconds and the seconds of an event, by a line through both sizes."""
     of_sizes = [[m for m in each if m.engine == engine] for each in (larger, smaller)]
     events = [statistics.mean(m.events for m in each) for each in of_sizes]
     found = [statistics.mean(getattr(m, seconds) for m in each) for each in of_sizes]
@@ -359,17 +359,17 @@ def line(
 
 
 def ratio(larger: list[Measured], smaller: list[Measured]) -> float:
-    """The marginal cost of Spark to that of the local engine."""
+    """Return the marginal cost of Spark to that of the local engine."""
     return line(larger, smaller, "spark")[1] / line(larger, smaller, "local")[1]
 
 
 def fixed(larger: list[Measured], smaller: list[Measured]) -> float:
-    """The time by the clock that Spark takes where there is nothing to judge, seconds."""
+    """Return the time by the clock that Spark takes without anything to judge, s."""
     return line(larger, smaller, "spark", "wall_seconds")[0]
 
 
 def skew(found: Found) -> float:
-    """The time by the clock of the skewed corpus to that of the even one, without Spark's start."""
+    """Return the time by the clock of the skewed corpus to the even one's, without the start."""
     skewed, even = (
         statistics.mean(m.wall_seconds - m.start_seconds for m in found[corpus])
         for corpus in (SKEWED, EVEN)
@@ -378,7 +378,7 @@ def skew(found: Found) -> float:
 
 
 def bounds(found: Found) -> Iterator[tuple[str, float, float]]:
-    """What is bounded, in words, with what was found and what is allowed."""
+    """Yield each bound in words, with the found and the allowed figure."""
     for corpus in CORPORA:
         of_sizes = found[corpus], found[smaller(corpus)]
         yield f"{corpus}: marginal cost of Spark to local", ratio(*of_sizes), MOST_RATIO
@@ -389,12 +389,12 @@ def bounds(found: Found) -> Iterator[tuple[str, float, float]]:
 
 
 def smaller(corpus: str) -> str:
-    """The name of the smaller corpus of a kind."""
+    """Return the name of the smaller corpus of a kind."""
     return f"{corpus}, fewer"
 
 
 def table(found: Found) -> str:
-    """The figures as a Markdown table, with what they were measured on."""
+    """Return the figures as a Markdown table, with the machine of the measurement."""
     load = "/".join(f"{each:.1f}" for each in os.getloadavg())
     lines = [
         f"Measured on {in_words()}, load average {load} at the end.",
@@ -416,7 +416,7 @@ def table(found: Found) -> str:
 
 
 def missed(found: Found) -> list[str]:
-    """The bounds that are not kept, in words."""
+    """Return the bounds that are not kept, in words."""
     return [f"{what}: {value:.3g}" for what, value, most in bounds(found) if value > most]
 
 

@@ -1,4 +1,4 @@
-"""What recording costs: the processor time of a workload with and without its recorder.
+"""Costs of recording: the processor time of a workload with and without its recorder.
 
     python -m purgatory_lab.benchmarks.trace_recording
     python -m purgatory_lab.benchmarks.trace_recording --rounds 9 --turns 200000 --subject bundled
@@ -26,7 +26,7 @@ _COMPONENTS = [Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL]
 
 
 class Round(NamedTuple):
-    """One round: microseconds of processor time per turn, and what was written."""
+    """A round: microseconds of processor time per turn, and the lines and bytes written."""
 
     plain_us: float
     recorded_us: float
@@ -35,14 +35,14 @@ class Round(NamedTuple):
 
     @property
     def per_line_us(self) -> float:
-        """The cost of recording a line, microseconds."""
+        """Return the cost of recording a line, microseconds."""
         return (self.recorded_us - self.plain_us) / self.lines_per_turn
 
 
 def run_once(
     subject: str, component: Component, wish: Wish, path: Path | None, work: Path
 ) -> Recorded:
-    """The workload, recorded where there is a path."""
+    """Run the workload once, recorded where there is a path."""
     if subject == "bundled":
         return record_bundled(component, wish, path)
     return record_kafka(component, wish, path, work_folder=work)

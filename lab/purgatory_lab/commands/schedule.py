@@ -49,7 +49,7 @@ def schedule() -> None:
 
 @schedule.command("list")
 def list_() -> None:
-    """List the scenarios."""
+    """List the scenarios and their threads."""
     for name, prepared in SCENARIOS.items():
         threads = ", ".join(program.thread for program in prepared.scenario.programs)
         click.echo(f"{name}  {threads}\n    {prepared.scenario.about}")
@@ -172,7 +172,7 @@ def _after(search: Search) -> str:
 
 
 def _named(scenario: str, *, one: bool = False) -> list[str]:
-    """The scenarios that are asked for.
+    """Return the scenarios that are asked for.
 
     Raises:
         Problem: no scenario has the name.
@@ -190,7 +190,7 @@ def _named(scenario: str, *, one: bool = False) -> list[str]:
 
 @contextmanager
 def _prepared(scenario: str, race: str | None) -> Iterator[Runs]:
-    """Runs of a scenario, in an implementation that may have a race.
+    """Provide runs of a scenario, in an implementation that may have a planted race.
 
     Raises:
         Problem: a schedule does not fit, or a run cannot be ended.
@@ -208,7 +208,7 @@ def _prepared(scenario: str, race: str | None) -> Iterator[Runs]:
 
 
 def _race(name: str) -> SeededRace:
-    """The race of a name.
+    """Return the race of a name.
 
     Raises:
         Problem: the race cannot be planted in this build.
@@ -230,7 +230,7 @@ def _counts(search: Search) -> str:
 
 
 def _ends(runs: Runs) -> str:
-    """How many ends of a model were seen, where there is a model."""
+    """Return the number of ends of a model that were seen, where there is a model."""
     for look in runs.looks:
         if isinstance(look, EndsOf):
             outside = f", {len(look.outside)} besides" if look.outside else ""
@@ -262,6 +262,6 @@ def _print(table: Table) -> None:
 
 
 def _console() -> Console:
-    """The terminal; a file or a pipe gets wide lines."""
+    """Return the terminal; a file or a pipe gets wide lines."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_WIDE)

@@ -159,7 +159,7 @@ def _tell(each: Study, rows: Rows) -> None:
 
 @contextmanager
 def _can_go_on(out: Path) -> Iterator[None]:
-    """Ctrl-C loses the settings under way alone, and that is said."""
+    """Tell at Ctrl-C that only the settings under way are lost."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What share of automatic mutants of the implementation the conformance suite finds by itself.
+"""Mutation: the share of automatic mutants that the conformance suite finds by itself.
 
     python -m purgatory_lab.mutation
     python -m purgatory_lab.mutation --module wheel --module bucket
@@ -61,7 +61,7 @@ _REVIEWED = Path(__file__).with_name("survivors.toml")
 
 
 def _mutants(modules: Sequence[str]) -> dict[str, Mutants]:
-    """The mutants of each module."""
+    """Return the mutants of each module."""
     found = {}
     for module in modules:
         click.echo(f"making the mutants of {module} ...", err=True)
@@ -74,12 +74,12 @@ def _source(module: str) -> str:
 
 
 def _trials(module: str, *, shipped: bool) -> tuple[Trial, ...]:
-    """The trials of a module's mutants; on request without those with smaller constants."""
+    """Return the trials of a module's mutants; on request without those with smaller constants."""
     return tuple(trial for trial in MODULES[module] if trial.as_shipped or not shipped)
 
 
 def _recorded(trials: Mapping[str, Sequence[Trial]]) -> dict[Trial, Recording]:
-    """The cases of every trial that these modules need, as the original has passed them.
+    """Return the cases of every trial that these modules need, as the original has passed them.
 
     Raises:
         click.ClickException: it has not.

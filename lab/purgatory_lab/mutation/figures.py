@@ -34,7 +34,7 @@ class Row:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The counts as text, each share behind its count."""
+        """Return the counts as text, each share behind its count."""
         killed = (self.as_users_run, self.as_shipped, self.killed)
         shares = (f"{count:,} ({count / (self.mutants or 1):.1%})" for count in killed)
         return (f"{self.mutants:,}", *shares)
@@ -71,7 +71,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     results: list[MutantRecord]
 
     def judged(self) -> list[Result]:
-        """The results, as the run had them, but for the sources of the mutants."""
+        """Return the results, as the run had them, but for the sources of the mutants."""
         return [
             Result(
                 Mutant(**{name: getattr(each, name) for name in _OF_MUTANT}, source=""),
@@ -103,7 +103,7 @@ def read_run(path: Path) -> RunRecord:
 def module_rows(
     results: Sequence[Result], modules: Iterable[str], equivalents: Equivalents
 ) -> list[Row]:
-    """A row for each module: its mutants of one thread, without the equivalent."""
+    """Return a row for each module: its mutants of one thread, without the equivalent."""
     to_kill = equivalents.others(Scope.ONE_THREAD.of(results))
     return [
         _row(module, [each for each in to_kill if each.mutant.module == module])
@@ -112,7 +112,7 @@ def module_rows(
 
 
 def scope_rows(results: Sequence[Result], equivalents: Equivalents) -> list[Row]:
-    """A row for each scope, and one for what can be killed of those without a second thread."""
+    """Return a row for each scope, and one for the killable mutants without a second thread."""
     rows = []
     for scope in Scope:
         of_scope = scope.of(results)
@@ -135,7 +135,7 @@ def _row(name: str, results: Sequence[Result]) -> Row:
 def terminal_table(
     results: Sequence[Result], modules: Iterable[str], equivalents: Equivalents
 ) -> str:
-    """The figures as aligned text."""
+    """Return the figures as aligned text."""
     lines = []
     parts = {
         "one thread, not equivalent": module_rows(results, modules, equivalents),
@@ -153,7 +153,7 @@ def terminal_table(
 def run_record(
     results: Sequence[Result], found: Mapping[str, Mutants], measured_on: str
 ) -> RunRecord:
-    """Everything that a run has found."""
+    """Return the record of everything that a run has found."""
     return RunRecord(
         measured_on=measured_on,
         not_judged={module: _not_judged(mutants) for module, mutants in found.items()},
@@ -184,7 +184,7 @@ def _not_judged(mutants: Mutants) -> dict[str, int]:
 
 
 def page_text(run: RunRecord, reviewed: Sequence[Reviewed]) -> str:
-    """The text between the marks of a page: figures, what is outside the scope, survivors."""
+    """Return the text between the marks of a page: figures, exclusions, survivors."""
     results = run.judged()
     return "\n".join(
         [
@@ -214,7 +214,7 @@ def _table(head: str, table: Iterable[Row]) -> Iterator[str]:
 
 
 def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
-    """A line for each constant that is smaller in trials of these modules."""
+    """Yield a line for each constant that is smaller in trials of these modules."""
     modules_of: dict[Size, list[str]] = {}
     for module in modules:
         for size in dict.fromkeys(size for trial in MODULES[module] for size in trial.sizes):
@@ -253,7 +253,7 @@ def _what_is_left_out(results: Sequence[Result], run: RunRecord) -> Iterator[str
 
 
 def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Iterator[str]:
-    """One line for each reviewed entry, in the order of the list."""
+    """Yield one line for each reviewed entry, in the order of the list."""
     in_scope = Scope.IN_SCOPE.of(results)
     count = sum(not result.end.killed for result in in_scope)
     yield from ("", "## The survivors", "", f"{count} mutants in scope, each with the reason.", "")
@@ -270,7 +270,7 @@ def _where(module: str, definition: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A line of code in a cell of a table, in which a bar would end the cell."""
+    """Return a line of code in a cell of a table, in which a bar would end the cell."""
     if not text:
         return "*nothing*"
     return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"

@@ -43,7 +43,7 @@ class Campaigns:
 
     @staticmethod
     def of(trial: Trial) -> "Campaigns":
-        """What users run, or what is enough for the trials with smaller constants."""
+        """Return the campaigns of users, or enough for the trials with smaller constants."""
         return AS_USERS_RUN if trial.as_shipped else FURTHER
 
 
@@ -132,7 +132,7 @@ class SuiteJudge:
 
 
 def replace_module(module: str, source: str) -> None:
-    """From the next import on, one module of the implementation has another source.
+    """Replace the source of one module of the implementation, from the next import on.
 
     Everything that holds a name of the implementation is forgotten, to be imported anew, so that
     nobody keeps what the original module had defined.

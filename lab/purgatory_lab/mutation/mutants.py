@@ -38,7 +38,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What a reviewed entry names it by; line numbers would not last."""
+        """Return the name of the mutant in reviewed entries; line numbers would not last."""
         return self.module, self.definition, self.line, self.mutated
 
 
@@ -54,7 +54,7 @@ class Mutants:
 
 
 def mutants_of(module: str, source: str) -> Mutants:
-    """Every mutant of a module's source.
+    """Return every mutant of a module's source.
 
     Args:
         module: Its name, as reports have it.
@@ -99,7 +99,7 @@ class _Change:
 
 
 def _changes(source: str) -> Iterator[_Change]:
-    """Every single change that can be made to a source."""
+    """Yield every single change that can be made to a source."""
     for span in statement_spans(ast.parse(source)):
         yield _Change("DeleteStatement", span.start, partial(_without, source, span))
     nodes = list(ast_nodes(get_ast(source)))
@@ -116,7 +116,7 @@ def _changes(source: str) -> Iterator[_Change]:
 
 
 def _without(source: str, span: Span) -> str:
-    """The source with ``pass`` in place of a statement, and as many lines."""
+    """Return the source with ``pass`` in place of a statement, and as many lines."""
     lines = source.splitlines(keepends=True)
     (first, column), (last, end) = span.start, span.end
     # Columns of a syntax tree are bytes.
@@ -128,14 +128,14 @@ def _without(source: str, span: Span) -> str:
 
 
 def _mutated(source: str, operator: str, occurrence: int) -> str:
-    """The source with the change that an operator makes at the place of this number."""
+    """Return the source with an operator's change at the place of this number."""
     mutated = mutate_code(source, cosmic_ray.plugins.get_operator(operator)(), occurrence)
     assert isinstance(mutated, str)
     return mutated
 
 
 def _shape(source: str) -> str | None:
-    """The syntax tree as text, equal for equal programs; None where it is no program."""
+    """Return the syntax tree as text, equal for equal programs; None where it is no program."""
     try:
         tree = ast.parse(source)
         compile(tree, "<mutant>", "exec")
@@ -157,11 +157,11 @@ def _definition_at(places: Iterable[tuple[Span, str]], position: tuple[int, int]
 
 
 def _after(line_number: int, source: str, mutated: str) -> str:
-    """The text in a line's place; empty where the line was taken out."""
+    """Return the text in a line's place; empty where the line was taken out."""
     before, after = source.splitlines(), mutated.splitlines()
     return _plain(after[line_number - 1]) if len(after) == len(before) else ""
 
 
 def _plain(line: str) -> str:
-    """A line without indentation, and without the superfluous spaces that Cosmic Ray leaves."""
+    """Return a line without indentation, and without Cosmic Ray's superfluous spaces."""
     return re.sub(r"([(\[{]) ", r"\1", re.sub(r" +", " ", line)).strip()

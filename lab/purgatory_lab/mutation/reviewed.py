@@ -23,7 +23,7 @@ Key = tuple[str, str, str, str]
 
 
 class Kind(Enum):
-    """How far a survivor differs from the original.
+    """The degree to which a survivor differs from the original.
 
     ``equivalent``: no caller of one thread can tell it, but for memory and time. ``visible``: a
     caller could; no step asks, no rule speaks, or the rules leave it free.
@@ -45,7 +45,7 @@ class Reviewed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The keys of the mutants that are meant."""
+        """Return the keys of the mutants that the entry means."""
         return tuple((self.module, self.definition, self.line, each) for each in self.mutated)
 
 
@@ -74,24 +74,24 @@ class Equivalents:
 
     @staticmethod
     def of(reviewed: Iterable[Reviewed]) -> "Equivalents":
-        """Those of the list, and those of the lines that are left out for such a reason."""
+        """Return the equivalent mutants of the list and of the left out lines."""
         found = (entry for entry in reviewed if entry.kind is Kind.EQUIVALENT)
         return Equivalents(frozenset(key for entry in found for key in entry.keys))
 
     def holds(self, mutant: Mutant) -> bool:
-        """Whether a mutant is meant."""
+        """Decide whether the list means a mutant."""
         left_out = left_out_of(mutant.module, mutant.definition, mutant.line)
         return mutant.key in self.reviewed or (left_out is not None and left_out.is_equivalent)
 
     def others(self, results: Iterable[Result]) -> list[Result]:
-        """The results without the equivalent survivors: the mutants that can be killed."""
+        """Return the results without the equivalent survivors: the mutants that can be killed."""
         return [each for each in results if each.end.killed or not self.holds(each.mutant)]
 
 
 def settled_before(
     mutants: Sequence[Mutant], earlier: Iterable[Result], reviewed: Iterable[Reviewed]
 ) -> tuple[list[Result], list[Mutant]]:
-    """The earlier results that stay, and the mutants that are judged again.
+    """Return the earlier results that stay, and the mutants that are judged again.
 
     The results of mutants stay that the trials as shipped killed, and of survivors with a reason.
     Judged are mutants that smaller constants killed, and survivors that are not on the list.
@@ -108,7 +108,7 @@ def settled_before(
 
 
 def with_earlier(results: Sequence[Result], earlier: Iterable[Result]) -> list[Result]:
-    """Results of the trials as shipped; where one is a survivor, a kill by another trial stays."""
+    """Return results as shipped; a kill by another trial stays where one is a survivor."""
     pairs = _paired([each.mutant for each in results], earlier)
     return [
         replace(found, mutant=result.mutant)
@@ -121,7 +121,7 @@ def with_earlier(results: Sequence[Result], earlier: Iterable[Result]) -> list[R
 def _paired(
     mutants: Sequence[Mutant], earlier: Iterable[Result]
 ) -> Iterator[tuple[Mutant, Result | None]]:
-    """Each mutant with its earlier result; both in the order of lines, which equal keys go by.
+    """Yield each mutant with its earlier result; both in the order of lines.
 
     A mutant has none where its key, as equal lines of a function have it, is there more often or
     less often than before.
@@ -150,7 +150,7 @@ def problems(
     modules: Collection[str],
     least_share: float = LEAST_SHARE,
 ) -> list[str]:
-    """The problems of a run; empty for a good run.
+    """Return the problems of a run; empty for a good run.
 
     Args:
         results: All mutants of the modules, those outside the scope too.

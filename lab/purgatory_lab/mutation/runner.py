@@ -26,7 +26,7 @@ _MOST_SECONDS = 300
 
 
 class End(Enum):
-    """How the judging of a mutant ended."""
+    """The end of a mutant's judging."""
 
     SURVIVED = "survived"
     JUDGED = "a case failed"
@@ -37,13 +37,13 @@ class End(Enum):
 
     @property
     def killed(self) -> bool:
-        """Whether the mutant was found out."""
+        """Decide whether the mutant was killed."""
         return self is not End.SURVIVED
 
 
 @dataclass(frozen=True)
 class Result:
-    """How the judging of a mutant ended.
+    """The result of a mutant's judging.
 
     ``detail`` is a rule, an exception or a signal; ``stage`` is the one that the judge was in.
     """
@@ -58,7 +58,7 @@ class Killed(Exception):
     """Raised by a judge: the mutant was found out, in this way."""
 
     def __init__(self, end: End, detail: str) -> None:
-        """Both become part of the result."""
+        """Keep both parts of the result."""
         super().__init__(detail)
         self.end = end
         self.detail = detail
@@ -118,7 +118,7 @@ class _Child:
         return not told
 
     def result(self) -> Result:
-        """What came of the mutant, once the process has closed its pipe."""
+        """Return the result of the mutant, once the process has closed its pipe."""
         os.close(self.pipe)
         _, status = os.waitpid(self._process, 0)
         *stages, told = self._told.decode("utf-8").split("\n")
@@ -134,7 +134,7 @@ class _Child:
 
 
 def _live(mutant: Mutant, judge: Judge, limit_seconds: float, told_by: int) -> None:
-    """The life of a child; it never returns to what the parent was doing."""
+    """Live as a child; never return to the parent's work."""
     try:
         _bound(limit_seconds)
         end, detail = _judged(mutant, judge, limit_seconds, told_by)

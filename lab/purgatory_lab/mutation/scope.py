@@ -21,7 +21,7 @@ from purgatory_spec.profiles import Component
 
 @dataclass(frozen=True)
 class Trial:
-    """What a mutant goes through: the campaigns on one component of a subject that we bring.
+    """The trial of a mutant: the campaigns on one component of a subject of ours.
 
     ``maker`` is the function of ``purgatory_conformance.subjects.bundled`` that makes the subject.
     ``sizes`` are constants of the implementation that are smaller in this trial.
@@ -34,18 +34,18 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """Subject, component, and what is smaller."""
+        """Return subject, component, and the smaller constants."""
         smaller = (f"{size.name} {size.value}" for size in self.sizes)
         return ", ".join([self.maker, self.component.value, *smaller])
 
     @property
     def as_users_run(self) -> bool:
-        """Whether it is ``purgatory check bundled --suite standard`` for the component."""
+        """Decide whether the trial is ``purgatory check bundled --suite standard``."""
         return self.maker == "bundled_subject" and self.as_shipped
 
     @property
     def as_shipped(self) -> bool:
-        """Whether it is ``purgatory check --suite standard`` of a bundled subject."""
+        """Decide whether the trial is ``purgatory check --suite standard`` of a bundled subject."""
         return not self.sizes
 
 
@@ -133,7 +133,7 @@ MODULES_LEFT_OUT: dict[str, str] = {
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is left out of the scope of a module: a class, a function, or one line of either."""
+    """An exclusion from a module's scope: a class, a function, or one line of either."""
 
     module: str
     definition: str
@@ -142,16 +142,16 @@ class LeftOut:
 
     @property
     def of_threads(self) -> bool:
-        """Whether it is left out because it takes a second thread."""
+        """Decide whether the exclusion is about a second thread."""
         return self.reason in _OF_THREADS
 
     @property
     def is_equivalent(self) -> bool:
-        """Whether no caller of one thread can tell a survivor from the original."""
+        """Decide whether callers of one thread cannot tell a survivor from the original."""
         return self.reason in _EQUIVALENT
 
     def holds(self, module: str, definition: str, line: str) -> bool:
-        """Whether a line of a function is meant."""
+        """Decide whether the exclusion means a line of a function."""
         if module != self.module:
             return False
         if self.line:
@@ -160,7 +160,7 @@ class LeftOut:
 
 
 def _lines(module: str, definition: str, reason: str, *lines: str) -> tuple[LeftOut, ...]:
-    """Lines of a function that are left out for the same reason."""
+    """Return lines of a function that are left out for the same reason."""
     return tuple(LeftOut(module, definition, reason, line) for line in lines)
 
 
@@ -568,7 +568,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
 
 
 def left_out_of(module: str, definition: str, line: str) -> LeftOut | None:
-    """Why a line of a function is left out; None where it is in scope."""
+    """Return the exclusion of a line of a function; None where it is in scope."""
     return next((each for each in LEFT_OUT if each.holds(module, definition, line)), None)
 
 
@@ -580,7 +580,7 @@ class Span:
     end: tuple[int, int]
 
     def holds(self, position: tuple[int, int]) -> bool:
-        """Whether a position lies inside."""
+        """Decide whether a position lies inside."""
         return self.start <= position < self.end
 
 
@@ -589,7 +589,7 @@ _FOR_COMPILERS = {"final", "mypyc_attr"}
 
 
 def type_spans(tree: ast.Module) -> tuple[Span, ...]:
-    """Where there is nothing but types; the default values of arguments lie inside."""
+    """Return the spans with nothing but types; default values of arguments lie inside."""
     return tuple(_type_spans(tree))
 
 
@@ -614,13 +614,13 @@ def _type_spans(tree: ast.Module) -> Iterator[Span]:
 
 
 def _name(node: ast.expr) -> str:
-    """The identifier of a name or of a called name; empty for any other expression."""
+    """Return the identifier of a name or of a called name; empty for any other expression."""
     named = node.func if isinstance(node, ast.Call) else node
     return named.id if isinstance(named, ast.Name) else ""
 
 
 def default_spans(tree: ast.Module) -> tuple[Span, ...]:
-    """Where the default values of arguments are."""
+    """Return the spans of the default values of arguments."""
     return tuple(
         _span(default)
         for node in ast.walk(tree)
@@ -644,7 +644,7 @@ _SIMPLE_STATEMENTS = (
 
 
 def statement_spans(tree: ast.Module) -> tuple[Span, ...]:
-    """Where the simple statements are, but for imports, docstrings, slots, bare declarations."""
+    """Return the spans of simple statements, without imports, docstrings, slots, declarations."""
     return tuple(_statement_spans(tree))
 
 
@@ -661,7 +661,7 @@ def _statement_spans(tree: ast.Module) -> Iterator[Span]:
 
 
 def definitions(tree: ast.Module) -> tuple[tuple[Span, str], ...]:
-    """The functions and classes with their dotted names, outer ones first."""
+    """Return the functions and classes with their dotted names, outer ones first."""
     return tuple(_definitions(tree.body, ""))
 
 
@@ -673,7 +673,7 @@ def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[Span, str]
 
 
 def _with_decorators(node: ast.FunctionDef | ast.ClassDef) -> tuple[int, int]:
-    """The start of the first line, whether of a decorator or of the definition."""
+    """Return the start of the first line, whether of a decorator or of the definition."""
     return min([node.lineno, *(each.lineno for each in node.decorator_list)]), 0
 
 

@@ -16,7 +16,7 @@ class Scope(Enum):
     IN_SCOPE = "in scope"
 
     def of(self, results: Iterable[Result]) -> list[Result]:
-        """The mutants of this scope."""
+        """Return the mutants of this scope."""
         return [result for result in results if self._holds(result.mutant)]
 
     def _holds(self, mutant: Mutant) -> bool:
@@ -36,15 +36,15 @@ _AS_SHIPPED = frozenset([IMPORT, *(trial.name for trial in _TRIALS if trial.as_s
 
 
 def as_users_run(result: Result) -> bool:
-    """Whether ``purgatory check bundled --suite standard`` kills a mutant."""
+    """Decide whether ``purgatory check bundled --suite standard`` kills a mutant."""
     return result.end.killed and result.stage in _AS_USERS_RUN
 
 
 def as_shipped(result: Result) -> bool:
-    """Whether that command kills a mutant for one of the three subjects on a virtual clock."""
+    """Decide whether that command kills a mutant for one of the subjects on a virtual clock."""
     return result.end.killed and result.stage in _AS_SHIPPED
 
 
 def share(count: int, of: Sequence[Result]) -> float:
-    """A count as a part of all; 0 of none."""
+    """Return a count as a share of all; 0 of none."""
     return count / len(of) if of else 0.0

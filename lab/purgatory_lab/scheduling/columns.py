@@ -19,7 +19,7 @@ Describe = Callable[[Operation], str]
 
 
 def columns(record: Record, describe: Describe, width: int = 120) -> list[str]:
-    """The lines of a run.
+    """Return the lines of a run.
 
     Args:
         record: The run.
@@ -43,7 +43,7 @@ def columns(record: Record, describe: Describe, width: int = 120) -> list[str]:
 
 
 def words_of(mark: Mark, describe: Describe) -> str:
-    """What happened, in words."""
+    """Return a mark of the record in words."""
     about = mark.about
     if isinstance(about, Returned):
         return _returned(about)

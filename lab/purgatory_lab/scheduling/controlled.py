@@ -24,7 +24,7 @@ class Naming(Protocol):
     """Knows the name of a lock or condition by its place."""
 
     def name_of(self, maker: object, made: object) -> str:
-        """The name in the table of yield points; ``maker`` is the object whose method made it.
+        """Return the name in the table of yield points; ``maker`` is the object that made it.
 
         Raises:
             UndeclaredLock: the table does not have it.
@@ -58,13 +58,13 @@ class ControlledLock:
 
     @property
     def name(self) -> str:
-        """Its name in the table of yield points."""
+        """Return the lock's name in the table of yield points."""
         if self._name is None:
             self._name = self._naming.name_of(self._maker, self)
         return self._name
 
     def is_held_by(self, thread: LogicalThread) -> bool:
-        """Whether a thread holds it."""
+        """Decide whether a thread holds the lock."""
         return self._holder is thread
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
@@ -100,7 +100,7 @@ class ControlledLock:
             self.let_go()
 
     def locked(self) -> bool:
-        """Whether somebody holds it."""
+        """Decide whether any thread holds the lock."""
         return self._holder is not None
 
     def take(self, thread: LogicalThread, depth: int) -> None:
@@ -119,15 +119,15 @@ class ControlledLock:
         return depth
 
     def is_gone(self, thread: LogicalThread) -> bool:
-        """As an obstacle: whether the lock is free."""
+        """Decide, as an obstacle, whether the lock is free."""
         return self._holder is None
 
     def run_out(self) -> bool:
-        """As an obstacle: there is no time limit."""
+        """Return, as an obstacle, that there is no time limit."""
         return False
 
     def describe(self) -> str:
-        """As an obstacle: the name of the lock and of the holder."""
+        """Return, as an obstacle, the names of the lock and of its holder."""
         holder = self._holder
         name = holder.name if isinstance(holder, LogicalThread) else "nobody in the run"
         return f"{self.name}, which {name} holds"
@@ -192,15 +192,15 @@ class ControlledCondition:
 
     @property
     def name(self) -> str:
-        """Its name in the table of yield points."""
+        """Return the condition's name in the table of yield points."""
         return self._naming.name_of(self._maker, self)
 
     def acquire(self) -> bool:
-        """Take its lock."""
+        """Take the condition's lock."""
         return self.lock.acquire()
 
     def release(self) -> None:
-        """Give its lock back."""
+        """Give the condition's lock back."""
         self.lock.release()
 
     def __enter__(self) -> bool:
@@ -246,5 +246,5 @@ class ControlledCondition:
         del self._waits[:n]
 
     def notify_all(self) -> None:
-        """Wake all that wait."""
+        """Wake all threads that wait."""
         self.notify(len(self._waits))

@@ -1,4 +1,4 @@
-"""What the code under test sees as ``threading`` and ``time`` while it is scheduled."""
+"""Stand-ins for ``threading`` and ``time`` that the scheduled code sees."""
 
 import sys
 import threading
@@ -68,11 +68,11 @@ class ControlledThread:
             self._scheduler.wait_for(_End(self._logical, timeout is not None), "Thread.join", self)
 
     def is_alive(self) -> bool:
-        """Whether it was started and has not ended."""
+        """Decide whether the thread was started and has not ended."""
         return self._logical is not None and not self._logical.ended
 
     def is_(self, thread: LogicalThread | None) -> bool:
-        """Whether the object stands for the given thread of the run."""
+        """Decide whether the object stands for the given thread of the run."""
         return thread is not None and self._logical is thread
 
     def _run(self) -> None:
@@ -81,7 +81,7 @@ class ControlledThread:
 
 
 class ControlledThreading:
-    """What the modules of the implementation see as ``threading`` while they are scheduled."""
+    """The stand-in for ``threading`` in the modules of the implementation."""
 
     TIMEOUT_MAX: Final = threading.TIMEOUT_MAX
 
@@ -92,15 +92,15 @@ class ControlledThreading:
         self._main = ControlledThread(scheduler, None, "main")
 
     def Lock(self) -> ControlledLock:  # noqa: N802 (the name in threading)
-        """A lock of the object whose method asks for it."""
+        """Return a lock of the object whose method asks for it."""
         return ControlledLock(self._scheduler, self._naming, _maker(), reentrant=False)
 
     def RLock(self) -> ControlledLock:  # noqa: N802
-        """A re-entrant lock of the object whose method asks for it."""
+        """Return a re-entrant lock of the object whose method asks for it."""
         return ControlledLock(self._scheduler, self._naming, _maker(), reentrant=True)
 
     def Condition(self, lock: ControlledLock | None = None) -> ControlledCondition:  # noqa: N802
-        """A condition of the object whose method asks for it."""
+        """Return a condition of the object whose method asks for it."""
         maker = _maker()
         own = lock or ControlledLock(self._scheduler, self._naming, maker, reentrant=True)
         return ControlledCondition(self._scheduler, self._naming, maker, own)
@@ -114,13 +114,13 @@ class ControlledThreading:
         kwargs: Mapping[str, object] | None = None,
         daemon: bool | None = None,
     ) -> ControlledThread:
-        """A thread of the run, once it is started."""
+        """Return a thread of the run, once it is started."""
         thread = ControlledThread(self._scheduler, target, name, args, kwargs)
         self._made.append(thread)
         return thread
 
     def current_thread(self) -> ControlledThread:
-        """The thread that moves now: a thread made by the code, or a stand-in for a caller."""
+        """Return the thread that moves now: one made by the code, or a stand-in for a caller."""
         running = self._scheduler.running
         for thread in self._made:
             if thread.is_(running):
@@ -130,7 +130,7 @@ class ControlledThreading:
         )
 
     def main_thread(self) -> ControlledThread:
-        """No thread of a run."""
+        """Return a main thread that is no thread of a run."""
         return self._main
 
     def forget(self) -> None:
@@ -145,14 +145,14 @@ class ControlledThreading:
 
 
 class GivingWay:
-    """What a module sees as ``time``: to sleep is to let others go on, whatever the duration."""
+    """The stand-in for ``time``: to sleep is to let others go on, whatever the duration."""
 
     def __init__(self, scheduler: Scheduler, point: str) -> None:
         self._scheduler = scheduler
         self._point = point
 
     def sleep(self, seconds: float) -> None:
-        """A yield point."""
+        """Reach a yield point, whatever the duration."""
         self._scheduler.reach(self._point)
 
     def __getattr__(self, name: str) -> object:
@@ -160,5 +160,5 @@ class GivingWay:
 
 
 def _maker() -> object:
-    """The object in whose method a lock is being made; None where that is no method."""
+    """Return the object in whose method a lock is being made; None outside a method."""
     return sys._getframe(2).f_locals.get("self")

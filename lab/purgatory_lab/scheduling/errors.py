@@ -14,7 +14,7 @@ class Diverged(SchedulingError):
 
 
 class Deadlock(SchedulingError):
-    """No thread can go on."""
+    """The failure of a run in which no thread can go on."""
 
 
 class TooManySteps(SchedulingError):

@@ -31,7 +31,7 @@ class RecordedHistory:
         self._scheduler = scheduler
 
     def thread(self) -> str:
-        """The thread that moves now."""
+        """Return the thread that moves now."""
         running = self._scheduler.running
         return SETUP if running is None else running.name
 
@@ -56,7 +56,7 @@ class RecordedHistory:
         self.events.append(Happened(self.thread(), event))
 
     def opened(self) -> Iterator[tuple[Operation, Returned | None]]:
-        """Each call twice: at its beginning with None, at its end with its return."""
+        """Yield each call twice: at its beginning with None, at its end with its return."""
         inside: dict[str, Operation] = {}
         for event in self.events:
             if isinstance(event, Called):
@@ -66,13 +66,13 @@ class RecordedHistory:
                 yield inside.pop(event.thread), event
 
     def calls(self) -> Iterator[tuple[Operation, Returned]]:
-        """Each call with what it returned, in the order of the returns."""
+        """Yield each call with its return, in the order of the returns."""
         for operation, returned in self.opened():
             if returned is not None:
                 yield operation, returned
 
     def called(self) -> Iterator[Operation]:
-        """What was called, in the order of the calls."""
+        """Yield the operations called, in the order of the calls."""
         for event in self.events:
             if isinstance(event, Called):
                 yield event.operation

@@ -1,4 +1,4 @@
-"""What a run may come to by a concurrent model: every end that programs can reach in it.
+"""The ends of runs by a concurrent model: every end that programs can reach in it.
 
 An *end* is what can be told of a run when it is over: what each call returned, which callbacks ran,
 and the counts. The ends of real runs must be among the ends of the model for the same programs.
@@ -58,7 +58,7 @@ class End:
     counts: Map[str, int]
 
     def describe(self) -> str:
-        """The end in words."""
+        """Return the end in words."""
         words = [
             f"{thread} returned " + ", ".join(map(_answer, answers))
             for thread, answers in sorted(self.answers.items())
@@ -73,14 +73,14 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a history has told so far."""
+    """The content of a history so far."""
 
     answers: Map[str, tuple[Answer, ...]] = Map()
     callbacks: Map[tuple[str, str], int] = Map()
     inside: Map[str, Operation] = Map()
 
     def after(self, events: Iterable[HistoryEvent]) -> "Told":
-        """With some events more."""
+        """Return the history so far with some events more."""
         answers, callbacks, inside = self.answers, self.callbacks, self.inside
         for event in events:
             if isinstance(event, Called):
@@ -97,7 +97,7 @@ class Told:
         return Told(answers, callbacks, inside)
 
     def ended(self, counts: Mapping[str, int]) -> End:
-        """The end of a run with the given results and counts."""
+        """Return the end of a run with the given results and counts."""
         return End(self.answers, self.callbacks, Map(counts))
 
 
@@ -109,22 +109,22 @@ class StartedFrom(Generic[State]):
     state: State
 
     def initial(self) -> State:
-        """The given state."""
+        """Return the given state."""
         return self.state
 
     def steps(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Those of the model."""
+        """Return the steps of the model."""
         return self.model.steps(state)
 
     def history(self, before: State, step: Step, after: State) -> History:
-        """That of the model."""
+        """Return the history of the model."""
         return self.model.history(before, step, after)
 
 
 def after_setup(
     model: ConcurrentModel[State], calls: Iterable[tuple[str, Operation]]
 ) -> StartedFrom[State]:
-    """A model in which some calls are over, made one after the other by the threads named.
+    """Return a model after some calls, made one after the other by the threads named.
 
     What is satisfied among the calls is satisfied by an event with the check that follows.
 
@@ -148,7 +148,7 @@ def after_setup(
 def _after_call(
     begun: StartedFrom[State], thread: str, operation: Operation, satisfied: frozenset[str]
 ) -> set[State]:
-    """The states after a call in which exactly the given operations were satisfied."""
+    """Return the states after a call in which exactly the given operations were satisfied."""
     programmed = Programmed(begun, {thread: (operation,)}, frozenset())
     fresh: list[tuple[Progress[State], frozenset[str]]] = [(programmed.initial(), frozenset())]
     found: set[State] = set()
@@ -170,7 +170,7 @@ def ends(
     *,
     limit: int = LIMIT,
 ) -> frozenset[End]:
-    """Every end of the programs.
+    """Return every end of the programs.
 
     Args:
         programmed: The programs, over their model.
@@ -223,11 +223,11 @@ class EndsOf:
 
     @property
     def outside(self) -> frozenset[End]:
-        """Ends of runs that the model does not have."""
+        """Return the ends of runs that the model does not have."""
         return frozenset(self.seen) - self.known
 
     def __call__(self, world: World) -> list[str]:
-        """What is wrong about the end of a run."""
+        """Return a problem where the end of a run is not one of the model's."""
         end = self._end_of(world)
         self.seen.add(end)
         if end in self.known or self._wider:

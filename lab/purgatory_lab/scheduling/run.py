@@ -1,4 +1,4 @@
-"""What a run consists of: logical threads, what stands in their way, the choices, the record."""
+"""The parts of a run: logical threads, their obstacles, the choices, the record."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -9,16 +9,16 @@ from purgatory_lab.scheduling.errors import SchedulingError
 
 
 class Obstacle(Protocol):
-    """Why a thread cannot go on."""
+    """The reason for which a thread cannot go on."""
 
     def is_gone(self, thread: "LogicalThread") -> bool:
-        """Whether the thread can go on."""
+        """Decide whether the thread can go on."""
 
     def run_out(self) -> bool:
         """End the time limit of the thread's wait, if any; whether the wait had a limit."""
 
     def describe(self) -> str:
-        """The object that the thread waits for, and its holder."""
+        """Return the object that the thread waits for, and its holder."""
 
 
 class Mark(NamedTuple):
@@ -50,7 +50,7 @@ class LogicalThread:
         self._body = body
 
     def can_go_on(self) -> bool:
-        """Whether nothing stands in its way."""
+        """Decide whether the thread has no obstacle."""
         return not self.ended and (self.obstacle is None or self.obstacle.is_gone(self))
 
     def call(self) -> None:
@@ -72,12 +72,12 @@ class Choice(NamedTuple):
     running: int | None
 
     def is_preemption(self, thread: int) -> bool:
-        """Whether choosing a thread here interrupts one that could go on."""
+        """Decide whether choosing a thread here interrupts one that could go on."""
         return self.running is not None and thread != self.running
 
 
 class Strategy(Protocol):
-    """Who goes on."""
+    """A strategy that chooses the thread that goes on."""
 
     def choose(self, possible: Sequence[int], running: int | None) -> int:
         """Choose among the threads that can go on; ``running`` is None if that thread cannot."""
@@ -85,7 +85,7 @@ class Strategy(Protocol):
 
 @dataclass(slots=True)
 class Record:
-    """What was written down of a run: the choices, and everything that happened."""
+    """The record of a run: the choices, and everything that happened."""
 
     choices: list[Choice] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Record:
     failure: SchedulingError | None = None
 
     def chosen(self) -> tuple[int, ...]:
-        """The schedule, as numbers."""
+        """Return the schedule as numbers."""
         return tuple(choice.chosen for choice in self.choices)
 
 
@@ -105,16 +105,16 @@ class AtRest:
         self._over = False
 
     def is_gone(self, thread: LogicalThread) -> bool:
-        """Whether that was so."""
+        """Decide whether all other threads have come to rest."""
         return self._over
 
     def run_out(self) -> bool:
-        """Asked when nobody can go on: whether the threads have ended."""
+        """Decide, when no thread can go on, whether the awaited threads have ended."""
         if self._over or not all(other.ended for other in self._threads):
             return False
         self._over = True
         return True
 
     def describe(self) -> str:
-        """The threads."""
+        """Return the awaited threads in words."""
         return "the end of " + ", ".join(each.name for each in self._threads if not each.ended)

@@ -47,15 +47,15 @@ class World(Protocol):
         """End the threads that the world has started; in a thread of the run, when it is quiet."""
 
     def inspect(self) -> list[str]:
-        """What is not as it must be at any instant; asked at each yield point."""
+        """Return the problems of the world at this instant; asked at each yield point."""
 
     def problems(self) -> list[str]:
-        """The problems of the world after the return of every call."""
+        """Return the problems of the world after the return of every call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is run.
+    """A scenario to run: programs of threads in a world.
 
     Attributes:
         name: For the command line.
@@ -72,7 +72,7 @@ class Scenario:
     setup: tuple[Operation, ...] = ()
 
     def operations(self) -> tuple[Operation, ...]:
-        """Everything that setup and programs call."""
+        """Return every operation that the setup and the programs call."""
         calls = [call for program in self.programs for call in program.calls]
         return (*self.setup, *(call for call in calls if not isinstance(call, Observe)))
 
@@ -95,7 +95,7 @@ class Runs:
         injection: Injection,
         looks: Sequence[Look] = (),
     ) -> None:
-        """Prepare the runs.
+        """Prepare the runs of a scenario.
 
         Args:
             scenario: What is run.

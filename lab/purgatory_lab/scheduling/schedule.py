@@ -22,12 +22,12 @@ NO_CHOICE = "-"
 
 
 def letter(thread: int) -> str:
-    """The letter of a thread, counted from 0."""
+    """Return the letter of a thread, counted from 0."""
     return _LETTERS[thread]
 
 
 def as_text(choices: Sequence[int]) -> str:
-    """The text of a sequence of choices, each the number of a thread."""
+    """Return the text of a sequence of choices, each the number of a thread."""
     if not choices:
         return NO_CHOICE
     runs = ((thread, len(list(same))) for thread, same in groupby(choices))
@@ -35,7 +35,7 @@ def as_text(choices: Sequence[int]) -> str:
 
 
 def from_text(text: str) -> tuple[int, ...]:
-    """The choices that a text stands for.
+    """Return the choices that a text stands for.
 
     Raises:
         InvalidSchedule: the text is no schedule; the message shows the form.

@@ -122,7 +122,7 @@ class Scheduler:
         return self.record
 
     def reach(self, what: str, about: object = None) -> None:
-        """The running thread is at a yield point: let the strategy choose who goes on."""
+        """Let the strategy choose the next thread at a yield point of the running one."""
         running = self.running
         if running is None:
             return
@@ -147,7 +147,7 @@ class Scheduler:
             self.running = running
 
     def wait_for(self, obstacle: Obstacle, what: str, about: object = None) -> None:
-        """The running thread cannot go on before an obstacle is gone; a yield point."""
+        """Wait until an obstacle of the running thread is gone, at a yield point."""
         running = self.running
         if running is None:
             raise SchedulingError(f"{what}: outside a run nobody can be waited for")
@@ -161,7 +161,7 @@ class Scheduler:
             self.record.marks.append(Mark(self.running.number, what, about))
 
     def _live(self, thread: LogicalThread) -> None:
-        """The real thread: wait to be chosen, do it, hand over for good."""
+        """Live as a real thread: wait to be chosen, make the call, hand over for good."""
         try:
             self._wait_at_gate(thread)
             if not self.abandoned:
@@ -232,7 +232,7 @@ class Scheduler:
         return self._threads[chosen]
 
     def _limit_runs_out(self) -> bool:
-        """Whether some thread waits with a time limit, which runs out."""
+        """Let the time limit of a waiting thread run out; return whether there was one."""
         return any(
             thread.obstacle is not None and thread.obstacle.run_out()
             for thread in self._threads

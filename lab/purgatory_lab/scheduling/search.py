@@ -31,7 +31,7 @@ Make = Callable[[Strategy], Record]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search has come to.
+    """The result of a search.
 
     Attributes:
         schedules: How many runs were made.
@@ -47,7 +47,7 @@ class Search:
 
     @property
     def schedule(self) -> str:
-        """The schedule of the failure."""
+        """Return the schedule of the failure."""
         return "" if self.failure is None else as_text(self.failure.chosen())
 
 
@@ -77,7 +77,7 @@ def exhaust(make: Make, preemptions: int, limit: int = 1_000_000) -> Search:
 
 
 def _branch(record: Record, behind: int, level: int, levels: list[deque[tuple[int, ...]]]) -> None:
-    """The prefixes that depart from a run behind its own prefix."""
+    """Add the prefixes that depart from a run behind its own prefix."""
     chosen = record.chosen()
     for place in range(behind, len(chosen)):
         choice = record.choices[place]

@@ -12,7 +12,7 @@ from purgatory_lab.scheduling.schedule import as_text, letter
 
 
 def undisturbed(possible: Sequence[int], running: int | None) -> int:
-    """Who goes on when nobody interrupts."""
+    """Return the thread that goes on without an interruption."""
     return possible[0] if running is None else running
 
 
@@ -24,7 +24,7 @@ class Prefix:
         self._made = 0
 
     def choose(self, possible: Sequence[int], running: int | None) -> int:
-        """The next of the prefix, which came from a run with the same beginning."""
+        """Choose the next of the prefix, which came from a run with the same beginning."""
         made = self._made
         self._made += 1
         if made >= len(self._prefix):
@@ -43,7 +43,7 @@ class Replay:
         self._made = 0
 
     def choose(self, possible: Sequence[int], running: int | None) -> int:
-        """The next of the schedule.
+        """Choose the next thread of the schedule.
 
         Raises:
             Diverged: there is none left, or that thread cannot go on here.
@@ -60,7 +60,7 @@ class Replay:
         return self._choices[made]
 
     def finish(self) -> None:
-        """The run has ended.
+        """Refuse the end of the run if choices of the schedule are left.
 
         Raises:
             Diverged: choices are left.
@@ -95,7 +95,7 @@ class RandomPriorities:
         self._lowest = 0.0
 
     def choose(self, possible: Sequence[int], running: int | None) -> int:
-        """The first in rank."""
+        """Choose the first thread in rank."""
         for thread in possible:
             if thread not in self._ranks:
                 self._ranks[thread] = 1 + self._random.random()

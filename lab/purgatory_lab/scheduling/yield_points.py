@@ -24,7 +24,7 @@ from purgatory_lab.scheduling.scheduler import Scheduler
 
 
 class Where(Enum):
-    """What makes a row a yield point."""
+    """The places where a row of the table makes a yield point."""
 
     LOCK = "lock"
     """A lock, each time before it is taken."""
@@ -40,7 +40,7 @@ class Where(Enum):
 
 @dataclass(frozen=True, slots=True)
 class YieldPoint:
-    """One row.
+    """A row of the table of yield points.
 
     Attributes:
         module: The full name of the module.
@@ -58,12 +58,12 @@ class YieldPoint:
 
     @property
     def class_name(self) -> str:
-        """The class, or nothing."""
+        """Return the class of the row, or an empty string."""
         return self.name.rpartition(".")[0]
 
     @property
     def attribute(self) -> str:
-        """The last part of the name."""
+        """Return the last part of the name."""
         return self.name.rpartition(".")[2]
 
 
@@ -91,17 +91,17 @@ class Table:
     log: str = ""
 
     def of(self, *kinds: Where) -> tuple[YieldPoint, ...]:
-        """The rows of these kinds."""
+        """Return the rows of these kinds."""
         return tuple(point for point in self.points if point.where in kinds)
 
     def modules(self) -> tuple[ModuleType, ...]:
-        """The modules of the package that are loaded."""
+        """Return the loaded modules of the package."""
         inside = f"{self.package}."
         return tuple(module for name, module in sys.modules.items() if name.startswith(inside))
 
 
 class Injection:
-    """What a table puts in the place of the implementation's own, while it is active.
+    """The substitutes that a table puts in place of the implementation's own, while active.
 
     Attributes:
         scheduler: Whose yield points these are.
@@ -121,7 +121,7 @@ class Injection:
         self._of_modules: dict[int, str] = {}
 
     def name_of(self, maker: object, made: object) -> str:
-        """The name of a lock or condition in the table.
+        """Return the name of a lock or condition in the table.
 
         Raises:
             UndeclaredLock: the table has no such lock.
@@ -138,7 +138,7 @@ class Injection:
         )
 
     def begin(self) -> None:
-        """A new run: forget the one before."""
+        """Begin a new run and forget the previous one."""
         self.scheduler.begin()
         self.threading.forget()
 
@@ -198,14 +198,14 @@ def _put(undo: list[Callable[[], None]], owner: object, name: str, value: object
 
 
 class _Guards:
-    """Whether the running thread holds a guard of a field."""
+    """The guards of a field that the running thread holds."""
 
     def __init__(self, guards: Sequence[str], locks: frozenset[str]) -> None:
         self._paths = [attrgetter(guard) for guard in guards if guard not in locks]
         self._names = locks.intersection(guards)
 
     def protect(self, owner: object, thread: LogicalThread) -> bool:
-        """Whether the thread holds one; also where the object is not complete yet."""
+        """Decide whether the thread holds a guard; also where the object is not complete yet."""
         for lock in thread.held:
             if isinstance(lock, ControlledLock) and lock.name in self._names:
                 return True

@@ -16,7 +16,7 @@ from purgatory_spec.requirements import all_requirements, requirement
 
 @dataclass(frozen=True)
 class Annotated:
-    """Sources that are shown.
+    """The annotated sources of a package.
 
     Attributes:
         folder: Of the pages, below the reference.
@@ -33,7 +33,7 @@ class Annotated:
     titles: Mapping[str, str]
 
     def link(self, piece: Piece) -> str:
-        """The piece as a link, from a page of the reference; its name alone where none shows it."""
+        """Return the piece as a link from a page of the reference; its name where none shows it."""
         name = f"`{piece.module}.{piece.name}`"
         for part, modules in self.parts.items():
             if piece.module in modules:
@@ -41,7 +41,7 @@ class Annotated:
         return name
 
     def pages(self) -> dict[str, str]:
-        """The index and the parts, by their paths below the reference."""
+        """Return the index and the parts, by their paths below the reference."""
         listed = [f"- [{self.titles[part]}]({part}.md)" for part in self.parts]
         pages = {f"{self.folder}/index.md": f"{self.head}\n" + "\n".join(listed) + "\n"}
         for part, modules in self.parts.items():

@@ -1,4 +1,4 @@
-"""Where the sources of the pages are, and how rules are named and linked on them."""
+"""Sources of the pages, and the names and links of rules on them."""
 
 import re
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ BARE_RULE: Final = re.compile(rf"(?<![\[#]){RULE.pattern}")
 
 
 def page_of(component: Component) -> str:
-    """The file name of the component's rules."""
+    """Return the file name of the component's rules."""
     return f"{component.value.replace('_', '-')}.md"
 
 
 def link_to_rule(identifier: str, up: str = "") -> str:
-    """A rule as a link to its page on the site; the words alone where there is no such rule.
+    """Return a rule as a link to its page on the site; the words alone where there is no such rule.
 
     Args:
         identifier: Of the rule.
@@ -35,30 +35,30 @@ def link_to_rule(identifier: str, up: str = "") -> str:
 
 
 def linked(text: str, up: str = "") -> str:
-    """The text with every rule that is not a link yet as one."""
+    """Return the text with every rule that is not a link yet as one."""
     return BARE_RULE.sub(lambda rule: link_to_rule(rule[0], up), text)
 
 
 def anchor_in_checkout(identifier: str, title: str) -> str:
-    """The anchor of a rule's heading in its normative file."""
+    """Return the anchor of a rule's heading in its normative file."""
     anchor: str = slugify(f"{identifier}: {title}", "-")
     return anchor
 
 
 def with_anchors_of_site(text: str) -> str:
-    """The text with links to the headings of rules as the site has them: by the rules' ids."""
+    """Return the text with the site's links to the headings of rules: by the rules' ids."""
     for rule in all_requirements():
         text = text.replace(f"#{anchor_in_checkout(rule.id, rule.title)})", f"#{rule.id})")
     return text
 
 
 def piece_name(anchor: str, name: str) -> str:
-    """The name of a piece of a source, in HTML: Markdown would take underscores for its own."""
+    """Return a piece's name in HTML: Markdown would take underscores for its own."""
     return f'<strong class="piece-name" id="{anchor}">{name}</strong>'
 
 
 def table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table without the columns that would be empty."""
+    """Return a table without the columns that would be empty."""
     used = [column for column in range(len(headers)) if any(row[column] for row in rows)]
     lines = [[headers[column] for column in used], ["---"] * len(used)]
     lines += [[row[column] for column in used] for row in rows]

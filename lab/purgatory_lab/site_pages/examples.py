@@ -11,18 +11,18 @@ from purgatory_spec.profiles import Component
 
 
 def link_to_vector(case: Case) -> str:
-    """A vector as a link, from a page of the reference."""
+    """Return a link to a vector, from a page of the reference."""
     name = case.header.case
     return f"[`{name}`](vectors/{page_of(case.component)}#{name})"
 
 
 def link_to_mutant(mutant: Mutant) -> str:
-    """A mutant as a link, from a page of the reference."""
+    """Return a link to a mutant, from a page of the reference."""
     return f"[`{mutant.name}`](mutants.md#{mutant.name})"
 
 
 def vector_pages() -> dict[str, str]:
-    """A page of vectors for each component, and an index, by their paths below the reference."""
+    """Return a page of vectors for each component, and an index, by their paths."""
     listed = [f"- [The {noun(each)}]({page_of(each)})" for each in Component]
     pages = {"vectors/index.md": "\n".join([_VECTORS_HEAD, *listed, ""])}
     for component in Component:
@@ -51,7 +51,7 @@ def _vector(case: Case) -> str:
 
 
 def mutants_page() -> str:
-    """Tables of all mutants: name, defect, broken rules."""
+    """Return tables of all mutants: name, defect, broken rules."""
     parts = [_MUTANTS_HEAD]
     for component in Component:
         rows = [

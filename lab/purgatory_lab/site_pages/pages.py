@@ -41,7 +41,7 @@ _PARTS = {"wheel": wheel_to_change, "hunt": hunt_for_a_defect}
 
 
 def with_parts_to_play(markdown: str) -> str:
-    """The page with its parts, and with their style and script once."""
+    """Return the page with its parts, and with their style and script once."""
     first = _PLACE.search(markdown)
     if first is None:
         return markdown
@@ -50,7 +50,7 @@ def with_parts_to_play(markdown: str) -> str:
 
 
 def with_figures(markdown: str, page: str) -> str:
-    """The page with a figure for each case, and with the style and the script once."""
+    """Return the page with a figure for each case, and with the style and the script once."""
     first = _CASE.search(markdown)
     if first is None:
         return markdown
@@ -67,7 +67,7 @@ def with_figures(markdown: str, page: str) -> str:
 
 
 def command_line_page() -> str:
-    """Help, usage and options of every command."""
+    """Return help, usage and options of every command."""
     parts = ["# Command line\n", f"{purgatory.help}\n", f"{purgatory.epilog}\n"]
     with click.Context(purgatory, info_name="purgatory") as context:
         parts += _commands(purgatory, context)
@@ -139,7 +139,7 @@ def write_pages(folder: Path) -> None:
 
 
 def _with_way_up(text: str, path: str, pages: dict[str, str]) -> str:
-    """The page with a link to the index of its folder, or of the folder above, below its title."""
+    """Return the page with a link to the index of its folder, or of the one above."""
     folder, name = posixpath.split(path)
     above = posixpath.dirname(folder) if name == "index.md" else folder
     index = posixpath.join(above, "index.md")
@@ -151,7 +151,7 @@ def _with_way_up(text: str, path: str, pages: dict[str, str]) -> str:
 
 
 def made_pages() -> dict[str, str]:
-    """The pages that are made from the sources, by their paths."""
+    """Return the pages that are made from the sources, by their paths."""
     reference = {
         **{page_of(each): rules_page(each) for each in Component},
         "protocol.md": protocol_page(),
@@ -175,7 +175,7 @@ def _pages_of_docs() -> dict[str, str]:
 
 
 def of_site(markdown: str, path: str) -> str:
-    """A page of ``docs`` with figures, without words for tests, with links to pages of the site."""
+    """Return a page of ``docs`` for the site: with figures and links, without tests' words."""
     folder = posixpath.dirname(path)
 
     def on_the_site(link: re.Match[str]) -> str:

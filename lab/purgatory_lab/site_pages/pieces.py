@@ -21,13 +21,13 @@ class Piece:
 
     @property
     def anchor(self) -> str:
-        """The anchor on the page of its annotated source."""
+        """Return the anchor on the page of its annotated source."""
         return f"{self.module}.{self.name}"
 
 
 @cache
 def pieces(package: Path) -> tuple[Piece, ...]:
-    """The pieces of all modules of a package, in the order of the sources."""
+    """Return the pieces of all modules of a package, in the order of the sources."""
     return tuple(
         piece
         for path in sorted(package.rglob("*.py"))

@@ -14,7 +14,7 @@ PROFILE_PAGE = "reference/profile.md"
 
 
 def profile_page() -> str:
-    """Every field of each profile: values, meanings, dependent rules."""
+    """Return every field of each profile: values, meanings, dependent rules."""
     parts = [_PROFILE_HEAD]
     for component in Component:
         parts.append(f"## The {noun(component)}\n")
@@ -64,12 +64,12 @@ def _rules_of(component: Component, condition: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A docstring as Markdown."""
+    """Return a docstring as Markdown."""
     return BARE_RULE.sub(lambda rule: _link_to_source(rule[0]), text.replace("``", "`"))
 
 
 def _link_to_source(identifier: str) -> str:
-    """A rule as a link to its normative file; the words alone where there is no such rule."""
+    """Return a rule as a link to its normative file; the words alone without such a rule."""
     try:
         page = page_of(component_of_rule(identifier))
     except KeyError:

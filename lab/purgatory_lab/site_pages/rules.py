@@ -25,13 +25,13 @@ _RULE_HEADING: Final = re.compile(rf"^### (?P<id>{RULE.pattern}): (?P<title>.+)$
 
 
 def normative(page: str) -> str:
-    """A page of the specification, with links as the reference has them."""
+    """Return a page of the specification, with links as the reference has them."""
     text = (ROOT / "spec" / page).read_text(encoding="utf-8")
     return with_anchors_of_site(text.replace("(../docs/", "(../"))
 
 
 def rules_page(component: Component) -> str:
-    """A page of rules, each with its id as the anchor and with the places that state it."""
+    """Return a page of rules, each with its id as anchor and with its places."""
     text = normative(page_of(component))
     text = re.sub(r"^(Level: .+)$", r"\1\n{ .level }", text, flags=re.MULTILINE)
     head, *sections = re.split(r"^(?=#{2,3} )", text, flags=re.MULTILINE)
@@ -49,7 +49,7 @@ def _with_places(section: str) -> str:
 
 
 def _places(identifier: str) -> str:
-    """Links to the code that states a rule, to its vectors and to its mutants."""
+    """Return links to the code that states a rule, to its vectors and to its mutants."""
     stated = {
         "Model": _pieces_of(MODEL, identifier),
         "Implementation": _pieces_of(IMPLEMENTATION, identifier),
@@ -71,5 +71,5 @@ def _pieces_of(shown: Annotated, identifier: str) -> list[str]:
 
 
 def protocol_page() -> str:
-    """``spec/protocol.md`` with its rules as links."""
+    """Return ``spec/protocol.md`` with its rules as links."""
     return linked(normative("protocol.md"))

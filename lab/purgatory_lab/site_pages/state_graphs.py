@@ -23,7 +23,7 @@ two processors of a small virtual machine.
 
 
 def state_graphs_page() -> str:
-    """For every module its instances with their figures, and the map, name by name."""
+    """Return every module's instances with their figures, and the map, name by name."""
     every = [*reported_bindings().values(), *small_bindings().values()]
     every.sort(key=lambda binding: binding.module)
     parts = [_HEAD]
@@ -57,7 +57,7 @@ def _instance(binding: Binding[object]) -> tuple[str, ...]:
 
 
 def _rows(words: dict[str, str], page: str | None = None) -> Iterator[tuple[str, ...]]:
-    """Names with their explanations; on a page of the module, each name links to the definition."""
+    """Yield names with explanations, linked to the definitions on a page of the module."""
     for name, sentence in words.items():
         shown = f"`{name}`" if page is None else f"[`{name}`]({page}{name})"
         yield shown, sentence.replace("``", "`").replace("|", "\\|")

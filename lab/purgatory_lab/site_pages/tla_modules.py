@@ -15,14 +15,14 @@ _FOLDER: Final = ROOT / "tla"
 
 
 def tla_pages() -> dict[str, str]:
-    """A page for every module, and one for all models, by their paths below the reference."""
+    """Return a page for every module, and one for all models, by their paths."""
     pages = {f"tla/{module.name}.md": module_page(module) for module in modules()}
     return {"tla/index.md": models_page(), **pages}
 
 
 @cache
 def modules() -> tuple[LiterateModule, ...]:
-    """All modules, in the order of their names."""
+    """Return all modules, in the order of their names."""
     return tuple(read_literate(path) for path in sorted(_FOLDER.glob("*.tla")))
 
 
@@ -30,7 +30,7 @@ def modules() -> tuple[LiterateModule, ...]:
 
 
 def module_page(module: LiterateModule) -> str:
-    """The module, whole: its header, its declarations, each definition beside its words."""
+    """Return the module, whole: its header, its declarations, each definition beside its words."""
     parts = [
         f"---\nhide: [toc]\n---\n\n# {module.name}.tla\n",
         f"```text\n{module.header}\n```\n",
@@ -41,7 +41,7 @@ def module_page(module: LiterateModule) -> str:
 
 
 def _declarations(module: LiterateModule) -> str:
-    """What stands between the header and the first definition."""
+    """Return the text between the header and the first definition."""
     lines = module.path.read_text(encoding="utf-8").splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("EXTENDS"))
     end = min(each.first_line for each in module.definitions) - 1
@@ -49,7 +49,7 @@ def _declarations(module: LiterateModule) -> str:
 
 
 def _groups(module: LiterateModule) -> Iterator[tuple[Definition, ...]]:
-    """The definitions, those together of which nothing is said."""
+    """Yield groups of definitions; those without comments stay together."""
     plain = [not _words(module, each) for each in module.definitions]
     pairs = zip(plain, module.definitions, strict=True)
     for _, group in groupby(enumerate(pairs), lambda each: -1 if each[1][0] else each[0]):
@@ -57,7 +57,7 @@ def _groups(module: LiterateModule) -> Iterator[tuple[Definition, ...]]:
 
 
 def _piece(module: LiterateModule, group: tuple[Definition, ...]) -> str:
-    """Definitions on the right, on the left their names and what is said of them."""
+    """Return definitions on the right, and on the left their names and comments."""
     words: list[str] = []
     for each in group:
         name = piece_name(f"{module.name}.{each.name}", each.name)
@@ -69,7 +69,7 @@ def _piece(module: LiterateModule, group: tuple[Definition, ...]) -> str:
 
 
 def _words(module: LiterateModule, definition: Definition) -> list[str]:
-    """What is said of a definition; empty where nothing is."""
+    """Return the comments of a definition; empty without any."""
     said = definition.annotation("says")
     words = [definition.words, ""] if definition.words else []
     words += [f"In a trace: *{_plain(said)}*", ""] if said else []
@@ -86,7 +86,7 @@ def _rule(identifier: str) -> str:
 
 
 def _shown_by(module: LiterateModule, name: str) -> Iterator[str]:
-    """The models that check a claim, break the claim, or reach the situation of the claim."""
+    """Yield the models that check or break a claim, or reach its situation."""
     own = [model for model in read_manifest().models if model.module == module.name]
     found = {
         "Checked in": [m for m in own if m.kind is Kind.CLAIM and name in checked(m, _FOLDER)],
@@ -104,7 +104,7 @@ def _shown_by(module: LiterateModule, name: str) -> Iterator[str]:
 
 
 def models_page() -> str:
-    """Every model of the manifest with what its run must find."""
+    """Return every model of the manifest with the required finding of its run."""
     parts = [_MODELS_HEAD, "Modules: " + ", ".join(f"[{m.name}]({m.name}.md)" for m in modules())]
     for title, kind in (
         ("Claims", Kind.CLAIM),

@@ -1,4 +1,4 @@
-"""What every stress run needs: an interpreter that is hard on threads, and a watch over them.
+"""The harness of stress runs: an interpreter hard on threads, and a watch over them.
 
 A *body* is the program of a thread: a generator that yields after each step. The steps are counted,
 so that threads that wait for each other are told from threads that are slow: nothing has gone on
@@ -39,7 +39,7 @@ _dice = random.Random(0).random
 
 
 class Kind(Enum):
-    """What may be wrong after a round."""
+    """The kind of a fault after a round."""
 
     TWICE = "completed twice"
     LOST = "completion lost"
@@ -60,7 +60,7 @@ class Finding:
     words: str
 
     def __str__(self) -> str:
-        """The kind, then the words."""
+        """Return the kind, then the words."""
         return f"{self.kind.value}: {self.words}"
 
 
@@ -174,7 +174,7 @@ def wait_until(condition: Callable[[], bool], patience_s: float) -> bool:
 
 
 def stacks(threads: list[threading.Thread]) -> str:
-    """The stack of each living thread."""
+    """Return the stack of each living thread."""
     frames: dict[int, FrameType] = sys._current_frames()
     parts = []
     for thread in threads:
@@ -190,5 +190,5 @@ def _others() -> list[threading.Thread]:
 
 
 def new_threads(before: set[threading.Thread]) -> list[threading.Thread]:
-    """The living threads that are not among ``before``."""
+    """Return the living threads that are not among ``before``."""
     return [thread for thread in threading.enumerate() if thread not in before]

@@ -18,7 +18,7 @@ _LIMIT_S: Final = 3600.0
 
 @dataclass(frozen=True)
 class Hunt:
-    """How a race was looked for.
+    """The search for a race, and its result.
 
     Attributes:
         rounds: How many it took, or how many were in vain.
@@ -31,7 +31,7 @@ class Hunt:
     words: str
 
     def has_found(self, race: Race) -> bool:
-        """Whether a finding is among the findings that the race may cause."""
+        """Decide whether a finding is one that the race may cause."""
         return any(kind.value in self.kinds for kind in race.kinds)
 
 

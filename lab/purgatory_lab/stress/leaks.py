@@ -1,4 +1,4 @@
-"""What a round may leave behind: objects, and lines in the log."""
+"""Leaks of a round: objects, and lines in the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OURS = ("purgatory_impl.", "purgatory_lab.stress.operations")
 
 @dataclass
 class LogErrors:
-    """What was logged.
+    """The counts of logged lines.
 
     Attributes:
         of_tasks: How many failures of timer tasks.
@@ -58,7 +58,7 @@ def counted_log_errors() -> Iterator[LogErrors]:
 
 
 def impl_objects() -> Counter[str]:
-    """How many objects of each class of the implementation and of a round there are now."""
+    """Return how many objects of each class of the implementation and of a round there are now."""
     gc.collect()
     names = (f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.get_objects())
     return Counter(name for name in names if name.startswith(_OURS))

@@ -64,7 +64,7 @@ class MemoryPoolRound:
     """The threads of a round, with the pool and the slots that they share."""
 
     def __init__(self, seed: int, detecting: bool, strict: bool, steps: int, out: Round) -> None:
-        """Make the pool.
+        """Make the pool of the round.
 
         Args:
             seed: Of all choices.
@@ -99,7 +99,7 @@ class MemoryPoolRound:
         return run_together(bodies, self.result, patience_s)
 
     def total(self, what: str) -> int:
-        """How often something has happened, or how many bytes that were."""
+        """Return the sum of a count, or of bytes."""
         return sum(tally[what] for tally in self.tallies)
 
     def release_rest(self) -> None:
@@ -171,7 +171,7 @@ class MemoryPoolRound:
             yield
 
     def _release_together(self, patience_s: float, allocates: bool) -> Iterator[None]:
-        """Two threads release the same buffers, one of which has allocated them, at once."""
+        """Release the same buffers from two threads at once, one of which has allocated them."""
         tally = self._tally()
         for _ in range(self.steps // 5):
             if allocates:
@@ -238,7 +238,7 @@ def memory_pool_round(
 
 
 def _judge(run: MemoryPoolRound, errors: LogErrors) -> None:
-    """All bytes are back, but for those that a pool without leak detection has lost.
+    """Judge that all bytes are back, but for losses without leak detection.
 
     Rules: POOL-CONSERVATION, POOL-RELEASE-AGAIN, POOL-LEAK.
     """

@@ -58,15 +58,15 @@ class Log:
         self.log.append((what, threading.current_thread().name))
 
     def count(self, what: str) -> int:
-        """How often something has happened."""
+        """Return the number of the log's entries of a kind."""
         return sum(happened == what for happened, _ in self.log)
 
     def has(self, *anything: str) -> bool:
-        """Whether the log has an entry of one of these kinds."""
+        """Decide whether the log has an entry of one of these kinds."""
         return any(happened in anything for happened, _ in self.log)
 
     def lines(self) -> str:
-        """The log, for people."""
+        """Return the log as text for people."""
         return "\n".join(f"    {what} ({thread})" for what, thread in self.log)
 
 
@@ -88,11 +88,11 @@ class Record(Log):
 
     @property
     def completions(self) -> int:
-        """How often it was completed, by whomever."""
+        """Return the number of completions of the operation."""
         return self.count(COMPLETED) + self.count(TIMED_OUT)
 
     def __str__(self) -> str:
-        """The operation, and its log."""
+        """Return the operation, and its log."""
         return (
             f"operation {self.serial}, which waits for {self.threshold} events of key {self.key} "
             f"or {self.delay_ms} ms\n{self.lines()}"
@@ -108,7 +108,7 @@ class Calls(threading.local):
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What an operation does besides waiting.
+    """The behaviour of an operation besides waiting.
 
     Attributes:
         failures: The methods that raise: ``try 1`` for the first try and so on, ``complete``,
@@ -162,7 +162,7 @@ class Waiting(DelayedOperation):
         self._fail("complete", CALLBACK_RAISED if under_way else TIME_OUT_RAISED)
 
     def on_expiration(self) -> None:
-        """Note the expiry."""
+        """Note the expiry of the operation."""
         self.record.note(EXPIRED)
         self._fail("expire", EXPIRY_RAISED)
 

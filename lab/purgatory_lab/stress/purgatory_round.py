@@ -46,7 +46,7 @@ AccountingName = Literal["exact", "proposal"]
 
 @dataclass(frozen=True)
 class Load:
-    """How much each thread does in a round.
+    """The load of each thread in a round.
 
     Attributes:
         watches: Operations that each of the watching threads makes.
@@ -114,7 +114,7 @@ class PurgatoryRound:
         return run_together(bodies, self.result, patience_s)
 
     def holds(self, record: Record) -> bool:
-        """Whether the condition of an operation holds."""
+        """Decide whether the condition of an operation holds."""
         return sum(events[record.key] for events in self.events) >= record.threshold
 
     def check(self, number: int) -> None:
@@ -247,7 +247,7 @@ class PurgatoryRound:
         return Waiting(record, partial(self.holds, record), behaviour, self.calls)
 
     def _during_try(self, chance: random.Random) -> Callable[[], object]:
-        """What a try does besides: seldom something; it takes no lock of an older operation."""
+        """Return the act of a try: seldom more than nothing; it takes no older operation's lock."""
         if chance.random() < 0.05:
             return partial(self.cancel, chance.randrange(KEYS))
         if chance.random() < 0.05:
@@ -277,7 +277,7 @@ class PurgatoryRound:
             self.purgatory.check_and_complete(self._twins[number])
 
     def _twin(self, number: int) -> Partition:
-        """A key that nobody watches, guarded by the same lock as one that is watched."""
+        """Return a key that is never watched, guarded by the same lock as a watched one."""
         lists = self.purgatory._lists
         shard = lists.shard_of(Partition("topic", number))
         candidates = (Partition("unwatched", candidate) for candidate in range(100_000))
@@ -309,7 +309,7 @@ class PurgatoryRound:
 
 
 def _failures(chance: random.Random) -> frozenset[str]:
-    """Which methods of an operation raise."""
+    """Return the names of an operation's methods that raise."""
     likely = {"try 1": 0.03, "try 2": 0.04, "try 3": 0.1, "complete": 0.06, "expire": 0.1}
     return frozenset(name for name, share in likely.items() if chance.random() < share)
 

@@ -1,4 +1,4 @@
-"""What must hold of a purgatory once a round is over and all is quiet.
+"""Judgement of a purgatory once a round is over and all is quiet.
 
 Every operation was completed once, or not at all where it was cancelled under all its keys. None
 was lost: where the condition held, an event has completed it; the time-out has completed the rest.
@@ -128,7 +128,7 @@ def _judge(run: PurgatoryRound, accounting: AccountingName, patience_s: float) -
 
 
 def _judge_once(records: Sequence[Record], result: Round) -> None:
-    """No operation was completed twice, nor has any expired twice.
+    """Judge that no operation was completed twice, nor has expired twice.
 
     Rules: PURGATORY-EXACTLY-ONCE.
     """
@@ -138,7 +138,7 @@ def _judge_once(records: Sequence[Record], result: Round) -> None:
 
 
 def _judge_lost(run: PurgatoryRound) -> None:
-    """Where the condition held, an event has completed the operation.
+    """Judge that an event has completed each operation whose condition held.
 
     Only those with a long time-out prove that: a short one may have been quicker.
 
@@ -152,7 +152,7 @@ def _judge_lost(run: PurgatoryRound) -> None:
 
 
 def _judge_time_outs(run: PurgatoryRound, patience_s: float) -> None:
-    """The time-out has completed the rest, but for what was cancelled.
+    """Judge that time-outs have completed the rest, but for cancelled operations.
 
     Rules: PURGATORY-TIME-OUT.
     """
@@ -183,7 +183,7 @@ def _complete_the_rest(run: PurgatoryRound) -> None:
 
 
 def _judge_left(run: PurgatoryRound) -> None:
-    """What is not completed now was cancelled under all keys, or never watched.
+    """Judge that operations left over were cancelled under all keys, or never watched.
 
     Rules: PURGATORY-CANCEL-LEAVES, PURGATORY-FIRST-TRY-THROWS.
     """
@@ -216,7 +216,7 @@ def _judge_pending(run: PurgatoryRound, accounting: AccountingName, patience_s: 
 
 
 def _judge_counts(run: PurgatoryRound) -> None:
-    """The counts are those of the lists; with all stale entries gone, they are zero.
+    """Judge that the counts are those of the lists, and zero with all stale entries gone.
 
     Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-STALE-ENTRIES,
     PURGATORY-SHUTDOWN-DROPS.
@@ -237,7 +237,7 @@ def _judge_counts(run: PurgatoryRound) -> None:
 
 
 def _judge_executor(records: Sequence[Record], errors: LogErrors, result: Round) -> None:
-    """What a time-out has completed has expired; what failed there was logged, and nothing else.
+    """Judge that timed out operations have expired, and that failures alone were logged.
 
     Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-EXPIRY-THROWS.
     """

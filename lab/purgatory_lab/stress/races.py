@@ -34,7 +34,7 @@ from purgatory_lab.stress.harness import PATIENCE_S, Kind
 
 @dataclass(frozen=True)
 class Race:
-    """A planted race.
+    """A race that can be planted.
 
     Attributes:
         name: Names it on the command line.
@@ -52,7 +52,7 @@ class Race:
 
     @property
     def patience_s(self) -> float:
-        """How long nothing may go on before it counts as stuck: short only where that is likely."""
+        """Return how long no step may be made before it counts as stuck, s."""
         return 6.0 if Kind.STUCK in self.kinds else PATIENCE_S
 
     @contextmanager
@@ -116,7 +116,7 @@ def _watch_without_second_try(
 
 
 def _keep_list(_shard: Shard[Key], _watched: WatcherList[Key]) -> None:
-    """An empty list stays in its dictionary, for the moment."""
+    """Keep an empty list in its dictionary, for the moment."""
 
 
 def _drop_list_if_empty(walk: Walk[Key]) -> None:

@@ -24,7 +24,7 @@ _POOL_STEPS: Final = 500
 
 @dataclass
 class StressRun:
-    """What the rounds have done and found.
+    """The counts and findings of the rounds.
 
     Attributes:
         component: Which.
@@ -43,7 +43,7 @@ class StressRun:
     findings: list[Finding] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """What was found, and how to look for it again."""
+        """Return the findings in words, and the command that looks for them again."""
         last = self.seed + self.rounds - 1
         lines = [f"{self.component}: {self.rounds} rounds from seed {self.seed}"]
         lines += [f"{what:>30} {count:>9}" for what, count in self.counts.items()]

@@ -51,7 +51,7 @@ _COUNTED: Final = (ARMED, MOVED, CANCELLED, RAN, RAISED, DROPPED, REFUSED, FINAL
 
 @dataclass(frozen=True)
 class TimerLoad:
-    """How much each thread does in a round.
+    """The load of each thread in a round.
 
     Attributes:
         tasks: Tasks that each of the arming threads makes.
@@ -64,7 +64,7 @@ class TimerLoad:
 
 @dataclass(eq=False)
 class TaskRecord(Log):
-    """What is known of one task, kept when the task itself is gone.
+    """The record of one task, kept when the task itself is gone.
 
     Attributes:
         name: The task.
@@ -78,12 +78,12 @@ class TaskRecord(Log):
 
     @property
     def open_armings(self) -> int:
-        """Armings that have not ended; below zero where one has ended twice."""
+        """Return the number of armings that have not ended; below zero if one has ended twice."""
         ended = (MOVED, CANCELLED, RAN, DROPPED)
         return self.count(ARMED) - sum(self.count(what) for what in ended)
 
     def __str__(self) -> str:
-        """The task, and its log."""
+        """Return the task, and its log."""
         return f"{self.name}\n{self.lines()}"
 
 
@@ -177,7 +177,7 @@ class TimerRound:
             task.record.note(CANCELLED)
 
     def judge_run(self, record: TaskRecord) -> None:
-        """Called when a task runs: not before its time, and none beside it.
+        """Judge a task as it runs: not before its time, and none beside it.
 
         Rules: TIMER-NOT-EARLY, TIMER-EXECUTOR-ORDER.
         """
@@ -295,7 +295,7 @@ def _judge(run: TimerRound, patience_s: float) -> Iterator[None]:
 
 
 def _judge_runs(run: TimerRound, patience_s: float) -> None:
-    """What was due has run; the others are as many as the timer says.
+    """Judge that due tasks have run, and that the others are as many as the timer says.
 
     Rules: TIMER-EXACTLY-ONCE, TIMER-NOT-LATE, TIMER-SIZE.
     """
@@ -310,7 +310,7 @@ def _judge_runs(run: TimerRound, patience_s: float) -> None:
 
 
 def _judge_log(records: list[TaskRecord], errors: LogErrors, result: Round) -> None:
-    """What failed was logged, and nothing else; no finaliser has failed.
+    """Judge that failures alone were logged, and that no finaliser has failed.
 
     Rules: TIMER-THROWING-TASK.
     """

@@ -39,7 +39,7 @@ class BundledDesign:
     """A purgatory of ours on a virtual clock."""
 
     def __init__(self, setting: Setting) -> None:
-        """A purgatory with the parameters of a setting whose design is a bundled one."""
+        """Make a purgatory with the parameters of a setting whose design is a bundled one."""
         accounting: Literal["exact", "proposal"] = (
             "exact" if setting.design == "bundled-exact" else "proposal"
         )
@@ -87,7 +87,7 @@ class BundledDesign:
         self.counts.events += 1
 
     def next_pass_ms(self, now_ms: int) -> int | None:
-        """When the timer's next bucket is due, or the accounting is to be asked."""
+        """Return the time of the timer's next bucket, or of the accounting's next test."""
         due_ms = self._timer.next_expiry_ms
         pass_ms: int | None = None
         if self._polls:
@@ -125,7 +125,7 @@ class BundledDesign:
         self._timer.close()
 
     def left(self, operation: "_StudyRequest") -> None:
-        """An operation has been completed, by whomever."""
+        """Count out a completed operation."""
         self.live -= 1
         del self._waiting[operation.request]
 
@@ -142,7 +142,7 @@ class _WatchedPurgatory(Purgatory[int]):
 
     @property
     def purge_interval(self) -> int:
-        """The interval of the accounting."""
+        """Return the interval of the accounting."""
         return self._accounting.purge_interval
 
     def _purge_if_due(self) -> bool:

@@ -1,4 +1,4 @@
-"""What is counted of a setting: one row of the results."""
+"""Counts of a setting: one row of the results."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ class Range:
     sum: int = 0
 
     def hold(self, value: int, milliseconds: int) -> None:
-        """It is ``value`` for some milliseconds."""
+        """Hold ``value`` for some milliseconds."""
         if value > self.most:
             self.most = value
         elif value < self.least:

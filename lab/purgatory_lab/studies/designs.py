@@ -71,7 +71,7 @@ class CountedDesign:
             counts.caller_most_steps = steps
 
     def next_pass_ms(self, now_ms: int) -> int | None:
-        """When the timer has something to do, or the purge rule wants to be asked."""
+        """Return the time at which the timer has work, or the purge rule wants a look."""
         due_ms = self._timer.next_due_ms
         pass_ms = self._rule.next_pass_ms(now_ms, self._last_pass_ms)
         if due_ms is None or pass_ms is None:
@@ -114,7 +114,7 @@ class CountedDesign:
             counts.over_distinct.hold(estimate - live - stale_operations, milliseconds)
 
     def finish(self) -> None:
-        """Nothing: the parts count as they go."""
+        """Do nothing: the parts count as they go."""
 
     def _expire(self, request: int, now_ms: int) -> None:
         """Complete a request by its time-out."""

@@ -1,4 +1,4 @@
-"""Who runs the settings: processes of this machine, or the tasks of Spark. The rows are the same.
+"""Engines for the settings: processes of this machine, or tasks of Spark; same rows.
 
 Both hand out each row as soon as they have it, so that it can be kept; on Spark that is when all
 settings of a *wave* are done, a few for each processor.
@@ -28,7 +28,7 @@ _SETTINGS_FOR_EACH_PROCESSOR: Final = 4
 
 
 def result_of(setting: Setting) -> Row:
-    """The row of a setting; takes some seconds for a million requests."""
+    """Return the row of a setting; takes some seconds for a million requests."""
     design: Design
     if setting.design.startswith("bundled"):
         design = BundledDesign(setting)
@@ -94,7 +94,7 @@ def run_on_spark(
 
 
 def _processors_of(spark: SparkSession) -> int:
-    """How many tasks Spark runs at a time; through Spark Connect nobody says."""
+    """Return the number of tasks that Spark runs at a time; a guess through Spark Connect."""
     try:
         return spark.sparkContext.defaultParallelism
     except Exception:  # no context

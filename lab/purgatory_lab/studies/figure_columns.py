@@ -11,7 +11,7 @@ Column = tuple[str, Callable[[Row], str]]
 
 
 def table(rows: Sequence[Row], *columns: Column) -> Iterator[str]:
-    """The lines of a table in Markdown."""
+    """Yield the lines of a table in Markdown."""
     yield ""
     yield f"| {' | '.join(title for title, _ in columns)} |"
     yield f"|{'|'.join('---' if title in _WORDS else '---:' for title, _ in columns)}|"
@@ -20,7 +20,7 @@ def table(rows: Sequence[Row], *columns: Column) -> Iterator[str]:
 
 
 def setting(title: str, name: str) -> Column:
-    """A column of a setting."""
+    """Return a column of a setting."""
 
     def value(row: Row) -> str:
         cell = row[name]
@@ -30,28 +30,28 @@ def setting(title: str, name: str) -> Column:
 
 
 def total(title: str, name: str) -> Column:
-    """A column of a count."""
+    """Return a column of a count."""
     return title, lambda row: words(count(row, name))
 
 
 def each(title: str, name: str) -> Column:
-    """A column of a count for each request."""
+    """Return a column of a count for each request."""
     return title, lambda row: words(per_request(row, name))
 
 
 def mean_and_most(title: str, name: str) -> Column:
-    """A column of what was held."""
+    """Return a column of a held number: mean and most."""
     return title, lambda row: f"{words(mean(row, name))}, {words(count(row, f'{name}_most'))}"
 
 
 def stale_share(row: Row) -> str:
-    """How much of what purges visited was stale."""
+    """Return the stale share of the entries that purges visited."""
     visited = count(row, "purge_visited")
     return f"{100 * count(row, 'purge_removed') / visited:.1f} %" if visited else "-"
 
 
 def from_each_level(row: Row) -> str:
-    """How often a request was put again from level 2, level 3 and so on."""
+    """Return the reinsertions of a request from level 2, level 3 and so on."""
     levels = row["reinserted"]
     if not isinstance(levels, list) or len(levels) < 2:
         return "-"
@@ -60,7 +60,7 @@ def from_each_level(row: Row) -> str:
 
 
 def over_estimate(row: Row) -> str:
-    """How far the estimate was above the operations in the lists: mean and most."""
+    """Return the excess of the estimate over the listed operations: mean and most."""
     if row["design"] in ("old", "weak"):
         return "-"
     return f"{words(mean(row, 'over_distinct'))}, {words(count(row, 'over_distinct_most'))}"
@@ -86,6 +86,6 @@ WHEELS: Final[tuple[Column, ...]] = (
 
 
 def listed(rows: Sequence[Row], name: str) -> str:
-    """A count for each request, of several rows, in words."""
+    """Return a count for each request, of several rows, in words."""
     values = [words(per_request(row, name)) for row in rows]
     return f"{', '.join(values[:-1])} and {values[-1]}"

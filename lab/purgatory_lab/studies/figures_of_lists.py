@@ -17,7 +17,7 @@ from purgatory_lab.studies.tables import Row
 
 
 def purge(rows: Rows) -> Iterator[str]:
-    """Purge intervals."""
+    """Yield the figures of purge intervals."""
 
     def visited(design: str, interval: int) -> str:
         row = rows.one(design=design, purge_interval=interval)
@@ -54,7 +54,7 @@ def purge(rows: Rows) -> Iterator[str]:
 
 
 def keys(rows: Rows) -> Iterator[str]:
-    """The number of keys, and the cost for the caller."""
+    """Yield the figures of numbers of keys, and the cost for the caller."""
 
     def at(design: str, keys: int, interval: int = 1_000, layout: str = "own") -> Row:
         return rows.one(layout=layout, design=design, keys=keys, purge_interval=interval)
@@ -108,7 +108,7 @@ def _caller(row: Row) -> str:
 
 
 def weak(rows: Rows) -> Iterator[str]:
-    """Weak references."""
+    """Yield the figures of weak references."""
     often, rarely = (rows.one(design="weak", collection_ms=each) for each in (100, 1_000))
     proposal = rows.one(design="proposal")
     yield (
@@ -141,7 +141,7 @@ def weak(rows: Rows) -> Iterator[str]:
 
 
 def expiries(rows: Rows) -> Iterator[str]:
-    """Expired requests that run late."""
+    """Yield the figures of expired requests that run late."""
     late = rows.one(design="proposal", expiries="after-purge-test")
     exact = rows.one(design="exact", expiries="after-purge-test")
     yield (
@@ -168,7 +168,7 @@ def expiries(rows: Rows) -> Iterator[str]:
 
 
 def agreement(rows: Rows) -> Iterator[str]:
-    """The simulation beside the implementation."""
+    """Yield the figures of the simulation beside the implementation."""
     pairs = [
         (rows.one(design=design), rows.one(design=f"bundled-{design}"))
         for design in ("proposal", "exact")

@@ -17,7 +17,7 @@ from purgatory_lab.studies.tables import Row
 
 
 def designs(rows: Rows) -> Iterator[str]:
-    """All designs, as requests come faster."""
+    """Yield the figures of all designs, as requests come faster."""
 
     def at(design: str, rate: int, case: str = "high") -> Row:
         return rows.one(design=design, case=case, rate=rate)
@@ -76,7 +76,7 @@ def designs(rows: Rows) -> Iterator[str]:
 
 
 def wheel(rows: Rows) -> Iterator[str]:
-    """Ticks and wheel sizes."""
+    """Yield the figures of ticks and wheel sizes."""
 
     def at(tick_ms: int, wheel_size: int) -> Row:
         return rows.one(design="exact", case="high", tick_ms=tick_ms, wheel_size=wheel_size)
@@ -121,7 +121,7 @@ def wheel(rows: Rows) -> Iterator[str]:
 
 
 def time_outs(rows: Rows) -> Iterator[str]:
-    """Long time-outs."""
+    """Yield the figures of long time-outs."""
 
     def again(time_out_ms: int, wheel_size: int) -> str:
         row = rows.one(design="exact", time_out_ms=time_out_ms, wheel_size=wheel_size)

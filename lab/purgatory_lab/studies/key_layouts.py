@@ -25,7 +25,7 @@ class KeyLayout:
     """Gives each request its keys, in the order of arrival; the same for the same seed."""
 
     def __init__(self, layout: Layout, keys: int, key_space: int, seed: int) -> None:
-        """A layout.
+        """Make a layout of keys.
 
         Args:
             layout: How keys are chosen.
@@ -40,7 +40,7 @@ class KeyLayout:
         self._given = 0
 
     def next(self) -> Watch:
-        """The keys of the next request."""
+        """Return the keys of the next request."""
         if self._layout == "shared":
             return Watch(range(self.keys), int(self._random() * self.keys))
         if self._layout == "own":

@@ -40,7 +40,7 @@ _FIGURES: Final[dict[str, Callable[[Rows], Iterator[str]]]] = {
 
 
 def answer_of(study: str, rows: Rows) -> str:
-    """The answer of a study in Markdown, without the table that stands below it on the page."""
+    """Return the answer of a study in Markdown, without the table below it on the page."""
     lines = [line for line in _FIGURES[study](rows) if not line.startswith("|")]
     return "\n".join(lines).strip()
 
@@ -82,7 +82,7 @@ def publish(docs: Path, results: Path | None) -> list[Path]:
 
 
 def with_figures(text: str, study: str, rows: Rows) -> str:
-    """The page with the figures of one study put in anew.
+    """Return the page with the figures of one study put in anew.
 
     Raises:
         PipelineError: the page has no marks for the study.

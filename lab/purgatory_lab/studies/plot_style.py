@@ -1,4 +1,4 @@
-"""How plots look: black on white, told apart by markers and strokes, lines named at their ends."""
+"""Style of plots: black on white, told apart by markers and strokes, named at line ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SETTINGS: Final[dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a plot.
+    """A line of a plot.
 
     Attributes:
         label: Its name.
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes.
+    """A pair of axes.
 
     Attributes:
         title: Above it.
@@ -159,7 +159,7 @@ def _name(axes: Axes, ends: Sequence[tuple[str, float, float]], done: Callable[[
 
 
 def _apart(heights: Sequence[float], spacing: float) -> list[float]:
-    """Ascending heights, moved up until they are apart, and down again from the upper edge."""
+    """Return the heights moved apart: up, and down again from the upper edge."""
     places: list[float] = []
     for height in heights:
         places.append(max(height, places[-1] + spacing) if places else height)

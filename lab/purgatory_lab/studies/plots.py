@@ -61,19 +61,19 @@ def draw_plots(study: str, rows: Rows, folder: Path, suffix: str = ".svg") -> li
 
 
 def _each(name: str) -> Value:
-    """So many of something for a request."""
+    """Return a value: a count for each request."""
     return lambda row: per_request(row, name)
 
 
 def _mean(name: str) -> Value:
-    """The mean of something over time."""
+    """Return a value: a mean over time."""
     return lambda row: mean(row, name)
 
 
 def _line(
     rows: Rows, label: str, value: Value, over: str, numbers: Sequence[int], **settings: Cell
 ) -> Line:
-    """What is told by the rows that differ in one setting alone."""
+    """Return the line of the rows that differ in one setting alone."""
     found = [rows.one(**settings, **{over: each}) for each in numbers]
     return Line(label, numbers, [value(row) for row in found])
 
@@ -104,7 +104,7 @@ def _designs(rows: Rows) -> Plots:
 
 
 def _wheel(rows: Rows) -> Plots:
-    """How often tasks are put again, and how often the timer wakes up, by tick and wheel size."""
+    """Yield the plots of reinsertions and wake-ups, by tick and wheel size."""
 
     def panel(title: str, label: str, lines: Sequence[Line]) -> Panel:
         return Panel(title, "tick, ms", label, lines, x_scale="names", y_scale="linear")
@@ -137,7 +137,7 @@ def _wheel(rows: Rows) -> Plots:
 
 
 def _time_outs(rows: Rows) -> Plots:
-    """What long time-outs cost, in wheels and in discontinuous buckets."""
+    """Yield the plots of long time-outs' costs, in wheels and in discontinuous buckets."""
 
     def line(label: str, value: Value, **settings: Cell) -> Line:
         return _line(rows, label, value, "time_out_ms", LONG_TIME_OUTS_MS, **settings)
@@ -166,7 +166,7 @@ def _time_outs(rows: Rows) -> Plots:
 
 
 def _purge(rows: Rows) -> Plots:
-    """What purges visit and what is stale, by the purge interval."""
+    """Yield the plots of purge visits and stale entries, by the purge interval."""
 
     def panel(label: str, value: Value) -> Panel:
         lines = [
@@ -185,7 +185,7 @@ def _purge(rows: Rows) -> Plots:
 
 
 def _keys(rows: Rows) -> Plots:
-    """What completing costs the caller, and purges visit, by the keys of a request."""
+    """Yield the plots of the caller's costs and of purge visits, by the keys of a request."""
 
     def line(design: str, value: Value, layout: str) -> Line:
         settings: dict[str, Cell] = {"layout": layout, "purge_interval": 1000}
@@ -213,7 +213,7 @@ def _keys(rows: Rows) -> Plots:
 
 
 def _weak(rows: Rows) -> Plots:
-    """What weak references leave to the collector, by how often that runs."""
+    """Yield the plots of weak references, by the time between collections."""
     proposal = rows.one(design="proposal")
 
     def weakly(label: str, value: Value) -> Line:

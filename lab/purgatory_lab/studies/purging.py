@@ -1,4 +1,4 @@
-"""When finished operations are purged from the lists: the rule that tells the designs apart.
+"""Rules for the time of purges, which tell the designs apart.
 
 Each rule looks at the lists and at the timer's size, in passes of the reaper, and says whether a
 purge is due. A rule that keeps an estimate can be asked how far it is off.
@@ -18,7 +18,7 @@ class PurgeRule:
     """Says when to purge: this one never, for lists in which nothing is ever stale."""
 
     def __init__(self, lists: WatcherCounts, interval: int) -> None:
-        """Look at these lists.
+        """Make a rule for these lists.
 
         Args:
             lists: What is purged.
@@ -28,14 +28,14 @@ class PurgeRule:
         self.interval = interval
 
     def count_watch(self) -> None:
-        """An operation is being watched."""
+        """Count an operation that is being watched."""
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
-        """When the reaper is to look, whether or not the timer has something to do by then."""
+        """Return the time of the reaper's next look, apart from the timer; None for no look."""
         return None
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
-        """Whether a purge is due; it then begins."""
+        """Decide whether a purge is due, and begin it."""
         return False
 
     def purge(self) -> int:
@@ -45,7 +45,7 @@ class PurgeRule:
         return visited
 
     def estimate(self, timer_size: int) -> int | None:
-        """The operations in the lists as the rule estimates them; None where it does not."""
+        """Return the rule's estimate of the operations in the lists; None where it has none."""
         return timer_size
 
 
@@ -61,18 +61,18 @@ class ByEstimate(PurgeRule):
         self._estimate += 1
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
-        """At the next poll."""
+        """Return the time of the next poll."""
         return last_pass_ms + POLL_MS
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
-        """Whether the difference exceeds the interval; the estimate is then the timer's size."""
+        """Decide whether the difference exceeds the interval; then set the estimate anew."""
         due = self._estimate - timer_size > self.interval
         if due:
             self._estimate = timer_size
         return due
 
     def estimate(self, timer_size: int) -> int | None:
-        """The proposal's estimate."""
+        """Return the proposal's estimate."""
         return self._estimate
 
 
@@ -80,11 +80,11 @@ class ByCount(PurgeRule):
     """The exact accounting: as soon as more stale entries are counted than the interval."""
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
-        """In the next millisecond, if too many are stale now."""
+        """Return the next millisecond, if too many entries are stale now."""
         return now_ms + 1 if self.begin_if_due(now_ms, 0) else None
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
-        """Whether more entries are stale than the interval."""
+        """Decide whether more entries are stale than the interval."""
         return self.lists.stale_entries > self.interval
 
     def estimate(self, timer_size: int) -> int | None:
@@ -100,11 +100,11 @@ class BySize(PurgeRule):
         self._queue = queue
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
-        """At the next poll."""
+        """Return the time of the next poll."""
         return last_pass_ms + POLL_MS
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
-        """Whether one of the two is longer, whatever is in them."""
+        """Decide whether the lists or the queue are longer than the interval."""
         return self.lists.entries > self.interval or self._queue.queued > self.interval
 
     def purge(self) -> int:
@@ -114,7 +114,7 @@ class BySize(PurgeRule):
         return queued + super().purge()
 
     def estimate(self, timer_size: int) -> int | None:
-        """There is none."""
+        """Return None: the rule has no estimate."""
         return None
 
 
@@ -130,7 +130,7 @@ class ByClearedReferences(PurgeRule):
     def __init__(
         self, lists: WatcherCounts, interval: int, counts: Counts, collection_ms: int
     ) -> None:
-        """A collection takes place every ``collection_ms``."""
+        """Make a rule with a collection every ``collection_ms``."""
         super().__init__(lists, interval)
         self._counts = counts
         self._collection_ms = collection_ms
@@ -138,11 +138,11 @@ class ByClearedReferences(PurgeRule):
         self._reported = 0
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
-        """At the next poll or collection, whichever is first."""
+        """Return the time of the next poll or collection, whichever is first."""
         return min(last_pass_ms + POLL_MS, self._next_collection_ms)
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
-        """Whether enough were reported, by a collection that takes place now or before."""
+        """Decide whether enough dead operations were reported, by a collection now or before."""
         if now_ms >= self._next_collection_ms:
             self._next_collection_ms += self._collection_ms
             self._counts.collections += 1
@@ -154,5 +154,5 @@ class ByClearedReferences(PurgeRule):
         return due
 
     def estimate(self, timer_size: int) -> int | None:
-        """There is none."""
+        """Return None: the rule has no estimate."""
         return None

@@ -16,13 +16,13 @@ class Rows:
         self._rows = list(rows)
 
     def all(self, **settings: Cell) -> list[Row]:
-        """The rows with these settings."""
+        """Return the rows with these settings."""
         return [
             row for row in self._rows if all(row[name] == value for name, value in settings.items())
         ]
 
     def one(self, **settings: Cell) -> Row:
-        """The only row with these settings.
+        """Return the only row with these settings.
 
         Raises:
             LookupError: no row fits, or several rows do.
@@ -34,7 +34,7 @@ class Rows:
 
 
 def count(row: Row, name: str) -> int:
-    """A number of the row; of a number for each level, the sum."""
+    """Return a number of the row; of a number for each level, the sum."""
     value = row[name]
     if isinstance(value, str):
         raise TypeError(f"{name} is no number")
@@ -42,27 +42,27 @@ def count(row: Row, name: str) -> int:
 
 
 def per_request(row: Row, name: str) -> float:
-    """A count for each request."""
+    """Return a count for each request."""
     return count(row, name) / count(row, "requests")
 
 
 def per_event(row: Row, name: str) -> float:
-    """A count for each event that checked a key."""
+    """Return a count for each event that checked a key."""
     return count(row, name) / count(row, "events")
 
 
 def mean(row: Row, name: str) -> float:
-    """What was held, on average over the virtual time."""
+    """Return the mean of a held number over the virtual time."""
     return count(row, f"{name}_sum") / count(row, "virtual_ms")
 
 
 def early_ms(row: Row) -> float:
-    """How much too early requests expired, on average of those that did, ms."""
+    """Return the mean earliness of requests that expired too early, ms."""
     return count(row, "early_ms") / count(row, "expired")
 
 
 def words(value: float) -> str:
-    """A number with three digits, or as many as it has before its point."""
+    """Return a number with three digits, or with all digits before its point."""
     rounded = abs(float(f"{value:.3g}"))
     if isinstance(value, int) or rounded >= 1000:
         return f"{round(value):,}"

@@ -32,7 +32,7 @@ _COUNTING: Final = (
 
 @cache
 def code_digest() -> str:
-    """Of the modules that counts depend on: results of other code are never taken for these.
+    """Return a digest of the counting modules: results of other code are not used.
 
     Of their syntax trees, so that layout, comments and docstrings do not matter.
     """
@@ -57,7 +57,7 @@ class Results:
         self._settings.mkdir(parents=True, exist_ok=True)
 
     def missing(self, settings: Sequence[Setting]) -> list[Setting]:
-        """The settings that have no result of this code yet."""
+        """Return the settings without a result of this code."""
         return [setting for setting in settings if not self._path(setting).exists()]
 
     def write(self, setting: Setting, row: tables.Row) -> None:
@@ -74,7 +74,7 @@ class Results:
         return path
 
     def read_study(self, name: str) -> list[tables.Row]:
-        """The rows of a study whose settings have all been run.
+        """Return the rows of a study whose settings have all been run.
 
         Raises:
             PipelineError: they have not.

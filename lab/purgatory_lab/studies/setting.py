@@ -34,7 +34,7 @@ proposal's: next to nothing is completed, so that everything passes through the 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One line of a study's results; the defaults are the proposal's benchmark.
+    """A line of a study's results; the defaults are the proposal's benchmark.
 
     Attributes:
         study: The study it belongs to.
@@ -72,14 +72,14 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """What tells it from the other settings, in full and in short, usable as a file name."""
+        """Return a name that tells the setting from others, usable as a file name."""
         values = [str(getattr(self, field.name)) for field in fields(self)]
         digest = sha256("\0".join(values).encode()).hexdigest()[:12]
         return f"{self.study}-{self.design}-{self.case}-{digest}"
 
     @property
     def workload(self) -> Workload:
-        """The requests."""
+        """Return the requests of the setting's workload."""
         median, upper_quartile = _SHARES[self.case]
         return Workload(
             self.requests,
@@ -91,7 +91,7 @@ class Setting:
         )
 
     def scaled(self, requests: int | None, seed: int | None) -> "Setting":
-        """The same with another number of requests, or another seed."""
+        """Return the same with another number of requests, or another seed."""
         return replace(
             self,
             requests=self.requests if requests is None else requests,

@@ -27,22 +27,22 @@ class Design(Protocol):
     live: int
 
     def watch(self, request: int, now_ms: int) -> None:
-        """A request arrives."""
+        """Watch a request that arrives."""
 
     def event(self, request: int) -> None:
-        """A request can be completed from now on, and its key is checked."""
+        """Let a request be completable from now on, and check its key."""
 
     def next_pass_ms(self, now_ms: int) -> int | None:
-        """When the reaper has to make its next pass; None for not at all."""
+        """Return the time of the reaper's next pass; None for no pass."""
 
     def reap(self, now_ms: int) -> None:
-        """The reaper's pass."""
+        """Make the reaper's pass at a time."""
 
     def hold(self, milliseconds: int) -> None:
-        """Nothing happens for some milliseconds."""
+        """Hold all counts for some milliseconds."""
 
     def finish(self) -> None:
-        """The run is over: complete the counts."""
+        """Complete the counts at the end of the run."""
 
 
 def run(requests: Iterator[Request], design: Design) -> Counts:

@@ -29,7 +29,7 @@ _TEXTS: Final = ("study", "design", "case", "layout", "expiries")
 
 
 def row_of(setting: Setting, counts: Counts) -> Row:
-    """The row of a setting."""
+    """Return the row of a setting."""
     row: Row = {field.name: getattr(setting, field.name) for field in fields(Setting)}
     for field in fields(Counts):
         value = getattr(counts, field.name)
@@ -42,7 +42,7 @@ def row_of(setting: Setting, counts: Counts) -> Row:
 
 
 def columns() -> dict[str, str]:
-    """The names of all columns in their order, and of what type each is."""
+    """Return the names of all columns in their order, each with its type."""
     kinds = {field.name: "text" if field.name in _TEXTS else "number" for field in fields(Setting)}
     for field in fields(Counts):
         if field.name in _RANGES:
@@ -53,7 +53,7 @@ def columns() -> dict[str, str]:
 
 
 def schema() -> pyarrow.Schema:
-    """The declared schema; no column is ever null.
+    """Return the declared schema; no column is ever null.
 
     Raises:
         MissingExtra: pyarrow is not installed.
@@ -81,7 +81,7 @@ def write_parquet(rows: Iterable[Row], path: Path) -> None:
 
 
 def read_parquet(path: Path) -> list[Row]:
-    """The rows of a file that ``write_parquet`` has written."""
+    """Return the rows of a file that ``write_parquet`` has written."""
     _require_pyarrow()
     from pyarrow import parquet
 
@@ -102,7 +102,7 @@ def write_summary(rows: Sequence[Row], path: Path) -> None:
 
 
 def read_summary(path: Path) -> list[Row]:
-    """The rows of a file that ``write_summary`` has written."""
+    """Return the rows of a file that ``write_summary`` has written."""
     with named_file(path).open(encoding="utf-8", newline="") as file:
         return [
             {

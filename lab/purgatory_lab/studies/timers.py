@@ -1,4 +1,4 @@
-"""Where time-outs wait: the hierarchical wheel and the two timers it was compared with.
+"""Timers of the designs: the hierarchical wheel, and the two it was compared with.
 
 They are driven by whoever sets the clock, and count what they do. The discontinuous buckets, one
 for each tick that something expires in, are a wheel that never needs a second level
@@ -21,11 +21,11 @@ class StudyTimer(Protocol):
 
     @property
     def queued(self) -> int:
-        """Entries in the delay queue."""
+        """Return the number of entries in the delay queue."""
 
     @property
     def next_due_ms(self) -> int | None:
-        """When the first entry of the delay queue is due."""
+        """Return the time at which the first entry of the delay queue is due."""
 
     def add(self, request: int, expiry_ms: int) -> bool:
         """Let a request wait; False where it is due already, and waits nowhere."""
@@ -45,7 +45,7 @@ class WheelTimer:
     """
 
     def __init__(self, counts: Counts, tick_ms: int, wheel_size: int) -> None:
-        """An empty wheel that begins at 0 ms."""
+        """Make an empty wheel that begins at 0 ms."""
         self._counts = counts
         self._tick_ms = tick_ms
         self._wheel_size = wheel_size
@@ -58,12 +58,12 @@ class WheelTimer:
 
     @property
     def queued(self) -> int:
-        """Buckets in the delay queue, emptied ones included."""
+        """Return the number of buckets in the delay queue, emptied ones included."""
         return len(self._queue)
 
     @property
     def next_due_ms(self) -> int | None:
-        """The expiry of the first bucket."""
+        """Return the expiry of the first bucket."""
         return self._queue[0][0] if self._queue else None
 
     def add(self, request: int, expiry_ms: int) -> bool:
@@ -150,17 +150,17 @@ class RequestQueue:
 
     @property
     def queued(self) -> int:
-        """Requests in the queue, completed ones included."""
+        """Return the number of requests in the queue, completed ones included."""
         return len(self._queue) - len(self._purged)
 
     @property
     def completed(self) -> int:
-        """Completed requests in the queue."""
+        """Return the number of completed requests in the queue."""
         return len(self._completed)
 
     @property
     def next_due_ms(self) -> int | None:
-        """The expiry of the first request, completed or not."""
+        """Return the expiry of the first request, completed or not."""
         queue, purged = self._queue, self._purged
         while queue and queue[0][1] in purged:
             purged.remove(heappop(queue)[1])

@@ -26,7 +26,7 @@ class WatcherCounts(ABC):
     """
 
     def __init__(self, keys: int) -> None:
-        """No request yet, of which each has so many keys."""
+        """Begin without a request; each will have so many keys."""
         self.entries = self.stale_entries = self.stale_operations = 0
         self._keys = keys
         self._fresh: set[int] = set()
@@ -62,7 +62,7 @@ class WatcherCounts(ABC):
 
 
 def watcher_counts(layout: Layout, keys: int, key_space: int, seed: int) -> WatcherCounts:
-    """The lists of a layout, as counts."""
+    """Return the lists of a layout, as counts."""
     chosen = KeyLayout(layout, keys, key_space, seed)
     if layout == "shared":
         return SharedLists(chosen)
@@ -153,20 +153,20 @@ class SharedLists(WatcherCounts):
         self._completed_at_collection = 0
 
     def watch(self) -> None:
-        """One more in each list."""
+        """Add an entry to each list of the next request."""
         self._event_keys.append(self._layout.next().event_key)
         self._live += 1
         self.entries += self._keys
 
     def complete(self, request: int) -> None:
-        """One more is stale in each list."""
+        """Count an entry as stale in each list of the request."""
         self._live -= 1
         self._completed += 1
         self.stale_entries += self._keys
         self.stale_operations += 1
 
     def unlink(self, request: int) -> int:
-        """One less in each list."""
+        """Remove an entry from each list, and return the number of steps."""
         self._live -= 1
         return super().unlink(request)
 
@@ -183,19 +183,19 @@ class SharedLists(WatcherCounts):
         return self._live + stale
 
     def purge(self) -> None:
-        """Every list has been walked."""
+        """Walk every list and drop its stale entries."""
         self._completed_at_walk.clear()
         self._completed_at_purge = self._completed
         super().purge()
 
     def collect(self) -> int:
-        """What was completed since the last collection and is in some list."""
+        """Return the number of operations completed since the last collection and still listed."""
         fresh = self._completed - max(self._completed_at_collection, self._oldest_walk())
         self._completed_at_collection = self._completed
         return fresh
 
     def _oldest_walk(self) -> int:
-        """How many were completed when the least recently walked list was walked or purged."""
+        """Return the number of completions at the oldest last walk of a list, or at a purge."""
         at_walk = self._completed_at_walk
         if len(at_walk) < self._keys:
             return self._completed_at_purge
@@ -210,11 +210,11 @@ class OwnLists(WatcherCounts):
         self._stale: set[int] = set()
 
     def watch(self) -> None:
-        """As many new lists as keys."""
+        """Add as many new lists as keys."""
         self.entries += self._keys
 
     def complete(self, request: int) -> None:
-        """All its lists are stale."""
+        """Count all lists of the request as stale."""
         self._stale.add(request)
         self._fresh.add(request)
         self.stale_entries += self._keys
@@ -233,6 +233,6 @@ class OwnLists(WatcherCounts):
         return 1
 
     def purge(self) -> None:
-        """Drop all of them."""
+        """Drop all stale lists."""
         self._stale.clear()
         super().purge()

@@ -11,7 +11,7 @@ _UPPER_QUARTILE: Final = NormalDist().inv_cdf(0.75)
 
 
 class Request(NamedTuple):
-    """One request, on a clock of whole milliseconds.
+    """A request, on a clock of whole milliseconds.
 
     Attributes:
         arrival_ms: When it is watched.
@@ -45,22 +45,22 @@ class Workload:
 
     @property
     def location(self) -> float:
-        """The mean of the logarithm of the completion time in milliseconds."""
+        """Return the mean of the logarithm of the completion time in milliseconds."""
         return log(self.median_ms)
 
     @property
     def scale(self) -> float:
-        """The standard deviation of that logarithm."""
+        """Return the standard deviation of that logarithm."""
         return log(self.upper_quartile_ms / self.median_ms) / _UPPER_QUARTILE
 
     def survival(self, after_ms: float) -> float:
-        """The probability that a request is not completed within ``after_ms``."""
+        """Return the probability that a request is not completed within ``after_ms``."""
         if after_ms <= 0:
             return 1.0
         return 1 - NormalDist(self.location, self.scale).cdf(log(after_ms))
 
     def generate(self) -> Iterator[Request]:
-        """The requests in the order of their arrival, the same for the same workload.
+        """Yield the requests in the order of their arrival, the same for the same workload.
 
         Both distributions are drawn by inversion, so that every request takes two numbers of the
         generator, whatever the parameters: workloads of one seed differ in nothing else.
@@ -78,5 +78,5 @@ class Workload:
 
 
 def _inside(uniform: float) -> float:
-    """A number of [0, 1) as one of (0, 1), where the normal distribution can be inverted."""
+    """Return a number of [0, 1) as one of (0, 1), where the normal distribution can be inverted."""
     return uniform or 0.5**54

@@ -38,7 +38,7 @@ SEED = 1
 
 
 def check_words(word: str) -> tuple[str, ...]:
-    """The words of the command that judges a system."""
+    """Return the words of the command that judges a system."""
     return ("purgatory", "check", word, "--suite", "quick", "--seed", str(SEED))
 
 
@@ -76,7 +76,7 @@ class SystemVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def system_verdict(word: str, results: Sequence[Results]) -> SystemVerdict:
-    """What the results of a check say of a system."""
+    """Return the verdict of a check's results on a system."""
     header = results[0].header
     return SystemVerdict(
         word,
@@ -106,7 +106,7 @@ def write_verdicts(path: Path, verdicts: Sequence[SystemVerdict]) -> None:
 
 
 def read_verdicts(path: Path) -> dict[str, SystemVerdict]:
-    """The stored verdicts by word; none where there is no file.
+    """Return the stored verdicts by word; none without a file.
 
     Raises:
         msgspec.DecodeError: the file has none.
@@ -118,12 +118,12 @@ def read_verdicts(path: Path) -> dict[str, SystemVerdict]:
 
 
 def in_order(verdicts: Mapping[str, SystemVerdict]) -> list[SystemVerdict]:
-    """The verdicts in the order of the table; a system that was never judged is left out."""
+    """Return the verdicts in the order of the table, without systems never judged."""
     return [verdicts[word] for word in SYSTEMS if word in verdicts]
 
 
 def table_text(verdicts: Sequence[SystemVerdict]) -> str:
-    """The table as Markdown: a row for each component of each system; the suite's version."""
+    """Return the table as Markdown: a row for each component of each system."""
     rows = [row for verdict in verdicts for row in _rows(verdict)]
     versions = sorted({each.suite_version for each in verdicts if each.components})
     judged = f"Judged by the suite's version {' and '.join(versions)}." if versions else ""
@@ -152,7 +152,7 @@ def _rows(verdict: SystemVerdict) -> Iterator[str]:
 
 
 def _link(rule: str) -> str:
-    """A link to a rule; its heading on the page of rules is ``ID: title``."""
+    """Return a link to a rule; its heading on the page of rules is ``ID: title``."""
     heading = f"{rule} {requirement(rule).title}".lower()
     anchor = "-".join(re.sub(r"[^\w\s-]", "", heading).split())
     return f"[{rule}](../spec/{_PAGES[component_of_rule(rule)]}.md#{anchor})"

@@ -19,12 +19,12 @@ class AnyChannels(KafkaChannels):
 
     @property
     def is_first_come(self) -> bool:
-        """Whether those who wait stand in a line."""
+        """Decide whether waiting channels stand in a line."""
         return self.profile.recovery is Recovery.FIRST_COME
 
     @property
     def asks_with_bytes(self) -> bool:
-        """Whether who was refused asks again only for a client that has gone on."""
+        """Decide whether a refused channel asks again only for a client that has gone on."""
         return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
 
     def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:

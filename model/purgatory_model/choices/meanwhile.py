@@ -32,7 +32,7 @@ class WalkInside(AnyWalk):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is met: behind an exception, or where the thread waits."""
+        """Decide whether the walk is over: behind an exception, or where the thread waits."""
         return self.waits or self.branch.raised is not None
 
     def meets_a_try(self, entry: Entry) -> bool:

@@ -27,40 +27,40 @@ class TickedTasks:
 
     @property
     def due_ticks(self) -> Map[str, int]:
-        """The pending tasks, each with its due tick (ms)."""
+        """Return the pending tasks, each with its due tick (ms)."""
         return self.tasks.due_ticks
 
     def place(self, due_tick: int) -> int:
-        """A tick that is done takes no task: the next one does. Rules: TIMER-ALREADY-DUE."""
+        """Return the next open tick; a done one takes no task. Rules: TIMER-ALREADY-DUE."""
         return max(due_tick, self.ticked_ms + self.tick_ms)
 
     def insert(
         self, task: str, expiry_ms: int, due_tick: int, now_ms: int
     ) -> Inserted["TickedTasks"]:
-        """The task waits, as it cannot be due before the next tick."""
+        """Return the store after an add; the task waits, not due before the next tick."""
         pending = self.tasks.insert(task, expiry_ms, self.place(due_tick), now_ms).pending
         assert pending is not None
         return Inserted(pending=TickedTasks(self.tick_ms, self.ticked_ms, pending))
 
     def remove(self, task: str) -> "TickedTasks":
-        """The store without the task."""
+        """Return the store without the task."""
         tasks = self.tasks.remove(task)
         if tasks is self.tasks:
             return self
         return TickedTasks(self.tick_ms, self.ticked_ms, tasks)
 
     def pop_due(self, now_ms: int) -> Popped["TickedTasks"]:
-        """Everything due leaves, tick by tick."""
+        """Take out everything due, tick by tick."""
         popped = self.tasks.pop_due(now_ms)
         left = TickedTasks(self.tick_ms, floor_to(now_ms, self.tick_ms), popped.store)
         return Popped(left, popped.ticks, popped.popped)
 
     def emptied(self) -> "TickedTasks":
-        """The store without tasks."""
+        """Return the store without tasks."""
         return TickedTasks(self.tick_ms, self.ticked_ms)
 
     def observe(self) -> Mapping[profiles.Observable, Value]:
-        """The number of pending tasks. Rules: TIMER-SIZE."""
+        """Return the number of pending tasks. Rules: TIMER-SIZE."""
         return self.tasks.observe()
 
 

@@ -37,7 +37,7 @@ class AnyWalk(Walk):
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the walk passes the oldest entry first."""
+        """Decide whether the walk passes the oldest entry first."""
         return self.profile.check_order is profiles.CheckOrder.AS_WATCHED
 
     def may_end(self, left: tuple[Entry, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""What is claimed of the models, and who looks for exceptions.
+"""Claims about the models, and the search for exceptions.
 
 Begin with ``timer``, ``purgatory`` or ``memory_pool``: each has the invariants of its component, a
 small instance with finitely many states, claims that hold and claims that one would believe and

@@ -46,13 +46,13 @@ class ChannelInstance:
     variants: frozenset[str] = frozenset()
 
     def model(self) -> ChannelMutingModel:
-        """The model of the instance, which shows no observables."""
+        """Return the model of the instance, which shows no observables."""
         return ChannelMutingModel(
             self.configuration, ChannelMutingProfile(recovery=self.recovery), self.variants
         )
 
     def initial(self) -> ChannelMutingState:
-        """All clients are connected."""
+        """Return the state in which all clients are connected."""
         model = self.model()
         state = model.initial()
         for number in range(1, self.channels + 1):
@@ -60,7 +60,7 @@ class ChannelInstance:
         return state
 
     def operations(self, state: ChannelMutingState) -> Iterator[op.Operation]:
-        """The operations that are possible in a state."""
+        """Yield the operations that are possible in a state."""
         yield op.Poll()
         size = self.configuration.max_request_bytes
         for name, channel in sorted(state.channels.items()):
@@ -83,7 +83,7 @@ class ChannelInstance:
                 yield op.Respond(name)
 
     def steps(self, state: ChannelMutingState) -> Iterator[tuple[ChannelStep, ChannelMutingState]]:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         model = self.model()
         for operation in self.operations(state):
             for outcome, after in model.successors(state, operation):
@@ -188,7 +188,7 @@ FALSE_CLAIMS: Mapping[str, tuple[str, ChannelClaim]] = {
 def breaks(
     instance: ChannelInstance, *claims: str
 ) -> Callable[[ChannelMutingState, ChannelStep, ChannelMutingState], str | None]:
-    """A check of steps for the explorer: the sentence of the first claim that a step breaks.
+    """Return a check of steps for the explorer: the sentence of the first claim that a step breaks.
 
     Raises:
         KeyError: there is no such claim.

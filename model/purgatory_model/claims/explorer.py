@@ -24,7 +24,7 @@ class Counterexample(Generic[State, Label]):
 
 @dataclass(frozen=True, slots=True)
 class Exploration(Generic[State, Label]):
-    """What was found.
+    """The result of an exploration.
 
     ``states`` and ``edges`` count distinct states and steps between them, ``depth`` is the
     greatest distance from the initial state, ``deadlocks`` counts states that no step leaves.

@@ -29,16 +29,16 @@ _MOST_LEVELS = 80
 
 
 class _Failure(Exception):
-    """The arithmetic fails here."""
+    """The failure of the arithmetic at this point."""
 
 
 def wrapped(number: int) -> int:
-    """The number as a signed 64-bit integer holds it."""
+    """Return the number as a signed 64-bit integer holds it."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 def quotient(number: int, divisor: int) -> int:
-    """The quotient, rounded towards zero."""
+    """Return the quotient, rounded towards zero."""
     if divisor == 0:
         raise _Failure
     size = abs(number) // abs(divisor)
@@ -46,7 +46,7 @@ def quotient(number: int, divisor: int) -> int:
 
 
 def remainder(number: int, divisor: int) -> int:
-    """The remainder that belongs to ``quotient``: it has the sign of the number."""
+    """Return the remainder that belongs to ``quotient``: it has the sign of the number."""
     return wrapped(number - divisor * quotient(number, divisor))
 
 
@@ -80,7 +80,7 @@ class LongArithmeticWheel:
 
     @property
     def due_ticks(self) -> Mapping[str, int]:
-        """The pending tasks with their expiries rounded to the tick."""
+        """Return the pending tasks with their expiries rounded to the tick."""
         tick = self.rings[0].tick_ms
         return {task: x - remainder(x, tick) for task, x in self.expiries.items()}
 
@@ -171,11 +171,11 @@ class LongArithmeticWheel:
         return Popped(wheel, _in_order(popped), bool(popped))
 
     def emptied(self) -> "LongArithmeticWheel":
-        """The wheel without tasks and buckets; the clocks of its levels stay."""
+        """Return the wheel without tasks and buckets; the clocks of its levels stay."""
         return replace(self, expiries=Map(), places=Map(), buckets=Map())
 
     def observe(self) -> Mapping[Observable, Value]:
-        """What can be read of a wheel; the number of levels not after endless recursion."""
+        """Return the observables of a wheel; the number of levels not after endless recursion."""
         observed: dict[Observable, Value] = {
             Observable.SIZE: len(self.expiries),
             Observable.WHEEL_CLOCK: self.rings[0].clock_ms,
@@ -197,7 +197,7 @@ class LongArithmeticWheel:
 
 
 def _in_order(popped: list[tuple[int, Tasks]]) -> tuple[Tasks, ...]:
-    """The tasks that expired, bucket after bucket; buckets of one expiry come in any order."""
+    """Return the expired tasks bucket after bucket; buckets of one expiry in any order."""
     groups: list[Tasks] = []
     last: int | None = None
     for expiry_ms, due in popped:
@@ -210,6 +210,6 @@ def _in_order(popped: list[tuple[int, Tasks]]) -> tuple[Tasks, ...]:
 
 
 def new_level(tick_ms: int, wheel_size: int, start_ms: int) -> Level:
-    """A level that starts at a time, which is rounded to its tick, towards zero."""
+    """Return a level that starts at a time, which is rounded to its tick, towards zero."""
     clock_ms = wrapped(start_ms - remainder(start_ms, tick_ms))
     return Level(tick_ms, wrapped(tick_ms * wheel_size), clock_ms)

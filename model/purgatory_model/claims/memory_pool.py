@@ -19,13 +19,13 @@ from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, 
 
 
 def bound_of(configuration: MemoryPoolConfiguration) -> int:
-    """How much may be outstanding at the most, bytes. Rules: POOL-BOUND."""
+    """Return the most bytes that may be outstanding. Rules: POOL-BOUND."""
     return bound(configuration.size_bytes, configuration.max_single_bytes, configuration.strict)
 
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """What is true of every state that the rules allow, under every profile."""
+    """A claim about every state that the rules allow, under every profile."""
 
     rule: str
     sentence: str
@@ -70,7 +70,7 @@ INVARIANTS: Mapping[str, Invariant] = {
 
 
 def broken_invariants(model: MemoryPoolModel, state: MemoryPoolState) -> Iterator[Invariant]:
-    """The invariants that do not hold in a state; an unbounded pool has none."""
+    """Yield the invariants that do not hold in a state; an unbounded pool has none."""
     if model.configuration.unbounded:
         return
     for invariant in INVARIANTS.values():
@@ -88,18 +88,18 @@ PoolStep = tuple[Operation, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class PoolInstance:
-    """What may be done: these buffers asked for, of any legal size and one beyond, and released."""
+    """A small pool: these buffers are asked for, of any size up to one beyond, and released."""
 
     configuration: MemoryPoolConfiguration = SMALLEST_POOL
     buffers: tuple[str, ...] = ("a", "b", "c", "d", "e")
 
     def model(self) -> MemoryPoolModel:
-        """The pool of the instance: tells its own buffers from others and shows no observables."""
+        """Return the instance's pool: it tells its own buffers from others, and shows nothing."""
         profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
         return MemoryPoolModel(self.configuration, profile)
 
     def operations(self, state: MemoryPoolState) -> Iterator[Operation]:
-        """The operations that are possible in a state; the first free name is as good as any."""
+        """Yield the operations that are possible in a state; the first free name stands for all."""
         free = [buffer for buffer in self.buffers if buffer not in state.held]
         for buffer in free[:1]:
             for size_bytes in range(self.configuration.max_single_bytes + 2):
@@ -108,7 +108,7 @@ class PoolInstance:
             yield Release(buffer)
 
     def steps(self, state: MemoryPoolState) -> Iterator[tuple[PoolStep, MemoryPoolState]]:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         model = self.model()
         for operation in self.operations(state):
             for outcome, after in model.successors(state, operation):
@@ -169,7 +169,7 @@ FALSE_CLAIMS: Mapping[str, tuple[str, PoolClaim]] = {
 def breaks(
     instance: PoolInstance, claim: str
 ) -> Callable[[MemoryPoolState, PoolStep, MemoryPoolState], str | None]:
-    """A check of steps for the explorer.
+    """Return a check of steps for the explorer.
 
     Raises:
         KeyError: there is no such claim.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NarrativeStep:
-    """One step: ``actor`` did ``text``, and then every count had the value in ``counts``.
+    """A step: ``actor`` did ``text``, and then every count had the value in ``counts``.
 
     The initial state is a step with number 0 and no actor. A ``remark`` is empty but where there
     is something to point at, at the latest in the last step.

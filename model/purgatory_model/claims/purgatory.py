@@ -35,12 +35,12 @@ class Invariant:
 
 
 def lists_are_not_empty(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """No key has an empty list. Rules: PURGATORY-EMPTY-LISTS."""
+    """Decide whether no key has an empty list. Rules: PURGATORY-EMPTY-LISTS."""
     return all(state.lists.values())
 
 
 def live_is_owed(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """Who waits has a time-out, in the timer or in the executor's queue.
+    """Decide whether each live operation has a time-out, in the timer or in the queue.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-SECOND-TRY-THROWS.
     """
@@ -50,29 +50,29 @@ def live_is_owed(configuration: profiles.PurgatoryConfiguration, state: State) -
 
 
 def timer_is_live(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """Whatever is in the timer waits under a key. Rules: PURGATORY-TIMER-LEFT."""
+    """Decide whether every operation in the timer is listed. Rules: PURGATORY-TIMER-LEFT."""
     return state.live >= set(state.timer.store.due_ticks)
 
 
 def nothing_is_armed(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """Without time-outs nothing is armed. Rules: PURGATORY-NO-TIME-OUTS."""
+    """Decide whether nothing is armed without time-outs. Rules: PURGATORY-NO-TIME-OUTS."""
     return configuration.time_outs or state.pending == 0
 
 
 def pending_covers_live(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """Live operations are at most as many as pending ones. Rules: PURGATORY-PENDING."""
+    """Decide whether live operations are at most the pending ones. Rules: PURGATORY-PENDING."""
     if state.closed or not configuration.time_outs:
         return True
     return len(state.live) <= state.pending
 
 
 def estimate_covers_timer(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """The proposal's estimate is at least the timer's size. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
+    """Decide whether the estimate covers the timer's size. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
     return state.closed or state.estimate >= state.timer_size
 
 
 def estimate_covers_stale(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """The proposal counts every stale operation: estimate - timer size >= stale operations.
+    """Decide whether estimate - timer size is at least the number of stale operations.
 
     It holds where every expiry has run before the purge is tested (an inline executor), in an
     instance with time-outs, before shutdown. Rules: PURGATORY-ESTIMATE-PROPOSAL.
@@ -81,7 +81,7 @@ def estimate_covers_stale(configuration: profiles.PurgatoryConfiguration, state:
 
 
 def distinct_is_estimated(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """Distinct operations are at most as many as the proposal's estimate, when quiet.
+    """Decide whether the proposal's estimate covers the distinct operations, when quiet.
 
     It holds under the provisos of ``estimate_covers_stale``, and is false otherwise.
     """
@@ -89,7 +89,7 @@ def distinct_is_estimated(configuration: profiles.PurgatoryConfiguration, state:
 
 
 def timer_size_is_pending(configuration: profiles.PurgatoryConfiguration, state: State) -> bool:
-    """The timer's size is the number of pending operations: false while the executor has any."""
+    """Decide whether the timer's size is pending: false while the executor has operations."""
     return state.timer_size == state.pending
 
 
@@ -124,7 +124,7 @@ INVARIANTS: dict[str, Invariant] = {
 
 
 def broken_invariants(model: PurgatoryModel, state: State) -> Iterator[str]:
-    """The ids of the invariants that do not hold in a state; none in a reachable one."""
+    """Yield the ids of the invariants that do not hold in a state; none in a reachable one."""
     for name, invariant in INVARIANTS.items():
         if invariant.accounting not in (None, model.profile.accounting):
             continue
@@ -133,7 +133,7 @@ def broken_invariants(model: PurgatoryModel, state: State) -> Iterator[str]:
 
 
 def stale_operations_bounded(model: PurgatoryModel, before: State, after: State) -> bool:
-    """Whether an advance left at most the interval's number of stale operations.
+    """Decide whether an advance left at most the interval's number of stale operations.
 
     It is asked of an advance that begins and ends with an empty executor's queue, before shutdown;
     of any other the answer is yes. Rules: PURGATORY-STALE-OPERATIONS.
@@ -144,7 +144,7 @@ def stale_operations_bounded(model: PurgatoryModel, before: State, after: State)
 
 
 def stale_entries_bounded(model: PurgatoryModel, before: State, after: State) -> bool:
-    """Whether an advance before shutdown left at most the interval's number of stale entries.
+    """Decide whether an advance left at most the interval's number of stale entries.
 
     The exact accounting answers for it, the proposal does not. Rules: PURGATORY-STALE-ENTRIES.
     """
@@ -156,7 +156,7 @@ PurgatoryStep = tuple[op.Operation, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class PurgatoryInstance:
-    """What may be done: these operations under these keys, until the clock reads ``last_ms``."""
+    """A small purgatory: these operations under these keys, until the clock is at ``last_ms``."""
 
     purge_interval: int = 0
     accounting: profiles.Accounting = profiles.Accounting.PROPOSAL
@@ -170,7 +170,7 @@ class PurgatoryInstance:
     last_ms: int = 2
 
     def model(self) -> PurgatoryModel:
-        """The purgatory of the instance, with every observable."""
+        """Return the purgatory of the instance, with every observable."""
         return purgatory_variant_model(
             profiles.PurgatoryConfiguration(self.purge_interval, self.time_outs),
             profiles.PurgatoryProfile(
@@ -184,7 +184,7 @@ class PurgatoryInstance:
         )
 
     def operations(self, state: State) -> Iterator[op.Operation]:
-        """The operations that are possible in a state."""
+        """Yield the operations that are possible in a state."""
         for name, keys in sorted(self.watched.items()):
             known = state.operations.get(name)
             if known is None:
@@ -204,7 +204,7 @@ class PurgatoryInstance:
             yield op.RunOne()
 
     def steps(self, state: State) -> Iterator[tuple[PurgatoryStep, State]]:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         model = self.model()
         for operation in self.operations(state):
             for outcome, after in model.successors(state, operation):
@@ -221,7 +221,7 @@ def _invariants(
 
 
 def _always(predicate: Predicate) -> Claim:
-    """The claim that a predicate holds in every state."""
+    """Return the claim that a predicate holds in every state."""
 
     def holds(
         instance: PurgatoryInstance, before: State, step: PurgatoryStep, after: State
@@ -232,7 +232,7 @@ def _always(predicate: Predicate) -> Claim:
 
 
 def _after_advance(bounded: Callable[[PurgatoryModel, State, State], bool]) -> Claim:
-    """The claim that a bound holds after every advance."""
+    """Return the claim that a bound holds after every advance."""
 
     def holds(
         instance: PurgatoryInstance, before: State, step: PurgatoryStep, after: State
@@ -333,7 +333,7 @@ FALSE_CLAIMS: dict[str, tuple[PurgatoryInstance, str]] = {
 def breaks(
     instance: PurgatoryInstance, claim: str
 ) -> Callable[[State, PurgatoryStep, State], str | None]:
-    """A check of steps for the explorer.
+    """Return a check of steps for the explorer.
 
     Raises:
         KeyError: there is no such claim.

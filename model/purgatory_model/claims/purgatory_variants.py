@@ -95,7 +95,7 @@ class PurgatoryVariant(PurgatoryModel):
 def purgatory_variant_model(
     configuration: PurgatoryConfiguration, profile: PurgatoryProfile, names: frozenset[str]
 ) -> PurgatoryModel:
-    """The model of a purgatory with the named variants.
+    """Return the model of a purgatory with the named variants.
 
     Raises:
         ValueError: there is no such variant.

@@ -50,37 +50,37 @@ class RememberingWheel:
 
     @property
     def due_ticks(self) -> Mapping[str, int]:
-        """The pending tasks, each with its due tick (ms)."""
+        """Return the pending tasks, each with its due tick (ms)."""
         return self.wheel.due_ticks
 
     def insert(
         self, task: str, expiry_ms: int, due_tick: int, now_ms: int
     ) -> Inserted["RememberingWheel"]:
-        """What comes of adding a task that is not pending."""
+        """Return the store after adding a task that is not pending."""
         inserted = self.wheel.insert(task, expiry_ms, due_tick, now_ms)
         if inserted.pending is None:
             return Inserted(expired=self)
         return Inserted(RememberingWheel(inserted.pending, self.expiries.set(task, expiry_ms)))
 
     def remove(self, task: str) -> "RememberingWheel":
-        """The wheel without a task, which need not be pending."""
+        """Return the wheel without a task, which need not be pending."""
         return self._with(self.wheel.remove(task))
 
     def pop_due(self, now_ms: int) -> Popped["RememberingWheel"]:
-        """The tasks that an advance at this reading takes out, and the wheel left."""
+        """Return the tasks that an advance at this reading takes out, and the wheel left."""
         popped = self.wheel.pop_due(now_ms)
         return Popped(self._with(popped.store), popped.ticks, popped.popped)
 
     def emptied(self) -> "RememberingWheel":
-        """The wheel when all that is pending is dropped."""
+        """Return the wheel without its pending tasks."""
         return self._with(self.wheel.emptied())
 
     def observe(self) -> Mapping[Observable, Value]:
-        """The observables of the wheel."""
+        """Return the observables of the wheel."""
         return self.wheel.observe()
 
     def _with(self, wheel: TimingWheel) -> "RememberingWheel":
-        """After a change of the wheel by which no task came in."""
+        """Return the memory after a change of the wheel by which no task came in."""
         gone = [task for task in self.expiries if task not in wheel.due_ticks]
         expiries = self.expiries
         for task in gone:
@@ -93,7 +93,7 @@ State: TypeAlias = TimerState[RememberingWheel]
 
 
 def remembering_model(configuration: TimerConfiguration, profile: TimerProfile) -> Remembering:
-    """The model of a timing wheel that can be reconfigured."""
+    """Return the model of a timing wheel that can be reconfigured."""
     start = floor_to(configuration.start_ms, configuration.tick_ms)
     wheel = TimingWheel(configuration.tick_ms, configuration.wheel_size, start)
     return TimerModel(configuration, profile, RememberingWheel(wheel))
@@ -115,7 +115,7 @@ class Reconfigured:
 
 
 def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int) -> Reconfigured:
-    """The timer with another tick and wheel size, which holds the same tasks.
+    """Return the timer with another tick and wheel size, which holds the same tasks.
 
     Args:
         model: The timer with the old configuration.
@@ -149,7 +149,7 @@ def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int
 
 
 def _in_order(profile: TimerProfile, state: State) -> tuple[str, ...]:
-    """The pending tasks; tasks with the same new due tick in the order of the profile.
+    """Return the pending tasks; tasks with the same new due tick in the order of the profile.
 
     Tasks due at once share a tick, since all other tasks are later than the own clock.
     """

@@ -54,20 +54,20 @@ class StateGraph(Generic[State, Label]):
 
     @property
     def depth(self) -> int:
-        """The greatest distance from the initial state."""
+        """Return the greatest distance from the initial state."""
         return self.distances[-1]
 
     def edges(self) -> Iterator[Triple]:
-        """Every edge once, the edges of one state together."""
+        """Yield every edge once, the edges of one state together."""
         return zip(self.sources, self.labelled, self.targets, strict=True)
 
     def deadlocks(self) -> tuple[int, ...]:
-        """The states that no step leaves."""
+        """Return the states that no step leaves."""
         left = set(self.sources)
         return tuple(number for number in range(len(self.states)) if number not in left)
 
     def path_to(self, number: int) -> tuple[tuple[Label, State], ...]:
-        """A shortest path from the initial state, as labels with the states that they lead to."""
+        """Return a shortest path from the initial state: labels with the states they lead to."""
         path: list[tuple[Label, State]] = []
         while (edge := self.entered[number]) != _NONE:
             path.append((self.labels[self.labelled[edge]], self.states[number]))

@@ -31,7 +31,7 @@ WheelStep = tuple[Operation, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What may be done: these tasks with these delays, until the clock reads ``last_ms``."""
+    """A small timer: these tasks with these delays, until the clock reads ``last_ms``."""
 
     configuration: TimerConfiguration = SMALLEST_WHEEL
     tasks: tuple[str, ...] = ("a", "b")
@@ -40,7 +40,7 @@ class Instance:
 
     @property
     def profile(self) -> TimerProfile:
-        """A timing wheel with a stepped executor that shows everything."""
+        """Return a timing wheel with a stepped executor that shows everything."""
         return TimerProfile(
             executor=Executor.STEPPED,
             structure=Structure.DELAY_QUEUE_WHEEL,
@@ -48,15 +48,15 @@ class Instance:
         )
 
     def model(self) -> TimerModel[TimingWheel]:
-        """The timing wheel of this instance."""
+        """Return the timing wheel of this instance."""
         return timing_wheel_model(self.configuration, self.profile)
 
     def abstract_model(self) -> TimerModel[PendingTasks]:
-        """The timer that the wheel refines."""
+        """Return the timer that the wheel refines."""
         return timer_model(self.configuration, self.profile)
 
     def operations(self, state: WheelState) -> Iterator[Operation]:
-        """The operations that are possible in a state."""
+        """Yield the operations that are possible in a state."""
         for task in self.tasks:
             if task not in state.queue:
                 for delay_ms in self.delays_ms:
@@ -71,7 +71,7 @@ class Instance:
             yield RunOne()
 
     def steps(self, state: WheelState) -> Iterator[tuple[WheelStep, WheelState]]:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         model = self.model()
         for operation in self.operations(state):
             for outcome, after in model.successors(state, operation):
@@ -166,7 +166,7 @@ FALSE_CLAIMS: dict[str, tuple[str, Claim]] = {
 def breaks(
     instance: Instance, claim: str
 ) -> Callable[[WheelState, WheelStep, WheelState], str | None]:
-    """A check of steps for the explorer.
+    """Return a check of steps for the explorer.
 
     Raises:
         KeyError: there is no such claim.

@@ -31,13 +31,13 @@ class VariantModel:
     names: frozenset[str]
 
     def initial(self) -> TimerState[Store]:
-        """The state of a timer that was just made."""
+        """Return the state of a timer that was just made."""
         return self.model.initial()
 
     def accept(
         self, state: TimerState[Store], operation: Operation, outcome: Outcome
     ) -> frozenset[TimerState[Store]]:
-        """The states in which an observed outcome leaves the timer; empty means divergence."""
+        """Return the states after an observed outcome of the timer; empty means divergence."""
         if _is_ruined(state):
             return frozenset({state})
         for expectation in self.model.expectations(state, operation):
@@ -52,7 +52,7 @@ class VariantModel:
     def _taken(
         self, state: TimerState[Store], operation: Operation, outcome: Outcome
     ) -> frozenset[TimerState[Store]]:
-        """The states after an add, from outside or inside, that was taken after shutdown."""
+        """Return the states after an add, from outside or inside, that shutdown did not refuse."""
         if outcome.rejected is Reason.INTERNAL and "long_arithmetic" in self.names:
             return frozenset({state})
         if outcome.rejected is not None:
@@ -71,7 +71,7 @@ class VariantModel:
 
 
 def _closed_for_internal(event: Event) -> Event:
-    """An add that would have been refused as closed may fail in the arithmetic before that."""
+    """Return the event; an add refused as closed may fail in the arithmetic before that."""
     if event.reason is Reason.INTERNAL:
         return Event(event.kind, event.task, Reason.CLOSED)
     return event
@@ -84,7 +84,7 @@ def _is_ruined(state: TimerState[Store]) -> bool:
 def variant_model(
     configuration: TimerConfiguration, profile: TimerProfile, names: frozenset[str]
 ) -> VariantModel:
-    """The model of a timing wheel with the named variants.
+    """Return the model of a timing wheel with the named variants.
 
     Raises:
         ValueError: there is no such variant.

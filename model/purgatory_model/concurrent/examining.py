@@ -34,7 +34,7 @@ class Examiner(Generic[Instance, State]):
     def breaks(
         self, instance: Instance, *claims: str
     ) -> Callable[[State, Step, State], str | None]:
-        """A check of steps for the explorer: of the states that they lead to.
+        """Return a check of steps for the explorer: of the states that they lead to.
 
         Raises:
             KeyError: there is no such claim.

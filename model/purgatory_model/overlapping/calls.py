@@ -1,4 +1,4 @@
-"""What calls of the purgatory that overlap do to one delayed operation.
+"""Effects of overlapping calls of the purgatory on one delayed operation.
 
 Theory of operation. A call that nothing interrupts is one effect, as in the sequential model. Where
 calls overlap, some of them take effect in *parts*, each at an instant of its own between call and
@@ -44,7 +44,7 @@ from purgatory_spec.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class OverlappedOperation:
-    """What the future of one delayed operation depends on.
+    """The state of one delayed operation under overlapping calls.
 
     Attributes:
         satisfied: Whether every try from now on completes it.
@@ -90,11 +90,11 @@ class OverlappingCalls:
     cancels_live: bool = False
 
     def initial(self) -> OverlappedOperation:
-        """It was never watched."""
+        """Return the state before any watch."""
         return OverlappedOperation()
 
     def effects(self, state: OverlappedOperation, operation: op.Operation, part: Part) -> _Effects:
-        """The ways in which a part of a call may take effect.
+        """Yield the ways in which a part of a call may take effect.
 
         Raises:
             ValueError: the operation is none that a projection keeps.
@@ -229,7 +229,7 @@ class OverlappingCalls:
             yield from self._met(state, key, left, again=stage is Stage.LOOK_AGAIN)
 
     def _met(self, state: OverlappedOperation, key: str, left: int, *, again: bool) -> _Effects:
-        """One of the entries that a check has met, before it has completed the operation itself.
+        """Yield the effects on an entry that a check has met, before it completes the operation.
 
         Where it was tried in vain a check may look again, and drop it if it is completed by then.
         """
@@ -272,7 +272,7 @@ class OverlappingCalls:
         yield Effect(lowered if elsewhere else _disarmed(lowered), result=result)
 
     def cancelled_and_completed(self, state: OverlappedOperation, number: int) -> _Effects:
-        """A cancellation has taken so many entries of an operation that is completed by now.
+        """Yield a cancellation of so many entries of an operation that is completed by now.
 
         Rules: PURGATORY-CANCEL-RESULT.
         """
@@ -326,22 +326,22 @@ class OverlappingCalls:
 
 
 def _next(stage: Stage, left: int) -> Part | None:
-    """The part that deals with the next of so many entries; none where none is left."""
+    """Return the part for the next of so many entries; None where none is left."""
     return Part(stage, left) if left else None
 
 
 def _disarmed(state: OverlappedOperation) -> OverlappedOperation:
-    """Out of the timer."""
+    """Return the operation out of the timer."""
     return replace(state, armed=False)
 
 
 def _handed_over(state: OverlappedOperation) -> OverlappedOperation:
-    """Out of the timer, and once more in the executor's queue."""
+    """Return the operation out of the timer, and once more in the executor's queue."""
     return replace(state, armed=False, queued=state.queued + 1)
 
 
 def _without_one(state: OverlappedOperation, key: str) -> OverlappedOperation:
-    """Without one of its entries under a key, if it still has any."""
+    """Return the operation without one of its entries under a key, if it still has any."""
     if key not in state.entries:
         return state
     place = state.entries.index(key)

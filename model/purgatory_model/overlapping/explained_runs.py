@@ -1,4 +1,4 @@
-"""Whether every history of a concurrent model is explained, without listing the histories.
+"""Check that every history of a concurrent model is explained, without a list of them.
 
 A monitor follows the history of a run. What may still come depends on where the run is and on what
 the monitor remembers, and on nothing else; so it is enough to visit every pair of the two, and a
@@ -32,7 +32,7 @@ class UnexplainedRun:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRuns:
-    """What came of a check.
+    """The result of a check of all runs.
 
     Attributes:
         pairs: How many pairs of a place in a run and a monitor's memory were met.
@@ -53,13 +53,13 @@ Met = TypeVar("Met", bound=Hashable)
 
 @dataclass(slots=True)
 class _Numbered(Generic[Met]):
-    """What was met, numbered in turn, so that each is compared with others only once."""
+    """Numbered items, so that each is compared with others only once."""
 
     met: list[Met] = field(default_factory=list)
     numbers: dict[Met, int] = field(default_factory=dict)
 
     def number(self, found: Met) -> int:
-        """The number of something, which may be new."""
+        """Return the number of an item, which may be new."""
         number = self.numbers.setdefault(found, len(self.met))
         if number == len(self.met):
             self.met.append(found)
@@ -80,14 +80,14 @@ class _Visit(Generic[State, Memory]):
     reached: dict[_Numbers, tuple[_Numbers, Step, History] | None] = field(default_factory=dict)
 
     def first(self) -> _Numbers:
-        """The pair that every run begins with."""
+        """Return the pair that every run begins with."""
         place = self.places.number(self.programmed.initial())
         pair = (place, self.memories.number(self.monitor.begin()))
         self.reached[pair] = None
         return pair
 
     def behind(self, level: list[_Numbers]) -> list[_Numbers] | UnexplainedRun:
-        """The pairs first met one step behind these, or a run that nothing explains."""
+        """Return the pairs first met one step behind these, or an unexplained run."""
         fresh: list[_Numbers] = []
         for pair in level:
             place, before = pair
@@ -103,14 +103,14 @@ class _Visit(Generic[State, Memory]):
         return fresh
 
     def over(self) -> int:
-        """How many pairs are ends of runs."""
+        """Return the number of pairs that are ends of runs."""
         ends = {
             number for number, place in enumerate(self.places.met) if self.programmed.is_over(place)
         }
         return sum(place in ends for place, _ in self.reached)
 
     def _leaving(self, number: int) -> tuple[tuple[Step, History, int], ...]:
-        """The steps that leave a place, with what they show and the number of their target."""
+        """Return the steps that leave a place, with their events and their target's number."""
         if number not in self.leaving:
             place = self.places.met[number]
             self.leaving[number] = tuple(
@@ -120,7 +120,7 @@ class _Visit(Generic[State, Memory]):
         return self.leaving[number]
 
     def _follow(self, number: int, events: History) -> tuple[int, int]:
-        """The memory after the events, and how many of them are explained."""
+        """Return the memory after the events, and the number of explained events."""
         if not events:
             return number, 0
         if (number, events) not in self.told:

@@ -21,7 +21,7 @@ class LimitReached(Exception):
 
 
 class NeverOver(Exception):
-    """No run comes to the end of the programs, or their histories have no end."""
+    """A search in which no run reaches the programs' end, or histories have no end."""
 
 
 _Place: TypeAlias = tuple[Progress[State], History]
@@ -43,7 +43,7 @@ class _Clouds(Generic[State]):
         return self._closed({(self.programmed.initial(), ())})
 
     def after(self, cloud: _Cloud[State]) -> Mapping[HistoryEvent, _Cloud[State]]:
-        """The clouds behind a cloud, by the event that leads there."""
+        """Return the clouds behind a cloud, by the event that leads there."""
         if cloud not in self.moves:
             if len(self.moves) >= self.limit:
                 raise LimitReached(too_many("sets of places", self.limit))
@@ -55,11 +55,11 @@ class _Clouds(Generic[State]):
         return self.moves[cloud]
 
     def ends(self, cloud: _Cloud[State]) -> bool:
-        """Whether some run is over in a cloud."""
+        """Decide whether some run is over in a cloud."""
         return any(not untold and self.programmed.is_over(progress) for progress, untold in cloud)
 
     def _closed(self, places: set[_Place[State]]) -> _Cloud[State]:
-        """The given places, and every place that steps from them reach."""
+        """Return the given places, and every place that steps from them reach."""
         found = set(places)
         fresh = list(places)
         while fresh:
@@ -84,7 +84,7 @@ class _Clouds(Generic[State]):
 
 
 def too_many(what: str, limit: int) -> str:
-    """The message of a limit that was reached."""
+    """Return the message of a limit that was reached."""
     return (
         f"the programs lead to more than {limit} {what}; shorten them, give fewer threads, "
         "hold back threads in the background, or raise the limit"
@@ -92,7 +92,7 @@ def too_many(what: str, limit: int) -> str:
 
 
 def histories(programmed: Programmed[State], *, limit: int = LIMIT) -> Iterator[History]:
-    """Every history of a run that is over, each once, in a fixed order.
+    """Yield every history of a run that is over, each once, in a fixed order.
 
     Args:
         programmed: The programs, over their model.
@@ -120,7 +120,7 @@ def histories(programmed: Programmed[State], *, limit: int = LIMIT) -> Iterator[
 
 
 def count_histories(programmed: Programmed[State], *, limit: int = LIMIT) -> int:
-    """How many histories there are, without listing them.
+    """Return the number of histories, without a list of them.
 
     Raises:
         LimitReached: more than ``limit`` states or sets of places are met.
@@ -146,7 +146,7 @@ def count_histories(programmed: Programmed[State], *, limit: int = LIMIT) -> int
 
 
 def why_never_over(programmed: Programmed[State], met: frozenset[Progress[State]]) -> str:
-    """Why no run is over, told by a run that comes furthest."""
+    """Return the reason why no run is over, told by a run that comes furthest."""
     furthest = max(met, key=lambda progress: (sum(progress.begun), -len(progress.inside)))
     wanted = programmed.wanted(furthest)
     if wanted:

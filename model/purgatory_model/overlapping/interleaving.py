@@ -1,4 +1,4 @@
-"""What the concurrent models share: threads, labelled steps, and the history that a run leaves.
+"""The common part of concurrent models: threads, labelled steps, and histories of runs.
 
 A concurrent model is a labelled transition system like any other, but its steps are smaller: one
 access to shared memory each, by one thread. A *history* is what can be seen from outside: calls,
@@ -67,21 +67,21 @@ class LabelledSteps(Protocol[State]):
     """States, and the labelled steps between them."""
 
     def initial(self) -> State:
-        """Where it begins."""
+        """Return the initial state."""
 
     def steps(self, state: State) -> Iterator[tuple[Step, State]]:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
 
 
 class ConcurrentModel(LabelledSteps[State], Protocol[State]):
     """A model whose steps are single accesses to shared memory."""
 
     def history(self, before: State, step: Step, after: State) -> tuple[HistoryEvent, ...]:
-        """What can be seen of a step from outside; mostly nothing."""
+        """Return the visible events of a step; mostly none."""
 
 
 def thread_of(step: Step) -> str:
-    """The thread that takes a step: the label's first argument.
+    """Return the thread that takes a step: the label's first argument.
 
     Raises:
         ValueError: the label does not begin with the name of a thread.

@@ -1,4 +1,4 @@
-"""Whether sequential rules explain a history: linearizability, and what comes next to it.
+"""Linearizability: sequential rules that explain a history, or nearly.
 
 Theory of operation. A history shows calls that overlap. It is *explained* when each call can be
 given an instant between its call and its return at which it takes effect, all at once, so that the
@@ -61,13 +61,13 @@ class Call:
     raised: Reason | None = None
 
     def shows(self, event: Event) -> "Call | None":
-        """This call after an event of its thread, None where the parts so far forbid it."""
+        """Return this call after an event of its thread, None where the parts so far forbid it."""
         if self.owed:
             return replace(self, owed=self.owed[1:]) if self.owed[0] == event else None
         return None if self.part is None else replace(self, seen=(*self.seen, event))
 
     def after(self, effect: Effect[Rule]) -> "Call | None":
-        """This call after its next part, None where that part shows other events than were seen."""
+        """Return this call after its next part, None if the part shows other events."""
         common = min(len(self.seen), len(effect.events))
         if self.seen[:common] != effect.events[:common]:
             return None
@@ -84,7 +84,7 @@ class Call:
         )
 
     def may_return(self, returned: Returned) -> bool:
-        """Whether all of it took effect and was seen, with this result."""
+        """Decide whether the whole call took effect and was seen, with this result."""
         if self.part is not None or self.owed:
             return False
         return self.raised is returned.raised and result_matches(self.result, returned.result)
@@ -92,7 +92,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class SearchState(Generic[Rule]):
-    """One explanation of a history so far: the sequential state and the open calls by thread."""
+    """An explanation of a history so far: sequential state and open calls by thread."""
 
     state: Rule
     calls: Map[str, Call] = Map()
@@ -113,7 +113,7 @@ Order: TypeAlias = tuple[Taken, ...]
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How rules explain a history, or where they do not.
+    """The explanation of a history, or the place where it fails.
 
     Attributes:
         order: The order in which calls took effect in one explanation; of the longest beginning
@@ -127,7 +127,7 @@ class Explanation:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the whole history is explained."""
+        """Decide whether the whole history is explained."""
         return self.unexplained is None
 
 
@@ -135,13 +135,13 @@ Memory = TypeVar("Memory", bound=Hashable)
 
 
 class Monitor(Protocol[Memory]):
-    """What follows a history event by event, and says when it cannot be explained."""
+    """A follower of a history, event by event, that tells when it cannot be explained."""
 
     def begin(self) -> Memory:
-        """Before the first event."""
+        """Return the memory before the first event."""
 
     def after(self, memory: Memory, event: HistoryEvent) -> Memory | None:
-        """After one more event; None where nothing explains the history any longer."""
+        """Return the memory after one more event; None where no explanation is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +154,19 @@ class Explainer(Generic[Rule]):
     )
 
     def begin(self) -> frozenset[SearchState[Rule]]:
-        """Nothing was called."""
+        """Return the explanations before any call."""
         return frozenset({SearchState(self.rules.initial())})
 
     def after(
         self, memory: frozenset[SearchState[Rule]], event: HistoryEvent
     ) -> frozenset[SearchState[Rule]] | None:
-        """The explanations that are left."""
+        """Return the explanations that are left."""
         return frozenset(self.ordered_after(dict.fromkeys(memory, ()), event)) or None
 
     def ordered_after(
         self, candidates: dict[SearchState[Rule], Order], event: HistoryEvent
     ) -> dict[SearchState[Rule], Order]:
-        """The remaining explanations, each with one order of parts that leads there.
+        """Return the remaining explanations, each with one order of parts that leads there.
 
         Raises:
             ValueError: a thread calls while it is inside a call.
@@ -245,7 +245,7 @@ def _returned(candidate: SearchState[Rule], event: Returned) -> SearchState[Rule
 
 
 def explain(history: History, rules: Rules[Rule]) -> Explanation:
-    """Whether rules explain a history, and in which order its calls then took effect.
+    """Explain a history by rules, and return the order in which its calls took effect.
 
     An event outside every call, or a return without a call, is explained by nothing.
 

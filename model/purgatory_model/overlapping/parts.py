@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Stage(StrEnum):
-    """What takes effect in a part, in the words of a report."""
+    """The effect of a part of a call, in the words of a report."""
 
     WHOLE = "whole"
     TRY_AGAIN = "try again"
@@ -40,7 +40,7 @@ class Part(NamedTuple):
     following: "Part | None" = None
 
     def __str__(self) -> str:
-        """The words of a report, for example ``enter list 1``."""
+        """Return the words of a report, for example ``enter list 1``."""
         words = self.stage.value if self.number is None else f"{self.stage.value} {self.number}"
         return f"run: {words}" if self.inside else words
 

@@ -30,7 +30,7 @@ from purgatory_spec.operations import Operation, Satisfy
 
 @dataclass(frozen=True, slots=True)
 class Progress(Generic[State]):
-    """How far a run is: the model's state, and what became of the programs.
+    """The progress of a run: the model's state, and the state of the programs.
 
     Attributes:
         state: The state of the concurrent model.
@@ -44,12 +44,12 @@ class Progress(Generic[State]):
 
 
 def settles_always(_: object) -> bool:
-    """Every state will do as the last one."""
+    """Return true: any state will do as the last one."""
     return True
 
 
 def leaves_nothing_out(_: object, __: str, ___: Operation) -> bool:
-    """Every call of every program is made."""
+    """Return false: every call of every program is made."""
     return False
 
 
@@ -84,15 +84,15 @@ class Programmed(Generic[State]):
 
     @property
     def threads(self) -> tuple[str, ...]:
-        """The threads that have a program, in the order of ``Progress.begun``."""
+        """Return the threads that have a program, in the order of ``Progress.begun``."""
         return tuple(sorted(self.programs))
 
     def initial(self) -> Progress[State]:
-        """No program has begun."""
+        """Return the progress before any program has begun."""
         return Progress(self.model.initial(), (0,) * len(self.programs))
 
     def steps(self, progress: Progress[State]) -> Iterator[tuple[Step, Progress[State]]]:
-        """The model's steps that the programs allow."""
+        """Yield the model's steps that the programs allow."""
         for step, after in self.model.steps(progress.state):
             thread = thread_of(step)
             if not self._may_move(thread):
@@ -105,15 +105,15 @@ class Programmed(Generic[State]):
     def history(
         self, before: Progress[State], step: Step, after: Progress[State]
     ) -> tuple[HistoryEvent, ...]:
-        """What can be seen of a step from outside, as in the model."""
+        """Return the visible events of a step, as in the model."""
         return self.model.history(before.state, step, after.state)
 
     def is_over(self, progress: Progress[State]) -> bool:
-        """Whether every program is at its end and no thread is inside a call."""
+        """Decide whether every program is at its end and no thread is inside a call."""
         return not progress.inside and not self.wanted(progress) and self.settled(progress.state)
 
     def wanted(self, progress: Progress[State]) -> Mapping[str, Operation]:
-        """The call that each thread makes next, of those whose program is not at its end."""
+        """Return the call that each thread makes next, of those whose program is not at its end."""
         places = {thread: self._next(progress, thread) for thread in self.threads}
         return {
             thread: self.programs[thread][place]
@@ -125,7 +125,7 @@ class Programmed(Generic[State]):
         return thread in self.programs or self.background is None or thread in self.background
 
     def _next(self, progress: Progress[State], thread: str) -> int:
-        """The place in its program of the call that a thread makes next."""
+        """Return the place in its program of the call that a thread makes next."""
         place = progress.begun[self.threads.index(thread)]
         program = self.programs[thread]
         if thread not in progress.inside:
@@ -136,7 +136,7 @@ class Programmed(Generic[State]):
     def _begun(
         self, progress: Progress[State], thread: str, events: tuple[HistoryEvent, ...]
     ) -> tuple[int, ...] | None:
-        """How many calls are begun after a thread's step, None where its program forbids it."""
+        """Return the numbers of begun calls after a thread's step, None where it is forbidden."""
         called = [
             event.operation
             for event in events
@@ -153,7 +153,7 @@ class Programmed(Generic[State]):
 
 
 def inside_after(inside: frozenset[str], events: tuple[HistoryEvent, ...]) -> frozenset[str]:
-    """The threads that are inside a call after these events."""
+    """Return the threads that are inside a call after these events."""
     for event in events:
         if isinstance(event, Called):
             inside = inside | {event.thread}

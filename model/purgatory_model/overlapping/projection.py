@@ -52,7 +52,7 @@ OpenCalls = Map[str, OpenCall]
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What of a history concerns one delayed operation.
+    """The projection of a history to one delayed operation.
 
     Attributes:
         name: The operation's name.
@@ -63,7 +63,7 @@ class Projection:
     keys: frozenset[str]
 
     def of(self, history: History) -> History:
-        """The projection of a history."""
+        """Return the projection of a history."""
         calls: OpenCalls = Map()
         kept: list[HistoryEvent] = []
         for event in history:
@@ -72,7 +72,7 @@ class Projection:
         return tuple(kept)
 
     def concerns(self, operation: op.Operation) -> bool:
-        """Whether a call may do anything to the operation."""
+        """Decide whether a call may do anything to the operation."""
         match operation:
             case op.Watch(operation=name) | op.Force(name) | op.Satisfy(name):
                 return name == self.name
@@ -84,7 +84,7 @@ class Projection:
                 return False
 
     def step(self, calls: OpenCalls, event: HistoryEvent) -> tuple[OpenCalls, History]:
-        """What is kept of one more event, and the calls that are then under way."""
+        """Return the part of an event that is kept, and the calls then under way."""
         match event:
             case Called(thread, operation):
                 call = OpenCall(operation, self.concerns(operation))
@@ -114,7 +114,7 @@ class Projection:
         return calls, ()
 
     def _share(self, call: OpenCall, result: Value) -> Value:
-        """The operation's part in the result of a call."""
+        """Return the operation's part in the result of a call."""
         if isinstance(call.operation, op.Check) and isinstance(result, int):
             return result - call.others_completed
         if isinstance(call.operation, op.CancelForKey) and isinstance(result, tuple):
@@ -130,13 +130,13 @@ class Projected(Generic[Memory]):
     monitor: Monitor[Memory]
 
     def begin(self) -> tuple[OpenCalls, Memory]:
-        """Before the first event."""
+        """Return the memory before the first event."""
         return Map(), self.monitor.begin()
 
     def after(
         self, memory: tuple[OpenCalls, Memory], event: HistoryEvent
     ) -> tuple[OpenCalls, Memory] | None:
-        """After one more event; None where nothing explains the projection any longer."""
+        """Return the memory after one more event; None where no explanation is left."""
         calls, inner = memory
         calls, events = self.projection.step(calls, event)
         for kept in events:

@@ -1,4 +1,4 @@
-"""What is asked of sequential rules that are to explain a history.
+"""The interface of sequential rules that explain a history.
 
 Rules say what a call does. Most calls are one *effect*: a change of the state, some events, and a
 result, all at one instant. A call may also be divided into *parts*, each of which takes effect at
@@ -20,7 +20,7 @@ Rule = TypeVar("Rule", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Effect(Generic[Rule]):
-    """One way in which a part of a call may take effect.
+    """An effect of a part of a call.
 
     Attributes:
         state: The sequential state after it.
@@ -42,20 +42,20 @@ class Rules(Protocol[Rule]):
     """Sequential rules: what the parts of calls do."""
 
     def initial(self) -> Rule:
-        """Where they begin."""
+        """Return the initial state."""
 
     def effects(self, state: Rule, operation: Operation, part: Part) -> Iterable[Effect[Rule]]:
-        """The ways in which a part of a call may take effect; the first one is ``WHOLE``."""
+        """Yield the ways in which a part of a call may take effect; the first one is ``WHOLE``."""
 
 
 class SequentialModel(Protocol[Rule]):
     """A component's model, which takes one call at a time: see ``transition``."""
 
     def initial(self) -> Rule:
-        """The state of a component that was just made."""
+        """Return the state of a component that was just made."""
 
     def successors(self, state: Rule, operation: Operation) -> Iterator[tuple[Outcome, Rule]]:
-        """Every outcome of an operation with the state after it."""
+        """Yield every outcome of an operation with the state after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class _Undivided(Generic[Rule]):
 
 
 def undivided(rules: Rules[Rule]) -> Rules[Rule]:
-    """The rules in which nothing comes between the parts of a call: every call is one effect."""
+    """Return rules in which every call is one effect: no step comes between its parts."""
     return _Undivided(rules)
 
 
@@ -93,5 +93,5 @@ class _Sequential(Generic[Rule]):
 
 
 def sequential(model: SequentialModel[Rule]) -> Rules[Rule]:
-    """The rules of a sequential model: every call is one effect."""
+    """Return the rules of a sequential model: every call is one effect."""
     return _Sequential(model)

@@ -1,4 +1,4 @@
-"""What calls of a timer that overlap do: each as the timer's model says, but two at two instants.
+"""Overlapping calls of a timer: each as the timer's model says, but two at two instants.
 
 An add reads the clock when it is called, and the task is armed later: the clock may have gone on
 meanwhile, so that the task is due already when it is armed. An advance to a time sets the clock,
@@ -17,7 +17,7 @@ from purgatory_spec.operations import Add, Advance, Elapse, Operation
 def timer_part(
     model: TimerModel[AnyStore], state: TimerState[AnyStore], operation: Operation, part: Part
 ) -> Effect[TimerState[AnyStore]] | Operation:
-    """The effect of a part of a call, or the step that the model takes in this part.
+    """Return the effect of a part of a call, or the step that the model takes in this part.
 
     A clock that two threads set does not go back here.
     """

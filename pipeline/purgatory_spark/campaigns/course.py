@@ -42,7 +42,7 @@ _LEAST_RUNS = 100
 
 @dataclass(frozen=True)
 class Course:
-    """What the command was asked to do.
+    """The request of the command: subject, components, seed, sizes and folders.
 
     Attributes:
         choice: Whom to judge.
@@ -142,7 +142,7 @@ def _run(
 def _lacking(
     runs: pa.Table, drawings: Mapping[str, Drawing], declared: Set[str]
 ) -> dict[str, Drawing]:
-    """The components of which nothing failed, and a MUST was not put to the test often enough."""
+    """Return the components without a failure, with a MUST that was tested too seldom."""
     found = {}
     for name, drawing in drawings.items():
         mine = runs.filter(pc.equal(runs.column("component"), name))
@@ -160,7 +160,7 @@ def _lacking(
 
 
 def _drawings(course: Course, subject: Subject) -> dict[str, Drawing]:
-    """How the runs of each component are drawn; asks the subject what it declares."""
+    """Return the drawing of each component's runs; asks the subject for its profiles."""
     wanted = course.components or tuple(each for each in Component if each in subject.profiles)
     return {
         component.value: Drawing(
@@ -199,7 +199,7 @@ def _concluded(
 
 
 def _counts(runs: pa.Table, progress: Progress, left_over_runs: int) -> Iterator[str]:
-    """The lines that ``purgatory check`` has no need of."""
+    """Yield the lines that ``purgatory check`` does not need."""
     drawn = pc.sum(runs.column("times")).as_py()
     now = progress.carried_out
     same = f", {drawn - runs.num_rows} drawn again" if drawn > runs.num_rows else ""

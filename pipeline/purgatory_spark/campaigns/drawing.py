@@ -34,13 +34,13 @@ _DECODERS = {
 
 
 def seed_of(seed: int, number: int) -> str:
-    """The seed of one number of a campaign, as the tables name it."""
+    """Return the seed of one number of a campaign, as the tables name it."""
     return f"{seed}-{number}"
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How the cases of one component are drawn.
+    """The way in which the cases of one component are drawn.
 
     Attributes:
         component: Of which component.
@@ -55,7 +55,7 @@ class Drawing:
     steps: int
 
     def draw(self, number: int) -> Candidate:
-        """The case of this number.
+        """Return the case of this number.
 
         Every second number is steered towards one rule, in turn, so that rules that few steps put
         to the test are put to it all the same. Nothing that has run has a say in it: the case of a
@@ -74,17 +74,17 @@ class Drawing:
         return Candidate(configuration, operations)
 
     def run_id(self, case: Candidate) -> str:
-        """128 bits in hexadecimal, equal for what asks the same of a subject of this profile."""
+        """Return 128 bits in hexadecimal, equal for equal questions under this profile."""
         content = (self.component, self.profile, case.configuration, case.operations)
         return hashlib.sha256(_ENCODER.encode(content)).hexdigest()[:32]
 
 
 def encode_drawn(case: Candidate) -> bytes:
-    """The case as bytes, to be sent from the drawing task to the task that carries it out."""
+    """Return the case as bytes, for the way from the drawing task to the running task."""
     return _ENCODER.encode((case.configuration, case.operations))
 
 
 def decode_drawn(component: Component, encoded: bytes) -> Candidate:
-    """The case that was encoded."""
+    """Return the case that was encoded."""
     configuration, operations = _DECODERS[component].decode(encoded)
     return Candidate(configuration, operations)

@@ -1,4 +1,4 @@
-"""Where the work of a campaign is done: in this process, or in tasks of Spark."""
+"""Engines of a campaign: this process, or tasks of Spark."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ class Engine(Protocol):
 
     @property
     def is_here(self) -> bool:
-        """Whether all is done in this process."""
+        """Decide whether the engine does all work in this process."""
 
     @property
     def cores(self) -> int:
-        """How many runs go on at a time, about."""
+        """Return the number of runs that go on at a time, about."""
 
     @property
     def seconds_of_a_wave(self) -> float:
-        """How long one mapping should take: long beside what each costs, short beside patience."""
+        """Return how long one mapping should take, s: long to its cost, short to patience."""
 
     def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
-        """The rows that the work makes of the table's rows.
+        """Return the rows that the work makes of the table's rows.
 
         Args:
             work: The function to apply; must be picklable.
@@ -61,7 +61,7 @@ class LocalEngine:
     seconds_of_a_wave = 10.0
 
     def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
-        """The rows that the work makes of the table's rows, in their order."""
+        """Return the rows that the work makes of the table's rows, in their order."""
         made: list[pa.RecordBatch] = []
         done = 0
         with progress_bar("runs") as show:
@@ -88,13 +88,13 @@ class SparkEngine:
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time; through Connect, which does not tell, a guess."""
+        """Return the number of tasks that run at a time; through Connect, a guess."""
         if is_connect(self.spark):
             return _CORES_BEHIND_CONNECT
         return self.spark.sparkContext.defaultParallelism
 
     def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
-        """The rows that the work makes of the table's rows, in any order."""
+        """Return the rows that the work makes of the table's rows, in any order."""
         tasks = self.partitions or min(
             self.cores * _TASKS_OF_A_CORE, -(-table.num_rows // _LEAST_ROWS_OF_A_TASK)
         )

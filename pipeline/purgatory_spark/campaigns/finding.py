@@ -26,7 +26,7 @@ from purgatory_spec.requirements import Requirement
 
 @dataclass(frozen=True)
 class Findings:
-    """What a campaign leaves.
+    """The result of a campaign: its findings and its tables.
 
     Attributes:
         found: The findings about each component.
@@ -46,7 +46,7 @@ def findings(
     *,
     getting_on: Callable[[str], None],
 ) -> Findings:
-    """The tables, and the causes of what failed.
+    """Return the tables, and the causes of what failed.
 
     Args:
         runs: The table ``runs``.
@@ -107,7 +107,7 @@ def _told(run: CaseRun, cases: int, seed: str) -> tuple[object, ...]:
 def _write_unanswered(
     folder: Path, group: Unanswered, drawing: Drawing, opened: OpenSubject
 ) -> Path:
-    """The first run of a group without an answer, as it was drawn."""
+    """Return the first run of a group without an answer, as it was drawn."""
     case = drawing.draw(int(group.seed.rpartition("-")[2]))
     name = plain(f"{drawing.component.value}-{group.verdict}-{group.kind}")
     header = case_header(
@@ -124,5 +124,5 @@ def _write_unanswered(
 
 
 def deviations_of(opened: OpenSubject) -> tuple[str, ...]:
-    """The declared deviations as a campaign's identity names them."""
+    """Return the declared deviations as a campaign's identity names them."""
     return tuple(f"{each.rule} {each.variant}" for each in opened.deviations)

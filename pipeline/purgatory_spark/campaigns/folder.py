@@ -53,7 +53,7 @@ _IS_PART = "part-*.parquet"
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """What must be the same for runs on record to count: who was judged, and by what."""
+    """The identity of a campaign: subject and judge, the same for all runs on record."""
 
     subject: str
     implementation: Implementation
@@ -71,7 +71,7 @@ class CampaignFolder:
 
     @property
     def parts(self) -> Path:
-        """Where the parts are."""
+        """Return the folder of the parts."""
         return self.path / "parts"
 
     @contextmanager
@@ -87,7 +87,7 @@ class CampaignFolder:
             yield
 
     def begin(self, identity: Identity, *, resume: bool, fresh: bool = False) -> None:
-        """Make the folder ready.
+        """Make the folder ready for a campaign.
 
         Args:
             identity: What the campaign is on.
@@ -140,7 +140,7 @@ class CampaignFolder:
             )
 
     def done(self) -> pa.Table:
-        """The rows on record, one for each run.
+        """Return the rows on record, one for each run.
 
         Raises:
             Problem: a part cannot be read.
@@ -162,7 +162,7 @@ class CampaignFolder:
             pq.write_table(rows, unfinished)
 
     def staging(self) -> Path:
-        """An empty folder for the result that is being made."""
+        """Return an empty folder for the result that is being made."""
         for unfinished in own_folders(self.path, STAGING):
             shutil.rmtree(unfinished)
         folder = self.path / f"{STAGING}result"
@@ -190,7 +190,7 @@ class CampaignFolder:
 
 
 def read_result(folder: str | Path) -> Path:
-    """Where the tables and the replay files of a campaign are, once they are seen to be whole.
+    """Return the folder of a campaign's tables and replay files, which are seen to be whole.
 
     Raises:
         PipelineError: there is no result, or a file is not as the manifest says.

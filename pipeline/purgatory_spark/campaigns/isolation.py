@@ -54,7 +54,7 @@ class SubjectChoice:
         return opened(self.word, self.command, Path(self.work), self.release, tell=tell)
 
     def isolated(self, *, served: bool) -> Subject:
-        """The subject in a child process, which starts when it is first asked.
+        """Return the subject in a child process, which starts when it is first asked.
 
         Args:
             served: it is no adapter, and needs ``serving``.
@@ -75,7 +75,7 @@ class SubjectChoice:
 
 
 def is_adapter(subject: OpenSubject) -> bool:
-    """Whether it lives in a child process by itself."""
+    """Decide whether the subject lives in a child process by itself."""
     return isinstance(subject.subject, ChildProcessSubject)
 
 
@@ -93,16 +93,16 @@ class Forbearing:
 
     @property
     def implementation(self) -> Implementation:
-        """Whom a report is about."""
+        """Return the implementation that a report is about."""
         return self._subject.implementation
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """The profiles that the subject declares."""
+        """Return the profiles that the subject declares."""
         return self._subject.profiles
 
     def new(self, case: str, configuration: Configuration) -> None:
-        """Make a fresh instance.
+        """Make a fresh instance of the subject.
 
         Raises:
             UnsupportedConfigurationError: it offers no such instance.
@@ -124,7 +124,7 @@ class Forbearing:
             yield from self._subject.do_all(operations)
 
     def end(self) -> None:
-        """Drop the instance.
+        """Drop the subject's instance.
 
         Raises:
             SubjectFailure: it failed.

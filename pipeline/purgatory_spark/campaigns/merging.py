@@ -15,7 +15,7 @@ from purgatory_traces.errors import PipelineError
 
 
 def runs_table(done: pa.Table, drawn: pa.Table, seed: int) -> pa.Table:
-    """The runs that were drawn, each once, by component and the first number that draws it.
+    """Return the runs that were drawn, each once, by component and the first number that draws it.
 
     Args:
         done: The rows on record; there may be others among them.
@@ -47,7 +47,7 @@ def runs_table(done: pa.Table, drawn: pa.Table, seed: int) -> pa.Table:
 
 
 def coverage_of(runs: pa.Table) -> Mapping[str, tuple[int, int]]:
-    """For each rule the steps that put it to the test, and the runs that have such steps."""
+    """Return for each rule the steps that test it, and the number of runs with such steps."""
     visits = pc.list_flatten(runs.column("visits").combine_chunks())
     flat = pa.table({name: pc.struct_field(visits, name) for name in ("rule", "visits")})
     summed = flat.group_by("rule").aggregate([("visits", "sum"), ("visits", "count")])
@@ -55,7 +55,7 @@ def coverage_of(runs: pa.Table) -> Mapping[str, tuple[int, int]]:
 
 
 def coverage_table(judged: Mapping[str, tuple[pa.Table, tuple[Requirement, ...]]]) -> pa.Table:
-    """The table ``coverage``: for each component its runs and the rules that they are judged by."""
+    """Return the table ``coverage``: for each component its runs and its rules."""
     rows = []
     for component, (runs, rules) in judged.items():
         counted = coverage_of(runs)
@@ -74,7 +74,7 @@ class Failing:
 
 
 def failing(runs: pa.Table, most_seeds: int) -> Iterator[Failing]:
-    """The groups of failing runs, in the order of their rules and kinds."""
+    """Yield the groups of failing runs, in the order of their rules and kinds."""
     chosen = runs.select(["seed", "verdict", "steps", "rule", "kind"])
     chosen = chosen.filter(pc.equal(chosen.column("verdict"), CaseVerdict.FAIL.value))
     groups = chosen.group_by(["rule", "kind"], use_threads=False).aggregate([("seed", "count")])
@@ -107,7 +107,7 @@ class Unanswered:
 
 
 def unanswered(runs: pa.Table) -> tuple[Unanswered, ...]:
-    """The groups of runs without an answer, the most frequent first."""
+    """Return the groups of runs without an answer, the most frequent first."""
     firsts: dict[tuple[str, str], dict[str, str]] = {}
     counts: dict[tuple[str, str], int] = {}
     chosen = runs.select(["seed", "verdict", "kind", "expected", "seen"])

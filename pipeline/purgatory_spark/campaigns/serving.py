@@ -47,7 +47,7 @@ _NEW: Mapping[str, type[New]] = {
 
 
 class _Request(msgspec.Struct, frozen=True):
-    """What every request says, and of which component ``new`` is."""
+    """The fields of every request, and the component of ``new``."""
 
     request: str
     id: int
@@ -105,7 +105,7 @@ def _limit_memory(mebibytes: int) -> None:
 
 
 def _answer(subject: Subject, line: bytes) -> Reply | None:
-    """The reply to a request; None to ``stop``."""
+    """Return the reply to a request; None to ``stop``."""
     request = _REQUEST.decode(line)
     try:
         match request.request:
@@ -152,7 +152,7 @@ def _done(subject: Subject, line: bytes, number: int) -> Reply:
 
 
 def _encoded(reply: Reply) -> bytes:
-    """One line; large integers become strings, which takes longer and is seldom needed."""
+    """Return the value as one line; large integers become strings, which is slower and rare."""
     values = (reply.result, *reply.observed.values())
     if any(isinstance(value, int) and abs(value) >= _LARGEST_SHORT for value in values):
         return encode_line(reply).encode() + b"\n"

@@ -11,7 +11,7 @@ _VISITS = pa.list_(pa.struct([("rule", pa.string()), ("visits", pa.int64())]))
 
 
 def _declared(columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """A schema without missing values."""
+    """Return a schema without missing values."""
     return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
 
 
@@ -75,18 +75,18 @@ CAUSES = _declared(
 
 
 def table_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
-    """Rows, each a value for every column, as a table."""
+    """Return rows, each a value for every column, as a table."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def batch_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
-    """Rows, each a value for every column, as a batch."""
+    """Return rows, each a value for every column, as a batch."""
     return table_of(rows, schema).combine_chunks().to_batches()[0]
 
 
 def numbers_of(components: Iterable[str], numbers: Sequence[int]) -> pa.Table:
-    """The numbers for each component, number by number."""
+    """Return the numbers for each component, number by number."""
     names = list(components)
     return table_of(((name, number) for number in numbers for name in names), NUMBERS)

@@ -1,4 +1,4 @@
-"""What a campaign found, in the words and files of ``purgatory check``."""
+"""The findings of a campaign in the words and files of ``purgatory check``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ class Found:
 def results_about(
     found: Found, opened: OpenSubject, implementation: Implementation, replays: Path
 ) -> Results:
-    """The results that every report is made of; ``replays`` is the folder of the replay files."""
+    """Return the results of which reports are made; ``replays`` is the replay files' folder."""
     return results_of(
         _campaign(found),
         subject=opened.name,
@@ -70,7 +70,7 @@ def results_about(
 
 
 def _campaign(found: Found) -> Campaign:
-    """The same as a campaign of ``purgatory check`` would hold at its end."""
+    """Return the findings as a campaign of ``purgatory check`` would hold them at its end."""
     drawing, runs = found.drawing, found.runs
     campaign = Campaign(drawing.component, drawing.seed, Budget(), found.deviations)
     campaign.rules = judged(drawing.component).judged_rules(drawing.profile)

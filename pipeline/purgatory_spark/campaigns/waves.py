@@ -20,7 +20,7 @@ _GROWTH = 4
 
 @dataclass(frozen=True)
 class Request:
-    """What a campaign is to do.
+    """The request to a campaign.
 
     Attributes:
         drawings: How the cases of each component are drawn.
@@ -39,7 +39,7 @@ class Request:
 
 @dataclass
 class Progress:
-    """What came of the waves.
+    """The result of the waves so far.
 
     Attributes:
         drawn: Component, number and run of all that was drawn.

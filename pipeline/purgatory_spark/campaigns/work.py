@@ -41,7 +41,7 @@ class DrawCases:
     drawings: Mapping[str, Drawing]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Draw."""
+        """Draw the cases of each batch."""
         for batch in batches:
             for part in _pieces(batch):
                 yield batch_of(self._rows(part), DRAWN)
@@ -94,17 +94,17 @@ class CarryOut:
 
 
 def declared_of(deviations: Iterable[Deviation], component: Component) -> tuple[Deviation, ...]:
-    """The deviations from rules of the component."""
+    """Return the deviations from rules of the component."""
     return tuple(each for each in deviations if component_of_rule(each.rule) is component)
 
 
 def name_of(run: str) -> str:
-    """The name that a run goes by with a subject and in files."""
+    """Return the name that a run goes by with a subject and in files."""
     return f"run-{run[:12]}"
 
 
 def judged(run: CaseRun) -> tuple[object, ...]:
-    """What the tables say of a run, from the column ``verdict`` on."""
+    """Return a run's values for the tables, from the column ``verdict`` on."""
     visits = [{"rule": rule, "visits": count} for rule, count in sorted(run.visits.items())]
     steps = len(run.steps)
     if run.divergence is not None:
@@ -122,7 +122,7 @@ def judged(run: CaseRun) -> tuple[object, ...]:
 
 
 def _unanswered(run: CaseRun) -> str:
-    """What was not answered, without the numbers of requests, which depend on what ran before."""
+    """Return the missing answer in words, without numbers that depend on earlier runs."""
     count = len(run.steps)
     if count == len(run.operations):
         return "an answer to the end of the case"
@@ -130,7 +130,7 @@ def _unanswered(run: CaseRun) -> str:
 
 
 def _said(failure: SubjectFailure) -> str:
-    """What came instead, with the last line that the subject wrote to standard error."""
+    """Return the failure in words, with the last line that the subject wrote on standard error."""
     lines = [line.strip() for line in failure.standard_error.splitlines() if line.strip()]
     if not lines or lines[-1] in failure.explanation:
         return failure.explanation

@@ -152,7 +152,7 @@ def campaign(
 
 @contextmanager
 def _engine(wanted: str, master: str, remote: str) -> "Iterator[Engine]":
-    """The engine, and on standard error which it is and why."""
+    """Provide the engine, and tell on standard error which it is and why."""
     from purgatory_spark.campaigns.engines import LocalEngine, SparkEngine
 
     choice = choose_for_runs(wanted, master or remote)

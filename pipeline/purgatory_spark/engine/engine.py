@@ -67,33 +67,33 @@ _WORKER_SETTINGS = {
 
 
 class Input(Protocol):
-    """What is to be judged, and how the work on it is divided: a ``Plan``, or ``HadoopFiles``."""
+    """Traces to judge, and the division of work on them: a ``Plan``, or ``HadoopFiles``."""
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of all files."""
+        """Return the names of all files."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing at all can come of the files; Spark starts no task then."""
+        """Decide whether the files can have no rows at all; then Spark starts no task."""
 
     @property
     def partitions(self) -> int:
-        """How many tasks replay."""
+        """Return the number of tasks that replay."""
 
     @property
     def tasks(self) -> int:
-        """How many tasks there are in all, about."""
+        """Return the number of all tasks, about."""
 
     def pieces(
         self, spark: "SparkSession", *, judges: bool = True, only: frozenset[str] | None = None
     ) -> "DataFrame":
-        """The pieces of the runs in the files, in no order; the rest is as in ``JudgeOrCut``."""
+        """Return the pieces of the runs in the files, in no order; see also ``JudgeOrCut``."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the work is divided.
+    """The division of the work on files.
 
     Attributes:
         files: All files, in the order of their names.
@@ -107,18 +107,18 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no files."""
+        """Decide whether there are no files."""
         return not self.files
 
     @property
     def tasks(self) -> int:
-        """How many tasks there are in all."""
+        """Return the number of all tasks."""
         return len(self.shares) + self.partitions
 
     def pieces(
         self, spark: "SparkSession", *, judges: bool = True, only: frozenset[str] | None = None
     ) -> "DataFrame":
-        """The pieces of the runs in the files, in no order; the rest is as in ``JudgeOrCut``."""
+        """Return the pieces of the runs in the files, in no order; see also ``JudgeOrCut``."""
         from purgatory_spark.engine.pieces import PIECE_COLUMNS
         from purgatory_spark.engine.reading import JudgeOrCut
 
@@ -126,7 +126,7 @@ class Plan:
         return shares.mapInArrow(self.reading(JudgeOrCut(judges, only)), PIECE_COLUMNS)
 
     def reading(self, then: "JudgeOrCut") -> "ReadShares":
-        """The work of the reading tasks; ``then`` takes their lines."""
+        """Return the work of the reading tasks; ``then`` takes their lines."""
         from purgatory_spark.engine.reading import ReadShares, TraceFile
 
         files = tuple(
@@ -136,7 +136,7 @@ class Plan:
 
 
 def plan_of(files: Sequence[str | Path]) -> Plan:
-    """How the work on these files is divided, by their sizes."""
+    """Return the plan of the work on these files, by their sizes."""
     names = tuple(sorted({str(file) for file in files}))
     sizes = [max(1, bytes_of_lines(name)) for name in names]
     total = sum(sizes)
@@ -158,13 +158,13 @@ def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def in_order(pieces: "DataFrame", plan: Input) -> "DataFrame":
-    """The pieces of a run in one partition, and each partition in order."""
+    """Return the pieces of a run in one partition, and each partition in order."""
     by_run = pieces.repartition(plan.partitions, "run")
     return by_run.sortWithinPartitions("run", "seq", "kind")
 
 
 def replayed(pieces: "DataFrame", examples: int = 1, *, replays: bool = True) -> "DataFrame":
-    """The rows of all tables for pieces that are in order, with a summary for each task.
+    """Return the rows of all tables for pieces that are in order, with a summary for each task.
 
     The arguments are those of ``ReplayPieces``.
     """
@@ -176,7 +176,7 @@ def replayed(pieces: "DataFrame", examples: int = 1, *, replays: bool = True) ->
 
 @dataclass(frozen=True)
 class Checked:
-    """What this process knows of a check on Spark.
+    """The facts that this process has of a check on Spark.
 
     Attributes:
         summary: What was found.
@@ -252,7 +252,7 @@ def staged_rows(
     examples: int,
     everything: Input | None = None,
 ) -> tuple["DataFrame", Summary, frozenset[Split]]:
-    """The rows of all runs, written to a staging folder, their summary, and what was read."""
+    """Return the rows of all runs, staged in a folder, their summary, and the splits read."""
     from purgatory_spark.engine.pieces import ROW_COLUMNS
 
     describe(spark, "judge runs")
@@ -283,7 +283,7 @@ def staged_rows(
 
 
 def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:
-    """The runs that were judged in one task and have lines in another."""
+    """Return the runs that were judged in one task and have lines in another."""
     from purgatory_spark.engine.pieces import AGAIN
 
     rows = staged.where(f"table = '{AGAIN}'").collect()

@@ -1,4 +1,4 @@
-"""What went wrong in a job of Spark, as one sentence of ours."""
+"""Failures of a Spark job, told as one sentence."""
 
 import re
 
@@ -11,7 +11,7 @@ _CRASHED = "Python worker exited unexpectedly"
 
 
 def job_failure(error: Exception) -> PipelineError:
-    """The failure of a job: ``OutOfOrder`` where a worker raised that, else a plain one.
+    """Return the failure of a job: ``OutOfOrder`` where a worker raised that, else a plain one.
 
     Spark tells of an exception in a worker by a long text, which holds the worker's traceback; the
     text differs between a Spark of this process and Spark Connect.

@@ -59,7 +59,7 @@ class HadoopFile(NamedTuple):
 
     @property
     def as_input(self) -> InputFile:
-        """The file as a manifest names it."""
+        """Return the file as a manifest names it."""
         return InputFile(self.address, self.bytes, self.modified_ms)
 
 
@@ -79,40 +79,40 @@ class HadoopFiles:
 
     @property
     def inputs(self) -> tuple[InputFile, ...]:
-        """The files as a manifest names them."""
+        """Return the files as a manifest names them."""
         return tuple(each.as_input for each in self.found)
 
     def without(self, known: Iterable[InputFile]) -> "HadoopFiles":
-        """The files that have changed since the manifest, or are not in the manifest."""
+        """Return the files that have changed since the manifest, or are not in the manifest."""
         before = set(known)
         left = tuple(each for each in self.found if each.as_input not in before)
         return replace(self, found=left)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The addresses of all files."""
+        """Return the addresses of all files."""
         return tuple(each.address for each in self.found)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no file has a byte."""
+        """Decide whether no file has a byte."""
         return not any(each.bytes for each in self.found)
 
     @property
     def partitions(self) -> int:
-        """How many tasks replay."""
+        """Return the number of tasks that replay."""
         total = sum(each.bytes for each in self.found)
         return max(1, min(_MOST_TASKS, -(-total // _BYTES_OF_A_TASK)))
 
     @property
     def tasks(self) -> int:
-        """How many tasks there are in all, about."""
+        """Return the number of all tasks, about."""
         return 2 * self.partitions
 
     def pieces(
         self, spark: "SparkSession", *, judges: bool = True, only: frozenset[str] | None = None
     ) -> "DataFrame":
-        """The pieces of the runs in the files; see ``pieces_of``."""
+        """Return the pieces of the runs in the files; see ``pieces_of``."""
         from purgatory_spark.engine.pieces import PIECE_COLUMNS
 
         changed = self._changed(spark)
@@ -129,7 +129,7 @@ class HadoopFiles:
         return rows.mapInArrow(read, PIECE_COLUMNS)
 
     def _changed(self, spark: "SparkSession") -> frozenset[int]:
-        """The numbers of the files of lines that are not what the SHA-256 beside them says."""
+        """Return the numbers of the files that differ from the SHA-256 beside them."""
         sealed = [each for each in self.found if f"{each.address}{CHECKSUM}" in self.checksums]
         compared = [each for each in sealed if each.bytes <= MOST_BYTES_AT_ONCE]
         if len(compared) < len(sealed):
@@ -164,7 +164,7 @@ _ROWS_OF_FILES = "file bigint, start bigint, row bigint, run string, seq bigint,
 
 
 def _as_rows(frame: "DataFrame", raw: str, **columns: str) -> "DataFrame":
-    """Rows of files; what no column says is the file's beginning, or null."""
+    """Return files as rows; columns tell the file's beginning, or null."""
     said = {"start": "0L", "row": "null", "run": "null", "seq": "null", **columns, "raw": raw}
     kinds = {"run": "string", "raw": "binary"}
     return frame.selectExpr(
@@ -194,7 +194,7 @@ def _reader_of(file: HadoopFile) -> _Reader:
 
 
 def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles:
-    """The files that addresses of files, folders and patterns stand for.
+    """Return the files that addresses of files, folders and patterns stand for.
 
     Raises:
         NothingThere: an address stands for nothing.
@@ -231,7 +231,7 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
 
 
 def _spelled(address: str) -> str:
-    """An address as people write it: Spark has ``file:/a`` in places, ``file:///a`` in others."""
+    """Return an address as people write it: ``file:///a`` in place of Spark's ``file:/a``."""
     path = address.removeprefix("file:/")
     return address if path == address else f"file:///{path.lstrip('/')}"
 
@@ -296,7 +296,7 @@ def _rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[_FileRow]:
 
 
 def _read_whole(address: str, content: bytes | None) -> Iterator[Located | QuarantineRow]:
-    """The lines of a gzip file, or of a file of lines that was changed, by the reader of files."""
+    """Yield the lines of a gzip file, or of a changed file, by the reader of files."""
     if content is None:
         reason = (
             f"it is compressed and larger than {MOST_BYTES_AT_ONCE} bytes, and cannot be "

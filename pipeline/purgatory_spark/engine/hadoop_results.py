@@ -55,12 +55,12 @@ class HadoopResults:
 
     @property
     def address(self) -> str:
-        """The address of the folder of the tables."""
+        """Return the address of the folder of the tables."""
         return f"{self.top}/{RESULTS}{self._name}"
 
     @property
     def staging(self) -> str:
-        """The address of a folder for what is between."""
+        """Return the address of a folder for intermediate files."""
         return f"{self.top}/{STAGING}{self._name}"
 
     def adopt(self, files: Iterable[ResultFile]) -> None:
@@ -123,7 +123,7 @@ class HadoopResults:
             )
 
     def read(self, name: str) -> bytes | None:
-        """The contents of a file in the folder; nothing where there is none."""
+        """Return the contents of a file in the folder; None where the file is missing."""
         path = self._path(f"{self.top}/{name}")
         files = path.getFileSystem(self._configuration)
         if not files.exists(path):
@@ -174,7 +174,7 @@ def hadoop_results(spark: "SparkSession", address: str) -> Iterator[HadoopResult
 
 
 def manifest_at(spark: "SparkSession", folder: str) -> Manifest:
-    """The manifest of the results in a folder that a path or an address names.
+    """Return the manifest of the results in a folder that a path or an address names.
 
     Raises:
         PipelineError: there is none.

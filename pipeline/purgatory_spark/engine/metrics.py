@@ -1,4 +1,4 @@
-"""What the stages of a check on Spark have read, shuffled and written, by Spark's own count."""
+"""The stages of a check on Spark: bytes read, shuffled and written, by Spark's own count."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def stage_count(spark: "SparkSession") -> int:
-    """How many stages the session has had; 0 through Spark Connect, which does not tell."""
+    """Return the number of the session's stages; 0 through Spark Connect, which does not tell."""
     return 0 if is_connect(spark) else int(_context(spark).dagScheduler().nextStageId())
 
 
 def stages_since(spark: "SparkSession", first: int) -> Iterator[StageMetrics]:
-    """The stages from a number on; none through Spark Connect."""
+    """Yield the stages from a number on; none through Spark Connect."""
     if is_connect(spark):
         return
     context = _context(spark)

@@ -46,7 +46,7 @@ _TYPES = {"string": pa.string(), "bigint": pa.int64(), "binary": pa.binary()}
 
 
 def _schema(columns: str) -> pa.Schema:
-    """The Arrow schema of columns in Spark's words."""
+    """Return the Arrow schema of columns in Spark's words."""
     named = (column.split() for column in columns.split(","))
     return pa.schema([(name, _TYPES[kind]) for name, kind in named])
 
@@ -97,7 +97,7 @@ _Sent = TypeVar("_Sent", Piece, CarriedRow)
 
 
 class _Rows(msgspec.Struct, array_like=True):
-    """Rows, by their tables."""
+    """Rows of a piece, by their tables."""
 
     verdicts: list[VerdictRow] = []
     coverage: list[CoverageRow] = []
@@ -125,7 +125,7 @@ _LENGTH = 4
 def rows_piece(
     run: str, kind: PieceKind, lines: int, day: int, rows: Iterable[Row | Split]
 ) -> Piece:
-    """A piece of rows."""
+    """Return a piece of rows."""
     tables = _Rows()
     for row in rows:
         if isinstance(row, VerdictRow):
@@ -140,7 +140,7 @@ def rows_piece(
 
 
 def rows_in(piece: Piece) -> Iterator[Row | Split]:
-    """The rows that a piece holds, the verdict first."""
+    """Yield the rows that a piece holds, the verdict first."""
     tables = _ROWS_OF_TABLES.decode(_unpacked(piece.payload))
     yield from tables.verdicts
     yield from tables.coverage
@@ -149,7 +149,7 @@ def rows_in(piece: Piece) -> Iterator[Row | Split]:
 
 
 def cut_mark(run: str, day: int) -> Piece:
-    """Says that there are stretches of a run, so that it may have to be read again."""
+    """Return a mark that a run is cut into stretches, and may have to be read again."""
     return Piece(run, PieceKind.CUT, 0, 0, day, b"")
 
 
@@ -171,7 +171,7 @@ def stretch_piece(before: RunReplay, lines: Iterable[Located], day: int) -> Piec
 
 
 def stretch_in(piece: Piece) -> Stretch | None:
-    """The stretch in the payload; none where the payload is empty."""
+    """Return the stretch in the payload; none where the payload is empty."""
     if not piece.payload:
         return None
     before, behind, aside = pickle.loads(_unpacked(piece.payload))
@@ -179,7 +179,7 @@ def stretch_in(piece: Piece) -> Stretch | None:
 
 
 def pieces_of(run: str, lines: Iterable[Located | Piece], day: int) -> Iterator[Piece]:
-    """The lines of a run, which are in order, in blocks; ``day`` is that of the first.
+    """Yield the lines of a run, which are in order, in blocks; ``day`` is that of the first.
 
     Pieces among the lines stay as they are.
     """
@@ -214,7 +214,7 @@ def _lines_piece(run: str, lines: list[Located], day: int) -> Piece:
 
 
 def lines_in(piece: Piece) -> Iterator[Located]:
-    """The lines that a piece holds, in order."""
+    """Yield the lines that a piece holds, in order."""
     block = _BLOCKS.decode(_unpacked(piece.payload))
     text = block.text
     files = block.file_of_line or [0] * len(block.ends)
@@ -240,7 +240,7 @@ def _unpacked(packed: bytes) -> bytes:
 
 
 def piece_batches(pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
-    """Pieces as Spark takes them from a worker."""
+    """Yield pieces as Spark takes them from a worker."""
     for batch in _batches(pieces):
         runs, kinds, seqs, lines, days, payloads = zip(*batch, strict=True)
         columns = [texts(runs), *map(integers, (kinds, seqs, lines, days))]
@@ -248,14 +248,14 @@ def piece_batches(pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
 
 
 def pieces_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Piece]:
-    """Pieces as Spark hands them to a worker."""
+    """Yield pieces as Spark hands them to a worker."""
     for batch in batches:
         columns = [batch.column(name).to_pylist() for name in _PIECES.names]
         yield from map(Piece._make, zip(*columns, strict=True))
 
 
 def row_batches(rows: Iterable[CarriedRow]) -> Iterator[pa.RecordBatch]:
-    """Rows as Spark takes them from a worker."""
+    """Yield rows as Spark takes them from a worker."""
     for batch in _batches(rows):
         tables, days, components, payloads = zip(*batch, strict=True)
         columns = [texts(tables), integers(days), texts(components), binaries(payloads)]
@@ -263,7 +263,7 @@ def row_batches(rows: Iterable[CarriedRow]) -> Iterator[pa.RecordBatch]:
 
 
 def _batches(items: Iterable[_Sent]) -> Iterator[list[_Sent]]:
-    """Items in batches that a worker can hold, by their number and the bytes of payloads."""
+    """Yield items in batches that a worker can hold, by their number and the bytes of payloads."""
     waiting: list[_Sent] = []
     size = 0
     for item in items:
@@ -277,6 +277,6 @@ def _batches(items: Iterable[_Sent]) -> Iterator[list[_Sent]]:
 
 
 def scratch_folder() -> Path | None:
-    """Where a worker may write: the first of Spark's local folders, else the system's."""
+    """Return a worker's scratch folder: the first of Spark's local folders, or None."""
     local = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
     return Path(local) if local and Path(local).is_dir() else None

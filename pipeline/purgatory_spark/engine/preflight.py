@@ -74,14 +74,14 @@ def _see_java(otherwise: str) -> None:
 
 
 def java_program() -> Path | None:
-    """The program that Spark will start: of JAVA_HOME where that is set, else on PATH."""
+    """Return the program that Spark will start: of JAVA_HOME where that is set, else on PATH."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
     return None if found is None else Path(found)
 
 
 def java_version(java: Path) -> int | None:
-    """The first number of its version, 8 for what calls itself 1.8; None if it does not say."""
+    """Return the first number of a Java's version, 8 for 1.8; None if it does not tell."""
     try:
         done = subprocess.run(
             [str(java), "-version"],

@@ -40,13 +40,13 @@ class WatchedJobs(Protocol):
         """Mark the jobs that this thread starts from now on."""
 
     def tasks_done(self) -> int:
-        """How many tasks have ended."""
+        """Return the number of tasks that have ended."""
 
     def cancel(self) -> None:
         """Cancel the jobs that run; may be called again."""
 
     def end(self) -> None:
-        """Watch no longer."""
+        """Stop watching the jobs."""
 
 
 class _JobsHere:
@@ -129,7 +129,7 @@ def _new_tag() -> str:
 
 
 def jobs_of(spark: "SparkSession") -> WatchedJobs:
-    """What watches and cancels the jobs of an action, in the way of this session."""
+    """Return the watcher of an action's jobs, which can cancel them, for this session."""
     return _JobsThroughConnect(spark) if is_connect(spark) else _JobsHere(spark)
 
 

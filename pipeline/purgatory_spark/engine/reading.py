@@ -68,7 +68,7 @@ class JudgeOrCut:
         days: Mapping[str, int],
         splits: Sequence[Split] = (),
     ) -> Iterator[Piece]:
-        """The pieces of the runs in a share.
+        """Yield the pieces of the runs in a share.
 
         Args:
             share: A name for what is of no run.
@@ -102,7 +102,7 @@ class JudgeOrCut:
         extent: Extent | None,
         days: Mapping[str, int],
     ) -> Iterator[Piece]:
-        """The pieces of a run whose lines are given in order."""
+        """Yield the pieces of a run whose lines are given in order."""
         first = next(lines)
         day, of_run = days[file_of(first.file)], chain([first], lines)
         if self.judges and extent is not None and extent.is_whole:
@@ -112,7 +112,7 @@ class JudgeOrCut:
 
 
 def _cut(run: str, lines: Iterable[Located], day: int) -> Iterator[Located | Piece]:
-    """The lines of a run, which are in order, with a piece in the place of those of a stretch."""
+    """Yield the lines of a run in order, with a piece in place of each stretch."""
     without_gaps = groupby(enumerate(lines), key=lambda numbered: numbered[1].seq - numbered[0])
     for _, numbered in without_gaps:
         follow = (line for _, line in numbered)

@@ -90,7 +90,7 @@ class ReplayPieces:
 def _rows_of_run(
     run: str, pieces: Iterator[Piece], replays: bool
 ) -> Iterator[tuple[Row | Split | str, int]]:
-    """Rows with the day of their run; in the place of those of a run to be read again, its name."""
+    """Yield rows with the day of their run; for a run to be read again, yield its name."""
     is_cut = False
     for piece in pieces:
         if piece.kind == PieceKind.ROWS:
@@ -114,7 +114,7 @@ def _rows_of_run(
 
 
 def _joined(run: str, pieces: Iterable[Piece]) -> list[Row] | None:
-    """The rows of a run that is cut; none where its parts do not fit."""
+    """Return the rows of a run that is cut; None where its parts do not fit."""
     whole = RunReplay(run)
     aside: list[QuarantineRow] = []
     reached = -1
@@ -137,7 +137,7 @@ def _joined(run: str, pieces: Iterable[Piece]) -> list[Row] | None:
 
 
 def _in_order(pieces: Iterable[Piece]) -> Iterator[Located]:
-    """The lines of a run, from blocks that are in the order of their first lines.
+    """Yield the lines of a run, from blocks that are in the order of their first lines.
 
     Blocks that overlap are sorted together, on disk where they do not fit into memory.
 

@@ -53,7 +53,7 @@ _MAY_CHANGE_THE_PATH = (
 
 
 def archive_of_spark(master: str, settings: Mapping[str, str], *, makes: bool) -> ClassArchive:
-    """The archive for a session.
+    """Return the archive for a session.
 
     Args:
         master: Where Spark runs; on a cluster there is none.
@@ -121,7 +121,7 @@ class _Gateway(Protocol):
     proc: "subprocess.Popen[bytes]"
 
     def shutdown(self) -> None:
-        """Close the connections."""
+        """Close the connections to Java."""
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def spark_session(
     without_java: str = WITHOUT_JAVA,
     makes_archive: bool = False,
 ) -> Iterator["SparkSession"]:
-    """A session, ended with the context; one that was there before is handed out and left alone.
+    """Provide a session, ended with the context; an earlier session is left alone.
 
     Args:
         master: Where Spark runs, in its own words; ``local[*]`` if empty.
@@ -168,7 +168,7 @@ def spark_session(
 
 
 def is_connect(spark: "SparkSession") -> bool:
-    """Whether Spark is only talked to, and has no context in this process."""
+    """Decide whether the session is Connect's, without a context in this process."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
@@ -217,7 +217,7 @@ def _see_server(remote: str) -> None:
 
 @contextmanager
 def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
-    """The session of a Java machine that spark-submit has started, with its settings."""
+    """Provide the session of a Java machine that spark-submit has started, with its settings."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("purgatory")
@@ -235,7 +235,7 @@ def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
 def _started(
     master: str, settings: Mapping[str, str], makes_archive: bool
 ) -> Iterator["SparkSession"]:
-    """A session with a Java machine of its own, which is gone afterwards."""
+    """Provide a session with a Java machine of its own, which is gone afterwards."""
     from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -283,7 +283,7 @@ def _tell_started(spark: "SparkSession") -> None:
 
 
 def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
-    """The context; what Ctrl-C does stays as it is, although every new context changes that."""
+    """Return a new context; the handler of Ctrl-C stays as it is."""
     from pyspark import SparkContext
 
     before = signal.getsignal(signal.SIGINT)
@@ -296,7 +296,7 @@ def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
 def _setting_of(
     master: str, folder: Path, archive: ClassArchive
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Environment and settings; on a cluster the machine's own configuration counts."""
+    """Return environment and settings; on a cluster the machine's own configuration counts."""
     if not master.startswith("local"):
         return {}, {}
     logging_settings = folder / "log4j2.properties"
@@ -324,7 +324,7 @@ def _setting_of(
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables that are as before afterwards."""
+    """Set environment variables for the time of a block."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -339,7 +339,7 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _without_logging() -> Iterator[None]:
-    """What connects us with Java tells of every call that is cut off, at length; not here."""
+    """Silence the log of py4j, which tells of every call that is cut off."""
     logger = logging.getLogger("py4j")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -364,7 +364,7 @@ def _end(gateway: _Gateway, archive: ClassArchive) -> None:
 
 
 def _said(log: Path) -> str:
-    """The complaint of the Java machine, in one line."""
+    """Return the complaint of the Java machine, in one line."""
     lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
     told = [line for line in lines if line and not line.startswith(("WARNING:", "at "))]
     return " ".join(told[-1:])

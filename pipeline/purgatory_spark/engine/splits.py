@@ -18,7 +18,7 @@ AnyRow = TypeVar("AnyRow", VerdictRow, QuarantineRow)
 
 
 class Split(NamedTuple):
-    """What a task has read of a split; ``empty`` counts the empty lines at its end."""
+    """The extent that a task has read of a split; ``empty`` counts empty lines at its end."""
 
     name: str
     lines: int
@@ -33,17 +33,17 @@ class Place(NamedTuple):
 
 
 def split_name(file: str, start: int) -> str:
-    """The name of the split that begins with a byte of a file; the file's for the first."""
+    """Return the name of the split that begins with a byte of a file; the file's for the first."""
     return f"{file}{_MARK}{start:020d}" if start else file
 
 
 def file_of(name: str) -> str:
-    """The file of a split, by the split's name."""
+    """Return the file of a split, by the split's name."""
     return name.partition(_MARK)[0]
 
 
 def places_of(splits: Iterable[Split]) -> dict[str, Place]:
-    """The places of all splits, by their names."""
+    """Return the places of all splits, by their names."""
     places: dict[str, Place] = {}
     file, before = "", 0
     for split in sorted(splits):
@@ -65,7 +65,7 @@ class Placing:
     places: Mapping[str, Place]
 
     def __call__(self, row: AnyRow, /) -> AnyRow:
-        """The row with its place."""
+        """Return the row with its place."""
         place = self.places.get(row.file)
         if place is None:
             return row
@@ -74,7 +74,7 @@ class Placing:
 
 
 def aside_of(files: Iterable[str], splits: Iterable[Split]) -> Iterator[QuarantineRow]:
-    """Rows about what no task could know: empty files, and empty lines that end a split.
+    """Yield rows about facts that no task knew: empty files, empty lines that end a split.
 
     Empty lines at the end of a file are nothing, as everywhere.
     """

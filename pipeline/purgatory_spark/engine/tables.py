@@ -32,7 +32,7 @@ PARTITIONS = ("date", "component")
 def summary_of(
     staged: "DataFrame", tasks: int, examples: int
 ) -> tuple[Summary, int, frozenset[Split]]:
-    """The summary of all tasks, how many runs have to be read again, and the splits that were read.
+    """Return the summary of all tasks, the number of runs to read again, and the splits read.
 
     Raises:
         PipelineError: there are not as many as tasks: some have written where nobody sees it.
@@ -91,7 +91,7 @@ def write_tables(
 
 
 def _placed(rows: "DataFrame", places: Mapping[str, Place]) -> "DataFrame":
-    """The rows with files and lines in the place of splits and lines of these."""
+    """Return the rows with files and lines in place of splits and their lines."""
     from pyspark.sql import functions as f
 
     moved = [(name, *place) for name, place in places.items() if place != (name, 0)]
@@ -109,7 +109,7 @@ def _placed(rows: "DataFrame", places: Mapping[str, Place]) -> "DataFrame":
 
 
 def _typed(staged: "DataFrame", table: TableName) -> "DataFrame":
-    """The rows of a table, with the columns of the table and the columns that name its folders."""
+    """Return the rows of a table, with its columns and the columns that name its folders."""
     from pyspark.sql import functions as f
 
     columns = ", ".join(f"{each.name} {each.kind.value}" for each in TABLES[table])
@@ -128,7 +128,7 @@ def _typed(staged: "DataFrame", table: TableName) -> "DataFrame":
 
 
 def files_below(spark: "SparkSession", base: str) -> Iterator[ResultFile]:
-    """The Parquet files below an address, as a manifest describes them, in the order of names."""
+    """Yield the Parquet files below an address, as a manifest describes them, by name."""
     from pyspark.sql import functions as f
 
     describe(spark, "describe files")

@@ -1,4 +1,4 @@
-"""What arrives in a watched folder: each byte of each file is ordered once to be read.
+"""Arrivals in a watched folder: each byte of each file is ordered once to be read.
 
 Theory of operation. A file is known by its device and inode, and by a digest of its first bytes,
 since an inode is given out again when its file is gone. So a file that is renamed is the same, and
@@ -51,7 +51,7 @@ _ROWS = msgspec.json.Decoder(tuple[QuarantineRow, ...])
 
 
 class _File(NamedTuple):
-    """What is known of a file.
+    """The facts about a watched file.
 
     ``gone`` numbers the look that did not find it, or is 0. ``digest`` is the one beside it that
     was compared last; at so many looks it ``differed``.
@@ -71,7 +71,7 @@ class _File(NamedTuple):
 
     @property
     def stamp(self) -> tuple[str, int, int]:
-        """What tells that a file has changed: its name, size and time of change."""
+        """Return the marks of a change: the file's name, size and time of change."""
         return self.name, self.size, self.changed_ns
 
 
@@ -103,11 +103,11 @@ class Arrivals:
                 left.unlink()
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database of files."""
         self._known.close()
 
     def look(self) -> None:
-        """Order what has come since the last look.
+        """Order the bytes that have come since the last look.
 
         Raises:
             PipelineError: a folder cannot be listed, or a name is not made of characters.
@@ -127,7 +127,7 @@ class Arrivals:
             self._see_what_is_gone(present)
 
     def told(self) -> list[QuarantineRow]:
-        """What no order reads, of the files as they were at the last look."""
+        """Return the rows about files that no order reads, as of the last look."""
         with self._lock:
             found = self._known.execute(
                 "SELECT told FROM files WHERE length(told) AND NOT gone"
@@ -135,7 +135,7 @@ class Arrivals:
         return [row for (told,) in found for row in _ROWS.decode(told)]
 
     def _looked_at(self, name: str, present: set[str]) -> tuple[_File, Span] | None:
-        """The file as it is now, where something of it is to be read; else what is new is kept."""
+        """Return the file with the span to read, if there is one; else keep the new facts."""
         try:
             status = Path(name).stat()
             key = f"{status.st_dev}:{status.st_ino}"
@@ -197,19 +197,19 @@ class Arrivals:
         self._known.execute("COMMIT")
 
     def _number(self) -> int:
-        """The number of the next order."""
+        """Return the number of the next order."""
         number = self._known.execute("PRAGMA user_version").fetchone()[0]
         assert isinstance(number, int)
         return number
 
 
 def _is_read_on(name: str) -> bool:
-    """Whether a file is read on where it grows: it is JSON Lines, not compressed."""
+    """Decide whether a growing file is read on: it is JSON Lines, not compressed."""
     return name.endswith(".jsonl")
 
 
 def _digest_beside(name: str) -> str:
-    """The SHA-256 beside a file; empty where there is none, or nothing in it yet."""
+    """Return the SHA-256 beside a file; empty where it is missing or empty."""
     if not _is_read_on(name):
         return ""
     with suppress(OSError):
@@ -218,12 +218,12 @@ def _digest_beside(name: str) -> str:
 
 
 def _is_to_be_compared(file: _File, known: _File) -> bool:
-    """Whether a file that has not changed is to be compared with the digest beside it."""
+    """Decide whether a file that has not changed is to be compared with the digest beside it."""
     return file.digest not in ("", known.digest) or known.differed == 1
 
 
 def _seen(file: _File, known: _File | None) -> tuple[int, _File, str]:
-    """Where reading of a file begins, and the file with how far it goes and what is told of it.
+    """Return the place where reading begins, the file's new facts, and a problem or nothing.
 
     The last is the reason for which no line of it counts, empty where they do.
 
@@ -275,7 +275,7 @@ def _telling(file: _File, stop: int, reason: str) -> _File:
 
 
 def _end_of_lines(name: str, start: int, size: int) -> int:
-    """Where the last complete line of a file ends; empty lines behind it are left for later.
+    """Return the end of the last complete line; empty lines behind it are left for later.
 
     A line without a line feed is complete where its run and number can be read: a part of a JSON
     object is none.

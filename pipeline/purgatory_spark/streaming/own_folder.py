@@ -19,7 +19,7 @@ _LAYOUT = 3
 
 
 class Watched(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in the folder about the stream: the real path of what it watches."""
+    """The folder that the stream in this folder watches, by its real path."""
 
     folder: str
     layout: int = 1
@@ -56,7 +56,7 @@ def own_folder(out: Path, watched: Path) -> Iterator[str]:
 
 
 def _before(path: Path) -> Watched | None:
-    """What the last stream in the folder has written down of itself."""
+    """Return the notes of the last stream in the folder; None without one."""
     try:
         return msgspec.json.decode(named_file(path).read_bytes(), type=Watched)
     except FileNotFoundError:

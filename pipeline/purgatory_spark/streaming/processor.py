@@ -32,7 +32,7 @@ class RunProcessor(StatefulProcessor):
     """Follows one run from batch to batch; its state is its home and a pickled ``ReorderedRun``."""
 
     def __init__(self, most_held: int) -> None:
-        """How many lines of a run are held at the most for others that have not come."""
+        """Hold at most so many lines of a run that wait for missing ones."""
         self._most_held = most_held
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -71,7 +71,7 @@ class RunProcessor(StatefulProcessor):
             yield _record(home, run, told, for_good=False)
 
     def _followed(self, run: str, order: int) -> tuple[int, ReorderedRun]:
-        """The run's home and where its replay is; those of a new run where nothing is kept."""
+        """Return the run's home and its replay; new ones where none are kept."""
         state = self._state.get() if self._state.exists() else None
         if state is None:
             home = order * _SHARES + crc32(run.encode()) % _SHARES
@@ -81,7 +81,7 @@ class RunProcessor(StatefulProcessor):
         return state[0], followed
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close nothing: nothing is held open."""
 
 
 def _record(home: int, run: str, row: Row, *, for_good: bool) -> SparkRow:

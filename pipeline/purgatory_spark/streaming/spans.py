@@ -40,7 +40,7 @@ _LINES_AT_ONCE = 5_000
 
 
 class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is to be read of a file.
+    """The part of a file that is to be read.
 
     Attributes:
         order: The number of the order that it is in, from 0.
@@ -64,7 +64,7 @@ class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def head_of(name: str, most: int = HEAD_BYTES) -> tuple[str, int]:
-    """A digest of the first bytes of a file, and how many these are.
+    """Return a digest of the first bytes of a file, and the number of these bytes.
 
     Raises:
         OSError: it cannot be read.
@@ -75,7 +75,7 @@ def head_of(name: str, most: int = HEAD_BYTES) -> tuple[str, int]:
 
 
 def read_span(span: Span, folder: str) -> Iterator[Located | QuarantineRow]:
-    """The lines of a span; its file is looked for in the folder where it has another name."""
+    """Yield the lines of a span; its file is looked for in the folder where it has another name."""
     place = _place_of(span, folder)
     if place is None:
         reason = "it was gone before it could be read"

@@ -80,7 +80,7 @@ class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """Return the number of runs."""
         return sum(self.verdicts.values())
 
 
@@ -162,7 +162,7 @@ class Tables:
         return summary
 
     def summary(self) -> Summary:
-        """All that was found, from the rows; after ``publish``."""
+        """Return the summary of all rows, after ``publish``."""
         counted = self._counted(0)
         whole = Summary(visits=counted.visits)
         results = CheckResults(self._manifest, self.results)
@@ -176,11 +176,11 @@ class Tables:
 
     @property
     def results(self) -> Path:
-        """Where the files of the tables are."""
+        """Return the folder of the tables' files."""
         return self._inside
 
     def _counted(self, told: int) -> Summary:
-        """The counts of all parts, and of rows about files."""
+        """Return the counts of all parts, and of rows about files."""
         summary = Summary(files_aside=told)
         for part in self._list.parts:
             totals = part.totals
@@ -195,7 +195,7 @@ class Tables:
         return summary
 
     def _changed(self, before: Sequence[Part]) -> Iterator[Part]:
-        """The parts after the batch: untouched parts, rewritten parts and new parts."""
+        """Yield the parts after the batch: untouched parts, rewritten parts and new parts."""
         staged = pq.read_table(self.staging, columns=["home", "table"])
         is_run = pc.equal(staged["table"], TableName.VERDICTS.value)
         runs = Counter(staged["home"].filter(is_run).to_pylist())
@@ -211,7 +211,7 @@ class Tables:
                 yield self._part(group[0], group[-1], self._records(group[0], group[-1])[0])
 
     def _rewritten(self, part: Part) -> Part:
-        """A part, with what the batch says of its runs in place of what was said before."""
+        """Return a part with the batch's rows of its runs in place of the former ones."""
         told, runs = self._records(part.first, part.last)
         changed = pa.array(sorted(runs), pa.string())
         tables = self._read(part)
@@ -222,7 +222,7 @@ class Tables:
         return self._part(part.first, part.last, tables)
 
     def _merged(self, parts: list[Part]) -> list[Part]:
-        """The parts; neighbours are merged where small parts are many."""
+        """Return the parts; neighbours are merged where small parts are many."""
         small = sum(part.totals.runs <= MOST_RUNS // 2 for part in parts)
         if small <= MOST_SMALL:
             return parts
@@ -237,7 +237,7 @@ class Tables:
         return self._part(parts[0].first, parts[-1].last, tables)
 
     def _records(self, first: int, last: int) -> tuple[dict[str, pa.Table], set[str]]:
-        """What the batch says of the homes from one to another, and of which runs."""
+        """Return the batch's rows of a range of homes, and the runs that they are about."""
         within = [("home", ">=", first), ("home", "<=", last)]
         staged = pq.read_table(self.staging, filters=within)
         columns = [staged[name].to_pylist() for name in ("run", "table", "for_good", "payload")]
@@ -261,7 +261,7 @@ class Tables:
         return tables
 
     def _part(self, first: int, last: int, tables: Mapping[str, pa.Table]) -> Part:
-        """A part that holds these rows, written to files of its own."""
+        """Return a part that holds these rows, written to files of its own."""
         number = self._list.written
         self._list = msgspec.structs.replace(self._list, written=number + 1)
         files = tuple(
@@ -307,5 +307,5 @@ def _totals_of(tables: Mapping[str, pa.Table]) -> Totals:
 
 
 def _counts(column: pa.ChunkedArray) -> dict[str, int]:
-    """How often each value is in a column."""
+    """Return the number of rows for each value of a column."""
     return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}

@@ -28,7 +28,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Watch:
-    """How a folder is watched.
+    """The way in which a folder is watched.
 
     Attributes:
         checkpoint: Where Spark keeps what it has read and the state of runs; a local disk.

@@ -172,7 +172,7 @@ def check(
 
 
 def _settings_in(settings: Sequence[str]) -> dict[str, str]:
-    """The settings of Spark by their names.
+    """Return the settings of Spark by their names.
 
     Raises:
         UsageError: one has no name or no value.
@@ -251,7 +251,7 @@ def foreseen(what: str = "the check") -> Iterator[None]:
 
 
 def _in_words(problem: OSError) -> str:
-    """The operating system's reason for a refusal, without error numbers."""
+    """Return the operating system's reason for a refusal, without error numbers."""
     why = _NUMBER.sub("", problem.strerror or str(problem))
     return why if problem.filename is None else f"{problem.filename} cannot be used: {why}"
 

@@ -65,7 +65,7 @@ def _rows(files: Iterable[str], left: list[QuarantineRow]) -> Iterator[TraceRow]
 
 
 def _says_the_same(row: QuarantineRow) -> bool:
-    """Whether the line alone, without its file, is set aside for the same reason."""
+    """Decide whether the line alone, without its file, is set aside for the same reason."""
     try:
         place_of(row.raw.encode())
     except Unusable as problem:

@@ -23,7 +23,7 @@ from purgatory_traces.traces.sources import files_of, read_file
 
 
 def render_page(finding: Finding) -> str:
-    """The page of what was found of a run."""
+    """Return the page with the finding about a run."""
     words = Words(finding)
     share = _drawn(finding)
     layout = None if share is None else layout_of(share, words)
@@ -48,7 +48,7 @@ def render_page(finding: Finding) -> str:
 
 
 def _drawn(finding: Finding) -> ShareFound | None:
-    """The share that is drawn: the one that fails first, or is explained least far.
+    """Return the share to draw: the one that fails first, or is explained least far.
 
     If all are explained it is the one with the most entries.
     """
@@ -61,7 +61,7 @@ def _drawn(finding: Finding) -> ShareFound | None:
 
 
 def _effects(layout: Layout) -> dict[int, list[str]]:
-    """The numbers of the effects of each call, by the call's number."""
+    """Return the numbers of the effects of each call, by the call's number."""
     numbers: dict[int, list[str]] = {}
     for mark in layout.marks:
         part = f" ({mark.words})" if mark.words else ""
@@ -136,7 +136,7 @@ def linearize(
 
 
 def _read(paths: Sequence[str]) -> tuple[dict[str, list[Located]], list[QuarantineRow]]:
-    """The lines of each run, and those of which nobody knows the run."""
+    """Return the lines of each run, and the lines of an unknown run."""
     lines: dict[str, list[Located]] = {}
     unread: list[QuarantineRow] = []
     for file in files_of(paths):
@@ -157,6 +157,6 @@ def _told(finding: Finding) -> Iterator[str]:
 
 
 def _is_worse(one: Finding, other: Finding) -> bool:
-    """Whether a run is to be drawn instead of another one."""
+    """Decide whether a run is to be drawn instead of another one."""
     wrong = Answered.NOT_LINEARIZABLE
     return one.answered is wrong and other.answered is not wrong

@@ -130,12 +130,12 @@ def record(
 
 
 def name_of_run(subject: str, component: str) -> str:
-    """A name that no other run has, also of those that begin in the same second."""
+    """Return a name that no other run has, even if begun in the same second."""
     return f"{subject}-{component}-{time.strftime('%Y%m%dT%H%M%S')}-{secrets.token_hex(4)}"
 
 
 def _is_file(out: Path) -> bool:
-    """Whether a file is meant, not a folder: a check finds it in its folder by such a name."""
+    """Decide whether a file is meant and not a folder, by a name that a check finds."""
     return out.name.endswith((".jsonl", ".jsonl.gz")) and not out.is_dir()
 
 

@@ -24,7 +24,7 @@ _MOST_NAMES = 5
 
 
 class Asked(NamedTuple):
-    """What is to be checked, and how."""
+    """The request of a check: its paths, and how to check them."""
 
     paths: tuple[str, ...]
     out: str
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
 
     @property
     def reads_addresses(self) -> bool:
-        """Whether the traces are on one of Hadoop's file systems.
+        """Decide whether traces are on one of Hadoop's file systems.
 
         Raises:
             Refused: some are, and some are named by paths.
@@ -48,12 +48,12 @@ class Asked(NamedTuple):
         return True in addressed
 
     def pages(self, summary: Summary, head: str) -> list[tuple[str, str]]:
-        """The pages that are written beside the tables."""
+        """Return the pages that are written beside the tables."""
         return [(PAGE, render_page(summary, head))] if self.html else []
 
 
 class Done(NamedTuple):
-    """What a check has found, and where the results are."""
+    """The findings of a check, and the place of its results."""
 
     summary: Summary
     head: str

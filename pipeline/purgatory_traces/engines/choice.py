@@ -24,7 +24,7 @@ _BYTES_OF_A_LINE = 120
 
 
 class Engine(Enum):
-    """Where the lines are sorted and replayed."""
+    """The place where lines are sorted and replayed."""
 
     LOCAL = "local"
     """In this process."""
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
 
 
 def estimated_lines(files: Sequence[str]) -> int:
-    """How many lines the files hold, about, by their sizes."""
+    """Return the number of lines in the files, estimated by their sizes."""
     return sum(map(bytes_of_lines, files)) // _BYTES_OF_A_LINE
 
 
@@ -67,7 +67,7 @@ def tell(choice: Choice) -> None:
 
 
 def choose(asked: str, files: Sequence[str], *, elsewhere: str = "") -> Choice:
-    """The engine for these files.
+    """Return the engine for these files.
 
     Args:
         asked: ``local``, ``spark`` or ``auto``.
@@ -85,7 +85,7 @@ def choose(asked: str, files: Sequence[str], *, elsewhere: str = "") -> Choice:
 
 
 def choose_for_addresses(asked: str, elsewhere: str = "") -> Choice:
-    """The engine where an address of one of Hadoop's file systems is named.
+    """Return the engine where an address of one of Hadoop's file systems is named.
 
     Raises:
         UsageError: the local engine is asked for, which reads and writes paths alone.
@@ -99,7 +99,7 @@ def choose_for_addresses(asked: str, elsewhere: str = "") -> Choice:
 
 
 def by_size(files: Sequence[str]) -> Choice:
-    """The engine that the size of the files suggests, for a user who asks for no engine."""
+    """Return the engine that the size of the files suggests, for a user who asks for no engine."""
     lines = estimated_lines(files)
     about = f"about {lines:,} lines"
     if lines < MOST_LOCAL_LINES:
@@ -112,7 +112,7 @@ def by_size(files: Sequence[str]) -> Choice:
 
 
 def choose_for_runs(asked: str, elsewhere: str = "") -> Choice:
-    """The engine for runs that are made, not read: Spark only where somebody speaks of it.
+    """Return the engine for runs that are made, not read: Spark only where it is asked for.
 
     Args:
         asked: ``local``, ``spark`` or ``auto``.
@@ -128,7 +128,7 @@ def choose_for_runs(asked: str, elsewhere: str = "") -> Choice:
 
 
 def asked_for(asked: str, elsewhere: str) -> Choice | None:
-    """The engine that somebody asks for, by its name or by a place where Spark runs.
+    """Return the engine that the user asks for, by name or by a place where Spark runs.
 
     Raises:
         UsageError: the two exclude each other.

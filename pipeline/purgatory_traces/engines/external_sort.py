@@ -30,7 +30,7 @@ Key: TypeAlias = "SupportsRichComparison"
 
 
 def itself(item: tuple[object, ...]) -> Key:
-    """The key of items that are compared as they are."""
+    """Return the key of items that are compared as they are."""
     return item
 
 
@@ -81,18 +81,18 @@ class ExternalSort(Generic[Item]):
 
     @property
     def chunks_written(self) -> int:
-        """How many files there are."""
+        """Return the number of files written."""
         return len(self._chunks)
 
     def add(self, item: Item) -> None:
-        """Take in an item."""
+        """Take in an item, and write a chunk where memory is used up."""
         self._waiting.append(item)
         self._waiting_bytes += _bytes_of(item)
         if self._waiting_bytes >= self.chunk_bytes:
             self._write_waiting()
 
     def in_order(self) -> Iterator[Item]:
-        """All items, sorted; to be called once, after the last ``add``."""
+        """Return all items, sorted; to be called once, after the last ``add``."""
         self._waiting.sort(key=self.key)
         if not self._chunks:
             items, self._waiting = self._waiting, []
@@ -161,7 +161,7 @@ class ExternalSort(Generic[Item]):
 
 
 def _bytes_of(item: tuple[object, ...]) -> int:
-    """How much memory an item takes up, about."""
+    """Return the memory that an item takes up, about."""
     size = _OVERHEAD_BYTES
     for value in item:
         if isinstance(value, str | bytes):

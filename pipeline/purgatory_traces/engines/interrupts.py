@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def remembered_interrupt(tell: str = "") -> Iterator[threading.Event]:
-    """Ctrl-C sets the event; a second one raises ``KeyboardInterrupt``.
+    """Set an event at Ctrl-C; raise ``KeyboardInterrupt`` at a second one.
 
     In a thread that is not the main one nothing changes: Ctrl-C never comes there.
 

@@ -36,7 +36,7 @@ def check_locally(
     estimated: int = 0,
     earlier: Sequence[str] = (),
 ) -> Iterator[Row]:
-    """The rows of all runs in the files that paths stand for.
+    """Yield the rows of all runs in the files that paths stand for.
 
     First those about lines whose run could not be read, then run by run.
 

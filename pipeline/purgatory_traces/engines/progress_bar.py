@@ -1,4 +1,4 @@
-"""How far an engine is: a bar on standard error, on a terminal only."""
+"""Progress of an engine: a bar on standard error, on a terminal only."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,13 +13,13 @@ Show: TypeAlias = Callable[[int, int, str], None]
 
 
 def is_shown() -> bool:
-    """Whether there is a terminal to show a bar on, whatever the environment says of colours."""
+    """Decide whether standard error is a terminal that can show a bar, whatever its colours."""
     return sys.stderr.isatty()
 
 
 @contextmanager
 def progress_bar(unit: str) -> Iterator[Show]:
-    """A bar on standard error, for the time of a block.
+    """Show a bar on standard error, for the time of a block.
 
     Args:
         unit: What is counted, for example ``lines``.

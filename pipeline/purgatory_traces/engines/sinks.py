@@ -55,7 +55,7 @@ AnyRow = TypeVar("AnyRow", VerdictRow, CoverageRow, QuarantineRow)
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What the manifest says beside the files.
+    """The facts of the manifest beside its files.
 
     Attributes:
         engine: The engine that was used.
@@ -72,7 +72,7 @@ class Conclusion:
     ignored: tuple[str, ...] = ()
 
     def manifest(self, folder: str, files: Iterable[ResultFile]) -> Manifest:
-        """The manifest of these files, in a folder of this name."""
+        """Return the manifest of these files, in a folder of this name."""
         return Manifest(
             format=MANIFEST_FORMAT,
             model_version=MODEL_VERSION,
@@ -168,12 +168,12 @@ class ResultWriter:
 
     @property
     def address(self) -> str:
-        """The address of ``whole``."""
+        """Return the address of ``whole``."""
         return self.whole.absolute().as_uri()
 
     @property
     def staging(self) -> str:
-        """The address of a folder that can be made, for what is no result."""
+        """Return the address of a folder that can be made, for what is no result."""
         return (self.scratch / "spark").absolute().as_uri()
 
     def adopt(self, files: Iterable[ResultFile]) -> None:
@@ -223,7 +223,7 @@ def _write_table(path: Path, table: TableName, rows: Iterable[Row]) -> int:
 
 
 def as_batch(table: TableName, rows: Sequence[Row]) -> "pa.RecordBatch":
-    """Rows of a table as columns.
+    """Return rows of a table as columns.
 
     Raises:
         PipelineError: a row lacks a value.
@@ -271,7 +271,7 @@ class CheckResults:
     folder: Path
 
     def table(self, name: TableName | str) -> "pa.Table":
-        """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``, in its order."""
+        """Return one of the tables: ``verdicts``, ``coverage`` or ``quarantine``, in its order."""
         import pyarrow as pa
 
         table = TableName(name)
@@ -288,7 +288,7 @@ class CheckResults:
 
 
 def read_table(path: Path) -> "pa.Table":
-    """A table, or a part of one, whose pages are as they were written.
+    """Return a table, or a part of one, whose pages are as they were written.
 
     Raises:
         OSError: they are not, or the file cannot be read.
@@ -300,7 +300,7 @@ def read_table(path: Path) -> "pa.Table":
 
 
 def _read_part(path: Path, table: TableName) -> "pa.Table":
-    """A part that Spark has written; its folder names the component of its rows."""
+    """Return a part that Spark has written; its folder names the component of its rows."""
     import pyarrow as pa
 
     schema = arrow_schema(table)
@@ -322,7 +322,7 @@ _NOT_KNOWN = "__HIVE_DEFAULT_PARTITION__"
 
 
 def read_results(folder: str | Path) -> CheckResults:
-    """The results in a folder that ``purgatory trace check`` has written.
+    """Return the results in a folder that ``purgatory trace check`` has written.
 
     Raises:
         PipelineError: there are none, or a file is not as the manifest says.

@@ -1,4 +1,4 @@
-"""One way to explain a run, share by share: explained shares and refuted shares.
+"""A way to explain a run, share by share: explained shares and refuted shares.
 
 No share may keep the others from being looked at. Each is allowed few configurations at first, and
 ten times as many from round to round, while anything is left. One that nothing explains refutes the
@@ -44,18 +44,18 @@ class Attempt:
 
     @property
     def refuted(self) -> list[ShareFound]:
-        """The shares without an explanation, the earliest failure first."""
+        """Return the shares without an explanation, the earliest failure first."""
         failing = (each for each in self.found.values() if each.refutation is not None)
         return sorted(failing, key=lambda each: each.fails_at)
 
     @property
     def undecided(self) -> list[ShareFound]:
-        """The undecided shares."""
+        """Return the shares that are undecided."""
         return [each for each in self.found.values() if each.undecided is not None]
 
     @property
     def explained(self) -> list[ShareFound]:
-        """Those that are explained."""
+        """Return the explained shares."""
         decided = (each for each in self.found.values() if each.refutation is None)
         return [each for each in decided if each.undecided is None]
 

@@ -46,7 +46,7 @@ class Budget:
         self._most_in_all = self.most_configurations + FOR_EACH_CALL * self.calls
 
     def spend(self) -> None:
-        """One more configuration.
+        """Count one more configuration.
 
         Raises:
             OutOfBudget: the budget is used up.
@@ -79,5 +79,5 @@ class Budget:
         self._allowed = None if configurations is None else self.configurations + configurations
 
     def forget(self, configurations: int) -> None:
-        """So many are remembered no longer."""
+        """Forget so many configurations."""
         self._remembered -= configurations

@@ -19,7 +19,7 @@ Rule = TypeVar("Rule", bound=Hashable)
 
 
 class Entry(NamedTuple):
-    """One event of a history, with the number of its line and, where it is known, the time."""
+    """An event of a history, with the number of its line and, where it is known, the time."""
 
     seq: int
     event: HistoryEvent
@@ -48,16 +48,16 @@ class CallRules(Protocol[Rule]):
     """Sequential rules that know the recorded call: the events, the answer, and the times."""
 
     def initial(self) -> Rule:
-        """Where they begin."""
+        """Return the state at the beginning."""
 
     def effects(self, state: Rule, call: RecordedCall, part: Part) -> Iterable[Effect[Rule]]:
-        """The ways in which a part of a call may take effect; the first one is ``WHOLE``.
+        """Return the ways in which a part of a call may take effect; the first one is ``WHOLE``.
 
         Those that contradict the call's events or its answer may be left out.
         """
 
     def changes_nothing(self, call: RecordedCall) -> bool:
-        """Whether a call with this answer is one part that leaves any state as it is."""
+        """Decide whether a call with this answer is one part that leaves any state as it is."""
         return False
 
 
@@ -68,31 +68,31 @@ class ModelRules(CallRules[Rule]):
     rules: Rules[Rule]
 
     def initial(self) -> Rule:
-        """Where they begin."""
+        """Return the state at the beginning."""
         return self.rules.initial()
 
     def effects(self, state: Rule, call: RecordedCall, part: Part) -> Iterable[Effect[Rule]]:
-        """The ways in which a part of a call may take effect."""
+        """Return the ways in which a part of a call may take effect."""
         return self.rules.effects(state, call.operation, part)
 
 
 def thread_inside(thread: str, depth: int) -> str:
-    """How a thread is called while it is so many calls deep: a call inside a call is one more."""
+    """Return the name of a thread so many calls deep: a call inside a call is one deeper."""
     return thread if depth == 0 else f"{thread}{_INSIDE}{depth + 1}"
 
 
 def thread_executing(thread: str, name: str) -> str:
-    """How a thread is called while it runs a time-out, outside every call of its own."""
+    """Return the name of a thread while it runs a time-out, outside every call of its own."""
     return f"{thread}{_INSIDE}{_EXECUTING}{name}"
 
 
 def is_executing(thread: str) -> bool:
-    """Whether that is such a name."""
+    """Decide whether a name is a thread's while it runs a time-out."""
     return thread.partition(_INSIDE)[2].startswith(_EXECUTING)
 
 
 def thread_of_line(thread: str) -> str:
-    """The thread of the trace that a name made by one of these functions stands for."""
+    """Return the thread of the trace that a name made by one of these functions stands for."""
     return thread.partition(_INSIDE)[0]
 
 
@@ -109,7 +109,7 @@ class NoHistory(Exception):
 
 
 def calls_of(entries: Sequence[Entry], first: int = 0) -> list[RecordedCall]:
-    """The calls of a history, in the order in which they begin, numbered from ``first`` on.
+    """Return the calls of a history, in the order in which they begin, numbered from ``first`` on.
 
     Raises:
         NoHistory: an event or a return stands outside every call.

@@ -1,4 +1,4 @@
-"""Whether the overlapping calls of one run are allowed: the verdict, and what led to it."""
+"""Check of one run's overlapping calls: the verdict, and the reasons for it."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -36,7 +36,7 @@ class Answered(Enum):
 
 @dataclass(slots=True)
 class Finding:
-    """What was found of a run.
+    """The finding about a run.
 
     Attributes:
         history: The run.
@@ -58,12 +58,12 @@ class Finding:
 
     @property
     def calls(self) -> int:
-        """How many calls the run has."""
+        """Return the number of the run's calls."""
         return sum(isinstance(entry.event, Called) for entry in self.history.entries)
 
 
 def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURATIONS) -> Finding:
-    """Whether some order of the calls of a run is allowed.
+    """Decide whether some order of the calls of a run is allowed.
 
     Args:
         history: The run.
@@ -93,7 +93,7 @@ def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURAT
 
 
 def _judge(finding: Finding, attempt: Attempt) -> None:
-    """The finding of an attempt."""
+    """Judge an attempt: enter its verdict and shares into the finding."""
     finding.undecided = len(attempt.undecided)
     if attempt.refuted:
         finding.answered, finding.shares = Answered.NOT_LINEARIZABLE, attempt.refuted
@@ -106,13 +106,13 @@ def _judge(finding: Finding, attempt: Attempt) -> None:
 
 
 def _goes_to(share: ShareFound) -> tuple[bool, int]:
-    """Where it is known to be explained up to; one that was not looked at comes last."""
+    """Return a sort key by the explained extent; a share that was not looked at comes last."""
     last = share.last_explained
     return last is None, -1 if last is None else last.seq
 
 
 def _explain_purgatory(finding: Finding, instance: PurgatoryInstance, budget: Budget) -> None:
-    """Operation by operation."""
+    """Explain a purgatory's run operation by operation."""
     entries = with_executor_calls(finding.history.entries)
     try:
         operations = OperationShares(finding.history, entries)
@@ -136,7 +136,7 @@ def _explain_purgatory(finding: Finding, instance: PurgatoryInstance, budget: Bu
 
 
 def _is_before(stray: Entry, finding: Finding) -> bool:
-    """Whether nothing fails before this entry."""
+    """Decide whether no failure comes before this entry."""
     if finding.answered is not Answered.NOT_LINEARIZABLE:
         return True
     return stray.seq < finding.shares[0].fails_at
@@ -148,7 +148,7 @@ def _explain_whole(
     operations: OperationShares,
     budget: Budget,
 ) -> None:
-    """By the sequential model, every call one effect; that none does so proves nothing."""
+    """Explain a run by the sequential model, each call one effect; failure proves nothing."""
     if finding.history.is_on_real_clock or finding.history.snapshot is not None:
         raise ValueError(f"{operations.beyond}, which the rules for calls in parts do not speak of")
     showing_nothing = msgspec.structs.replace(instance.profile, observables=frozenset())

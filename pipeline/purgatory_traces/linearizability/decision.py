@@ -1,4 +1,4 @@
-"""Whether some order of the calls of one share is allowed: long histories piece by piece.
+"""Decision whether an order of one share's calls is allowed: long histories piece by piece.
 
 Theory of operation. Where every call that returns has returned, and the others have shown all that
 they show, the history is *quiet*, and can be cut: what follows depends only on the states in which
@@ -45,7 +45,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Stuck(Generic[Rule]):
-    """No order does: the first piece that cannot be explained, from all states that lead there.
+    """A refuted history: its first unexplained piece, and all states that lead there.
 
     ``places`` are the indices of the piece's first entry and of the one behind its last.
     """
@@ -74,7 +74,7 @@ class Undecided(OutOfBudget):
 def decide(
     entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget
 ) -> Explained | Stuck[Rule]:
-    """Whether rules explain a history.
+    """Decide whether rules explain a history.
 
     Args:
         entries: Calls, events and returns; none of them outside a call.
@@ -99,7 +99,7 @@ def _decide(
     budget: Budget,
     searches: "deque[_Cut[Rule]]",
 ) -> Explained | Stuck[Rule]:
-    """The same of pieces; ``searches`` are those that hold something when it is over."""
+    """Decide about pieces; ``searches`` are those that hold memory when it is over."""
     first = next(pieces, None)
     if first is None:
         return Explained([])
@@ -131,7 +131,7 @@ def _decide(
 def _furthest(
     entries: Sequence[Entry], searches: "deque[_Cut[Rule]]"
 ) -> tuple[int, Sequence[Taken]]:
-    """How far a history is explained by what was looked at, and an order that does so."""
+    """Return the explained extent of a history, and an order that explains it."""
     if not searches:
         return 0, ()
     began, behind = searches[-1].places
@@ -160,7 +160,7 @@ class _Cut(Generic[Rule]):
 
 
 def _pieces(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], Piece]]:
-    """The pieces of a history, each with the places where it begins and ends."""
+    """Yield the pieces of a history, each with the places where it begins and ends."""
     calls = calls_of(entries)
     last = {id(shown) for call in calls if (shown := _last_entry(call)) is not None}
     unreturned: tuple[RecordedCall, ...] = ()
@@ -180,14 +180,14 @@ def _pieces(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], Piece]]
 
 
 def _last_entry(call: RecordedCall) -> Entry | None:
-    """The return of a call, or the last event of one that never returns."""
+    """Return the return of a call, or the last event of one that never returns."""
     return call.ended or (call.shown[-1] if call.shown else None)
 
 
 def piece_of(
     entries: Sequence[Entry], first: int = 0, unreturned: tuple[RecordedCall, ...] = ()
 ) -> Piece:
-    """A history that follows a quiet place, as one piece.
+    """Return a history that follows a quiet place, as one piece.
 
     Args:
         entries: What follows.

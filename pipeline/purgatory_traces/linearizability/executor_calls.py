@@ -1,4 +1,4 @@
-"""What threads of the executor do, as calls of their own."""
+"""Work of executor threads as calls of their own."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from purgatory_traces.linearizability.calls import Entry, RecordedCall, thread_e
 
 
 def with_executor_calls(entries: Sequence[Entry]) -> list[Entry]:
-    """A history in which what threads of the executor do is a call ``RunOne`` of theirs.
+    """Return a history in which the work of executor threads is a call ``RunOne`` of theirs.
 
     The call begins with the thread's line before, or with the run, and is over when the operation
     was told that it timed out. A name under which several operations are run at once stands for
@@ -51,7 +51,7 @@ def with_executor_calls(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _several_threads(entries: Sequence[Entry]) -> set[str]:
-    """The names of threads under which a time-out is run while another one is under way."""
+    """Return the names of threads under which a time-out is run while another one is under way."""
     running: dict[str, set[str]] = {}
     inside: set[str] = set()
     several: set[str] = set()
@@ -73,7 +73,7 @@ def _several_threads(entries: Sequence[Entry]) -> set[str]:
 
 
 def with_runs(entries: Sequence[Entry]) -> list[Entry]:
-    """A history of a timer in which a task that runs is a call of its own, over at once."""
+    """Return a history of a timer in which a task that runs is a call of its own, over at once."""
     found: list[Entry] = []
     for entry in entries:
         is_run = isinstance(entry.event, Happened) and entry.event.event.kind is EventKind.RAN
@@ -82,7 +82,7 @@ def with_runs(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def run_of(entry: Entry) -> tuple[Entry, Entry, Entry]:
-    """A run that is seen, as a call of its own at that instant."""
+    """Return a run that is seen, as a call of its own at that instant."""
     assert isinstance(entry.event, Happened)
     thread = f"{entry.event.thread}, running"
     return (
@@ -93,6 +93,6 @@ def run_of(entry: Entry) -> tuple[Entry, Entry, Entry]:
 
 
 def runs_named_operation(call: RecordedCall) -> bool:
-    """Whether a call ran one time-out, and showed which: it has to do with no other operation."""
+    """Decide whether a call ran one time-out and showed which, so that no other is concerned."""
     completed = any(event.kind is EventKind.COMPLETED for event in call.events)
     return completed and isinstance(call.operation, RunOne)

@@ -45,7 +45,7 @@ _NEVER = 1 << 62
 
 @dataclass(slots=True)
 class _Watched:
-    """What is known of an operation from looking through the run once."""
+    """The facts about an operation from one pass through the run."""
 
     keys: list[str] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
@@ -57,7 +57,7 @@ class _Watched:
 
     @property
     def may_wait(self) -> bool:
-        """Whether it may be in a list when the run ends."""
+        """Decide whether the operation may be in a list when the run ends."""
         return not self.completed and not self.cancelled.issuperset(self.keys)
 
 
@@ -147,11 +147,11 @@ class OperationShares:
 
     @property
     def names(self) -> Sequence[str]:
-        """The operations that are named in the run, in the order in which they are."""
+        """Return the operations that the run names, in order of their first mention."""
         return tuple(self._found)
 
     def of(self, name: str) -> Sequence[Entry]:
-        """What of the history concerns an operation."""
+        """Return the entries of the history that concern an operation."""
         if name not in self._shares:
             self._shares[name] = self._concerns(name)
         return self._shares[name]
@@ -179,7 +179,7 @@ class OperationShares:
         return kept
 
     def _is_broken_off(self) -> bool:
-        """Whether lines are missing behind the last one, and the executor has threads."""
+        """Decide whether lines are missing behind the last one, and the executor has threads."""
         if self.history.begin is None or not self.history.hole:
             return False
         instance = self.history.begin.instance
@@ -187,7 +187,7 @@ class OperationShares:
         return self.history.is_on_real_clock or instance.profile.executor.has_threads
 
     def _concerning(self, watched: _Watched, projection: Projection) -> Iterator[int]:
-        """The calls about its keys, and those about any operation, as long as they can matter."""
+        """Yield the calls about the operation's keys or any operation, while they can matter."""
         first = 0 if watched.began_before else self._oldest_call_beside(watched)
         last = _NEVER if watched.may_wait else self._last_place(watched)
         purged_until = last
@@ -211,14 +211,14 @@ class OperationShares:
                     yield number
 
     def _oldest_call_beside(self, watched: _Watched) -> int:
-        """The oldest call that is open where the operation is first named by a caller."""
+        """Return the oldest call that is open where the operation is first named by a caller."""
         for number in watched.calls:
             if not is_executing(self._calls[number].thread):
                 return self._oldest_open[number]
         return 0
 
     def _between(self, key: str, first: int, last: int) -> Iterator[int]:
-        """The calls about a key, from one call on until those that begin behind a place."""
+        """Yield the calls about a key, from one call on until those that begin behind a place."""
         numbers = self._by_key.get(key, [])
         for number in numbers[bisect_left(numbers, first) :]:
             if self._places[id(self._calls[number].called)] > last:
@@ -226,7 +226,7 @@ class OperationShares:
             yield number
 
     def _first_behind(self, key: str, place: int) -> RecordedCall | None:
-        """The first call about a key that begins behind a place."""
+        """Return the first call about a key that begins behind a place."""
         numbers = self._by_key.get(key, [])
         behind = bisect_right(
             numbers, place, key=lambda number: self._places[id(self._calls[number].called)]
@@ -238,7 +238,7 @@ class OperationShares:
         return max((_NEVER if end is None else self._places[id(end)] for end in ends), default=-1)
 
     def miscounted(self) -> Entry | None:
-        """The first check that returns another number than it has completed operations."""
+        """Return the first check that returns another number than it has completed operations."""
         for call in self._calls:
             returned = call.returned
             if not isinstance(call.operation, Check) or returned is None:

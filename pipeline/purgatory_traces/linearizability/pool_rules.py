@@ -35,19 +35,19 @@ class PoolRules(CallRules[MemoryPoolState]):
     named_again: frozenset[str]
 
     def initial(self) -> MemoryPoolState:
-        """The pool when the history begins."""
+        """Return the pool when the history begins."""
         return self.first
 
     def effects(
         self, state: MemoryPoolState, call: RecordedCall, part: Part
     ) -> Iterator[Effect[MemoryPoolState]]:
-        """The ways in which a call may take effect."""
+        """Yield the ways in which a call may take effect."""
         for expectation in self.model.expectations(state, call.operation):
             after = self._forgetful(expectation.complete(()))
             yield Effect(after, (), expectation.result, expectation.rejected)
 
     def changes_nothing(self, call: RecordedCall) -> bool:
-        """A refused request leaves the bytes as they are (POOL-STRICT, POOL-NON-STRICT)."""
+        """Decide whether a call is a refused request (POOL-STRICT, POOL-NON-STRICT)."""
         returned = call.returned
         return isinstance(call.operation, Allocate) and returned is not None and not returned.result
 
@@ -63,7 +63,7 @@ class PoolRules(CallRules[MemoryPoolState]):
 def pool_rules(
     instance: MemoryPoolInstance, snapshot: Snapshot | None, operations: list[Operation]
 ) -> PoolRules:
-    """The rules of the pool of a run, whose operations are given."""
+    """Return the rules of the pool of a run, whose operations are given."""
     profile = msgspec.structs.replace(instance.profile, observables=frozenset())
     model = MemoryPoolModel(instance.configuration, profile)
     state = model.initial() if snapshot is None else memory_pool_state(snapshot, instance)

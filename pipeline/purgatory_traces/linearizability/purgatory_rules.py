@@ -51,13 +51,13 @@ class OperationCalls(CallRules[OverlappedOperation]):
     earliest_ms: int | None = None
 
     def initial(self) -> OverlappedOperation:
-        """The operation when the history begins."""
+        """Return the operation when the history begins."""
         return self.first
 
     def effects(
         self, state: OverlappedOperation, call: RecordedCall, part: Part
     ) -> Iterator[Effect[OverlappedOperation]]:
-        """The ways in which a part of a call may take effect."""
+        """Yield the ways in which a part of a call may take effect."""
         if part.inside:
             yield from self._run_inside(state, part)
             return
@@ -71,7 +71,7 @@ class OperationCalls(CallRules[OverlappedOperation]):
                     yield self._as_shown(replace(effect, state=queued), call.operation)
 
     def _comes_too_late(self, after: OverlappedOperation, call: RecordedCall) -> bool:
-        """Whether an operation that a call has just disarmed may have been handed over before."""
+        """Decide whether a just disarmed operation may have been handed over before."""
         disarmed = not after.armed and not after.completed and not after.queued
         return disarmed and self.real_clock and self._may_time_out_in(call)
 
@@ -81,7 +81,7 @@ class OperationCalls(CallRules[OverlappedOperation]):
     def _before(
         self, state: OverlappedOperation, call: RecordedCall, part: Part
     ) -> Iterator[OverlappedOperation]:
-        """The states in which unseen steps may leave the operation before a part takes effect."""
+        """Yield the states to which unseen steps may lead before a part takes effect."""
         yield state
         if part != WHOLE:
             return
@@ -97,7 +97,7 @@ class OperationCalls(CallRules[OverlappedOperation]):
     def _as_shown(
         self, effect: Effect[OverlappedOperation], operation: Operation
     ) -> Effect[OverlappedOperation]:
-        """The effect as this executor shows it; what a call hands over inline it then runs."""
+        """Return the effect as this executor shows it; inline, a handed over operation runs."""
         if self.executor is Executor.STEPPED:
             return effect
         shown = tuple(event for event in effect.events if event.kind is not EventKind.EXPIRED)
@@ -124,7 +124,7 @@ class OperationCalls(CallRules[OverlappedOperation]):
 def operation_share(
     name: str, profile: PurgatoryProfile, operations: OperationShares
 ) -> Share[OverlappedOperation]:
-    """The share of one delayed operation.
+    """Return the share of one delayed operation.
 
     Args:
         name: The operation.

@@ -56,13 +56,13 @@ class RealClockRules(CallRules[TaskOnRealClock]):
     first: TaskOnRealClock = TaskOnRealClock()
 
     def initial(self) -> TaskOnRealClock:
-        """The task when the history begins."""
+        """Return the task when the history begins."""
         return self.first
 
     def effects(
         self, state: TaskOnRealClock, call: RecordedCall, part: Part
     ) -> Iterator[Effect[TaskOnRealClock]]:
-        """The ways in which a call may take effect."""
+        """Yield the ways in which a call may take effect."""
         match call.operation:
             case Add(delay_ms=delay_ms):
                 yield from self._add(state, call, delay_ms)
@@ -94,7 +94,7 @@ class RealClockRules(CallRules[TaskOnRealClock]):
             yield Effect(replace(ended, armed=armed))
 
     def _run(self, state: TaskOnRealClock, at_ms: int) -> Iterator[Effect[TaskOnRealClock]]:
-        """It runs: for an arming that was handed over before, or for the present one."""
+        """Yield the effects of a run, for an arming handed over before or for the present one."""
         for place, arming in enumerate(state.queued):
             if arming.allows(at_ms, at_ms):
                 rest = state.queued[:place] + state.queued[place + 1 :]
@@ -111,7 +111,7 @@ def _armings(state: TaskOnRealClock) -> Iterator[Arming]:
 
 
 def _ended(state: TaskOnRealClock, call: RecordedCall) -> Iterator[TaskOnRealClock]:
-    """The states after the arming ended: by the call, or by an earlier hand-over, if possible.
+    """Yield the states after the arming ended, by the call or by an earlier hand-over.
 
     An arming that was overdue when the call began must have been handed over.
     """
@@ -125,7 +125,7 @@ def _ended(state: TaskOnRealClock, call: RecordedCall) -> Iterator[TaskOnRealClo
 
 
 def _time_of(entry: Entry) -> int:
-    """The time of a line, which a line of a run on a real clock has to say."""
+    """Return the time of a line, which a line of a run on a real clock must have."""
     if entry.at_ms is None:
         raise NoTime(entry.seq)
     return entry.at_ms
@@ -142,7 +142,7 @@ class NoTime(Exception):
 def real_clock_rules(
     task: str, instance: TimerInstance, lateness_ms: int, snapshot: Snapshot | None
 ) -> RealClockRules:
-    """The rules of a task of a run on a real clock."""
+    """Return the rules of a task of a run on a real clock."""
     configuration, profile = instance.configuration, instance.profile
     interval = ExpiryInterval(configuration.tick_ms, profile.rounding, lateness_ms)
     rules = RealClockRules(task, timer_model(configuration, profile), interval)

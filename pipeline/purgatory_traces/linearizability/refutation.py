@@ -1,4 +1,4 @@
-"""Why no order explains a history: how far one does, and what the calls could have answered there.
+"""The refutation of a history: its explained extent, and the answers that were possible.
 
 Each beginning of a history that is explained is explained itself, so the longest one is found by
 halving. Behind it stands the line that cannot be explained. What the calls that are open there
@@ -21,7 +21,7 @@ _MOST_ENDS = 20_000
 
 
 class ShownAnswer(NamedTuple):
-    """What a call could have answered; ``owed`` are events that it would have shown before."""
+    """An answer that a call could have given; ``owed`` are events it would have shown before."""
 
     result: Value
     raised: Reason | None
@@ -30,7 +30,7 @@ class ShownAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """Where nothing explains a history any longer.
+    """The place beyond which no order explains a history.
 
     Attributes:
         explained: How many entries the longest beginning has that is explained, at the most.
@@ -53,7 +53,7 @@ class Refutation:
 def refute(
     entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget, stuck: Stuck[Rule]
 ) -> Refutation:
-    """How far a history is explained in which ``decide`` was stuck."""
+    """Return the explained extent of a history in which ``decide`` was stuck."""
 
     def is_explained(until: int) -> bool:
         search = _search(entries, rules, budget, stuck, until)
@@ -68,7 +68,7 @@ def refute(
 
 
 def _halved(low: int, high: int, is_explained: Callable[[int], bool]) -> tuple[int, int]:
-    """The ends of the longest beginning that is explained, and of the next one, which is not.
+    """Return the ends of the longest explained beginning, and of the next, unexplained one.
 
     They are more than one entry apart where the budget was used up before that was known.
     """
@@ -90,7 +90,7 @@ def _search(
     *,
     goes_on: bool = False,
 ) -> PieceSearch[Rule]:
-    """A search of the piece in which all was stuck, as far as an entry."""
+    """Return a search of the piece in which all was stuck, as far as an entry."""
     piece = stuck.piece
     cut = piece_of(entries[stuck.places[0] : until], piece.first, piece.unreturned)
     search = PieceSearch(cut, rules, budget, goes_on)
@@ -101,7 +101,7 @@ def _search(
 def _told(
     entries: Sequence[Entry], rules: CallRules[Rule], stuck: Stuck[Rule], explained: int
 ) -> Refutation:
-    """What is to be said of the longest beginning."""
+    """Return the refutation at the end of the longest explained beginning."""
     budget = Budget(_MOST_ENDS)
     search = _search(entries, rules, budget, stuck, explained, goes_on=True)
     calls = [*search.piece.unreturned, *search.piece.calls]

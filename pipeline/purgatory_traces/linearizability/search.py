@@ -53,7 +53,7 @@ class Order(NamedTuple):
 
 
 def in_order(order: Order | None) -> list[Taken]:
-    """What took effect, first to last."""
+    """Return the effects in order, first to last."""
     blocks: list[tuple[Taken, ...]] = []
     while order is not None:
         blocks.append(order.taken)
@@ -62,7 +62,7 @@ def in_order(order: Order | None) -> list[Taken]:
 
 
 class Configuration(NamedTuple, Generic[Rule]):
-    """What the rest of a search depends on: calls that are over, the state, calls half done."""
+    """A node of a search: calls that are over, the state, calls half done."""
 
     over: int
     state: Rule
@@ -144,13 +144,13 @@ class PieceSearch(Generic[Rule]):
             self._places[(number if number >= 0 else ~number) - self.piece.first].append(entry)
 
     def start_from(self, starts: Sequence[Reached[Rule]]) -> None:
-        """Look from these, too."""
+        """Add starts to the search."""
         self.starts += starts
         self._waiting.extend(starts)
         self.is_exhausted = False
 
     def more(self, allowance: int) -> list[Reached[Rule]]:
-        """Further ends of the piece; none where there are no more.
+        """Return further ends of the piece; none where there are no more.
 
         At least one is looked for, and all where that costs few configurations.
 
@@ -171,7 +171,7 @@ class PieceSearch(Generic[Rule]):
         return found
 
     def furthest(self) -> tuple[int | None, Order | None]:
-        """How far the piece is explained by what was looked at so far.
+        """Return the place up to which the piece is explained so far, and the order.
 
         Returns:
             The call whose return was not reached, by its number, None where all were; and an order
@@ -186,7 +186,7 @@ class PieceSearch(Generic[Rule]):
         return ~self.piece.order[self._furthest - 1], self._led_furthest
 
     def _note(self, entry: int) -> None:
-        """The path leads so far: to the first end that is left."""
+        """Note the path's extent, up to the first end that is left."""
         if entry > self._furthest:
             self._furthest, self._led_furthest = entry, self._led()
 
@@ -199,7 +199,7 @@ class PieceSearch(Generic[Rule]):
             yield from self._from(self._waiting.popleft())
 
     def _from(self, start: Reached[Rule]) -> Iterator[Reached[Rule] | None]:
-        """What is reached from a start; None now and then, for whoever counts."""
+        """Yield the places reached from a start; None now and then, so that callers can count."""
         path: list[Taken] = []
         self._start, self._path = start, path
         first = Configuration(0, start.state, start.calls)
@@ -237,7 +237,7 @@ class PieceSearch(Generic[Rule]):
                 moves.append((self._moves(move.after), lifts))
 
     def _visit(self, configuration: Configuration[Rule]) -> bool:
-        """Whether a configuration is met for the first time."""
+        """Decide whether a configuration is met for the first time."""
         if configuration in self.visited:
             return False
         self.budget.spend()
@@ -253,7 +253,7 @@ class PieceSearch(Generic[Rule]):
             yield Reached(*end, Order(start.order, tuple(path)))
 
     def _moves(self, configuration: Configuration[Rule]) -> Iterator[_Move[Rule]]:
-        """The parts that may take effect next; of a call that changes nothing, its part alone."""
+        """Yield the parts that may take effect next; of a call without effect its part alone."""
         eligible = sorted(self._eligible(), key=self._end_of)
         for call in eligible:
             if call.returned is not None and self.rules.changes_nothing(call):
@@ -266,7 +266,7 @@ class PieceSearch(Generic[Rule]):
     def _moves_of(
         self, call: RecordedCall, configuration: Configuration[Rule]
     ) -> Iterator[_Move[Rule]]:
-        """The ways in which the next part of one call may take effect."""
+        """Yield the ways in which the next part of one call may take effect."""
         over, state, calls = configuration
         before = calls.get(call.number) or Call(call.operation, seen=call.events)
         if before.part is None:
@@ -285,13 +285,13 @@ class PieceSearch(Generic[Rule]):
                 yield _Move(taken, Configuration(over | bit, effect.state, rest), True)
 
     def _end_of(self, call: RecordedCall) -> int:
-        """The place of its end in the list; behind all others where it never returns."""
+        """Return the place of a call's end in the list; behind all others without an end."""
         if call.returned is None:
             return len(self.piece.order) + 1
         return self._entries_of(call.number)[-1]
 
     def _eligible(self) -> Iterator[RecordedCall]:
-        """The calls that began before the first end that is left."""
+        """Yield the calls that began before the first end that is left."""
         yield from self.piece.unreturned
         entry = self._next[0]
         while entry:

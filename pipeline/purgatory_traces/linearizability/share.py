@@ -28,21 +28,21 @@ class ShareFound:
 
     @property
     def unexplained(self) -> Entry | None:
-        """The first entry that cannot be explained."""
+        """Return the first entry that cannot be explained."""
         if self.refutation is None:
             return None
         return self.entries[self.refutation.explained]
 
     @property
     def last_explained(self) -> Entry | None:
-        """For an undecided share, the last entry of the explained beginning."""
+        """Return the last entry of an undecided share's explained beginning, or None."""
         if self.undecided is None or self.undecided.explained == 0:
             return None
         return self.entries[self.undecided.explained - 1]
 
     @property
     def fails_at(self) -> int:
-        """The number of the first line that cannot be explained.
+        """Return the number of the first line that cannot be explained.
 
         Raises:
             ValueError: all of it is explained.
@@ -68,7 +68,7 @@ class Share(Generic[Rule]):
     rules: Sequence[CallRules[Rule]]
 
     def until(self, seq: int) -> "Share[Rule]":
-        """The share before the line of this number."""
+        """Return the share before the line of this number."""
         lines = enumerate(self.entries)
         told = (
             place for place, each in lines if not isinstance(each.event, Called) and each.seq >= seq
@@ -113,7 +113,7 @@ class Share(Generic[Rule]):
 
 
 def _goodness(found: ShareFound) -> tuple[bool, bool, int]:
-    """Explained before undecided before refuted; then what is explained furthest."""
+    """Return a sort key: explained, undecided, refuted; then the longest explained extent."""
     if found.refutation is not None:
         return False, False, found.refutation.explained
     if found.undecided is not None:

@@ -1,4 +1,4 @@
-"""What of a run is explained together, and by which rules.
+"""Shares of a run that are explained together, and their rules.
 
 A memory pool, and a timer on a manual clock, are explained as a whole. On a real clock the tasks of
 a timer have nothing to do with each other: there each task is a share of its own. So is each
@@ -30,7 +30,7 @@ from purgatory_traces.traces.lines import MemoryPoolInstance, TimerInstance, Wal
 
 
 def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
-    """The shares of the run of a timer or of a pool.
+    """Yield the shares of the run of a timer or of a pool.
 
     Raises:
         ValueError: it is the run of a purgatory, see ``operation_shares``.
@@ -55,7 +55,7 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
 
 
 def _by_task(history: TracedHistory) -> dict[str, list[Entry]]:
-    """For each task what concerns it, and the end of the run, unless lines are missing there."""
+    """Return for each task the entries about it, and the end of the run if lines are there."""
     pending = () if history.snapshot is None else history.snapshot.tasks
     found: dict[str, list[Entry]] = {each.task: [] for each in pending}
     opened: dict[str, list[str]] = {}  # the tasks that a thread's call is about

@@ -1,4 +1,4 @@
-"""When an operation may time out at the earliest, where the clock is a real one.
+"""Earliest times of time-outs on a real clock.
 
 It may be handed over from its watch's call and its delay on, rounded to the tick. A line's time is
 read before the line gets its number, and a thread may be stopped between the two; so that something
@@ -25,7 +25,7 @@ class TimeOuts:
     history: TracedHistory
 
     def earliest_ms(self, name: str, entries: Iterable[Entry]) -> int | None:
-        """The time from which on an operation may be handed over, ms; None where it is unknown.
+        """Return the earliest time at which an operation may be handed over, ms; None if unknown.
 
         Args:
             name: The operation.
@@ -56,12 +56,12 @@ class TimeOuts:
 
 
 def is_before(entry: Entry, earliest_ms: int | None) -> bool:
-    """Whether a line was written before that time, as far as is known."""
+    """Decide whether a line was written before that time, as far as is known."""
     return earliest_ms is not None and entry.at_ms is not None and entry.at_ms < earliest_ms
 
 
 def may_time_out_in(call: RecordedCall, earliest_ms: int | None) -> bool:
-    """Whether a call may have seen that time: it had not returned before it.
+    """Decide whether a call may have seen that time: it had not returned before it.
 
     One that runs a time-out had not told of it before, either.
     """

@@ -24,7 +24,7 @@ _PAGE = 900.0
 
 
 def timeline(layout: Layout) -> str:
-    """The picture; its colours are those of the page."""
+    """Return the picture; its colours are those of the page."""
     label = max((text_width(thread) for thread in layout.threads), default=0.0) + _LABEL + 16
     width = label + layout.right + 24 + (label if _opens_at_end(layout) else 0)
     tops = _tops(layout)
@@ -43,12 +43,12 @@ def timeline(layout: Layout) -> str:
 
 
 def _opens_at_end(layout: Layout) -> bool:
-    """Whether it is wide, and its right end is what is looked at: threads are named there, too."""
+    """Decide whether a wide picture opens at its right end, and threads are named there, too."""
     return layout.right > _PAGE and (layout.unexplained is not None or layout.undecided)
 
 
 def _tops(layout: Layout) -> list[float]:
-    """The tops of the rows, and the bottom of the last one."""
+    """Return the tops of the rows, and the bottom of the last one."""
     tops = [_TOP]
     for thread in layout.threads:
         bars = layout.bars_of(thread)
@@ -59,7 +59,7 @@ def _tops(layout: Layout) -> list[float]:
 
 
 class _Drawing:
-    """A picture under way."""
+    """The drawing of a picture under way."""
 
     def __init__(self, layout: Layout, picture: ET.Element, left: float, tops: list[float]) -> None:
         self._layout = layout
@@ -69,15 +69,15 @@ class _Drawing:
         self._tops = dict(zip(layout.threads, tops, strict=False))
 
     def x(self, place: int) -> float:
-        """Where a line of the trace stands."""
+        """Return the x of a line of the trace."""
         return self._left + self._layout.x(place)
 
     def y(self, bar: Bar) -> float:
-        """The top of a bar."""
+        """Return the top of a bar."""
         return self._tops[bar.thread] + _ABOVE + (_INSIDE if bar.depth else 0)
 
     def rows(self) -> None:
-        """The names of the threads, each with a line."""
+        """Draw the names of the threads, each with a line."""
         right = self._left + self._layout.right + 16
         for thread, top in self._tops.items():
             middle = top + _ABOVE + _BAR / 2
@@ -123,7 +123,7 @@ class _Drawing:
             self._event(group, self.x(event_place), y, said)
 
     def _event(self, group: ET.Element, x: float, y: float, said: str) -> None:
-        """A callback: a diamond on the bar, and what it was."""
+        """Draw a callback: a diamond on the bar, with its words."""
         middle = y + _BAR / 2
         points = f"{x:.1f},{middle - 7:.1f} {x + 6:.1f},{middle:.1f} {x:.1f},{middle + 7:.1f} "
         mark = element(group, "polygon", cls="event")
@@ -132,7 +132,7 @@ class _Drawing:
         text(group, said, x, y + _BAR + 13 + _SAID, cls="said", anchor="middle")
 
     def order(self) -> None:
-        """The numbers of the effects, and a line from each to the next."""
+        """Draw the numbers of the effects, and a line from each to the next."""
         places = [(self._left + mark.x, self.y(mark.bar) + _BAR / 2) for mark in self._layout.marks]
         if len(places) > 1:
             line = element(self._picture, "polyline", cls="order")
@@ -153,7 +153,7 @@ class _Drawing:
             )
 
     def unexplained(self) -> None:
-        """The line that cannot be explained, or behind which nothing is decided."""
+        """Draw the line that cannot be explained, or behind which the run is undecided."""
         place = self._layout.unexplained
         if place is not None:
             words = f"✗ seq {self._layout.entries[place].seq} cannot be explained"

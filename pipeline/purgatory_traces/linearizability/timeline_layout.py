@@ -1,4 +1,4 @@
-"""Where everything of a timeline stands: a window of a history, one row for each thread.
+"""Layout of a timeline: a window of a history, one row for each thread.
 
 From left to right the lines of the trace follow one another; the distance between two of them says
 nothing of the time between them, it is as large as the words need. Effects stand between the line
@@ -89,28 +89,28 @@ class Layout:
     calls_behind: int
 
     def bars_of(self, thread: str) -> list[Bar]:
-        """The calls of a row."""
+        """Return the calls of a row."""
         return [bar for bar in self.bars if bar.thread == thread]
 
     @property
     def right(self) -> float:
-        """The place of the last line."""
+        """Return the place of the last line."""
         return self.axis.places[-1]
 
     def fails(self, bar: Bar) -> bool:
-        """Whether the entry that cannot be explained is the call's return or one of its events."""
+        """Decide whether the unexplained entry is the call's return or one of its events."""
         if self.unexplained is None:
             return False
         entry = self.entries[self.unexplained]
         return any(each is entry for each in (bar.call.ended, *bar.call.shown))
 
     def x(self, place: int) -> float:
-        """Where a line stands."""
+        """Return the x of a line."""
         return self.axis.x(place)
 
 
 def layout_of(share: ShareFound, words: Words) -> Layout:
-    """What is drawn of a share."""
+    """Return the layout of a share."""
     calls = calls_of_share(share)
     first, last = _window(share)
     entries = share.entries[first:last]
@@ -131,7 +131,7 @@ def layout_of(share: ShareFound, words: Words) -> Layout:
 
 
 def _window(share: ShareFound) -> tuple[int, int]:
-    """The places of the entries that are drawn.
+    """Return the places of the entries that are drawn.
 
     Up to the one that fails, or as far as is known, or where most overlap.
     """
@@ -157,13 +157,13 @@ def _window(share: ShareFound) -> tuple[int, int]:
 
 
 def _calls_back(entries: Sequence[Entry], most: int) -> int:
-    """Where the last calls of a history begin, so many at the most."""
+    """Return the place at which the last calls of a history begin, so many at the most."""
     begun = [place for place, entry in enumerate(entries) if isinstance(entry.event, Called)]
     return begun[-most] if len(begun) >= most else 0
 
 
 def _inside_time_outs(calls: Sequence[RecordedCall]) -> frozenset[int]:
-    """The calls, by their numbers, that a thread makes while it runs a time-out."""
+    """Return the calls, by their numbers, that a thread makes while it runs a time-out."""
     found: set[int] = set()
     running = [call for call in calls if is_executing(call.thread) and call.shown]
     for run in running:
@@ -179,7 +179,7 @@ def _inside_time_outs(calls: Sequence[RecordedCall]) -> frozenset[int]:
 def _bar(
     call: RecordedCall, places: Mapping[int, int], words: Words, inside: frozenset[int]
 ) -> Bar | None:
-    """A call, where any of it is in the window."""
+    """Return a call, where any of it is in the window."""
     began = places.get(id(call.called))
     ended = None if call.ended is None else places.get(id(call.ended))
     if began is None and ended is None:
@@ -216,7 +216,7 @@ def _effects(order: Sequence[Taken], bars: Sequence[Bar]) -> list[Mark]:
 
 
 def _axis(entries: Sequence[Entry], bars: Sequence[Bar], effects: Sequence[Mark]) -> TimeAxis:
-    """As wide as the words and the numbers need."""
+    """Return an axis as wide as the words and the numbers need."""
     count = len(entries)
     rooms: list[tuple[int, int, float]] = []
     for bar in bars:
@@ -238,7 +238,7 @@ def _axis(entries: Sequence[Entry], bars: Sequence[Bar], effects: Sequence[Mark]
 
 
 def _marks(effects: Sequence[Mark], axis: TimeAxis) -> list[Mark]:
-    """The effects behind one line are spread evenly up to the next one."""
+    """Return the marks of effects, spread evenly between a line and the next one."""
     inside: dict[int, list[Mark]] = {}
     for effect in effects:
         inside.setdefault(effect.behind, []).append(effect)

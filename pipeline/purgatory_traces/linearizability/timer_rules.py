@@ -42,11 +42,11 @@ class TimerCalls(CallRules[State]):
     first: State
 
     def initial(self) -> State:
-        """The timer when the history begins."""
+        """Return the timer when the history begins."""
         return self.first
 
     def effects(self, state: State, call: RecordedCall, part: Part) -> Iterator[Effect[State]]:
-        """The ways in which a part of a call may take effect."""
+        """Yield the ways in which a part of a call may take effect."""
         taken = timer_part(self.model, state, call.operation, part)
         if isinstance(taken, Effect):
             yield taken
@@ -56,7 +56,7 @@ class TimerCalls(CallRules[State]):
     def _done(
         self, state: State, call: RecordedCall, operation: Operation
     ) -> Iterator[Effect[State]]:
-        """What the model says, in the orders that agree with what the call has shown."""
+        """Yield the model's effects, in the orders that agree with the call's events."""
         executor = self.model.profile.executor
         if executor.has_threads and isinstance(operation, RunOne):
             state = _with_first(state, call.events)
@@ -73,7 +73,7 @@ class TimerCalls(CallRules[State]):
     def _run_inside(
         self, expectation: Expectation[State], seen: tuple[Event, ...]
     ) -> Iterator[tuple[State, tuple[Event, ...]]]:
-        """The call runs what it hands over, in the order in which it was seen to."""
+        """Yield the states after the call runs its hand-overs, in the order that was seen."""
         handed = in_order_of(seen, expectation.groups)
         state = expectation.complete(handed)
         shown: tuple[Event, ...] = ()
@@ -88,7 +88,7 @@ class TimerCalls(CallRules[State]):
 def _shown(
     expectation: Expectation[State], call: RecordedCall
 ) -> Iterator[tuple[State, tuple[Event, ...]]]:
-    """The events as the call has shown them; what it could still show, in any order."""
+    """Yield the states with the call's events, and with further ones in any order."""
     if in_groups(call.events, expectation.groups):
         yield expectation.complete(call.events), call.events
     elif call.returned is None:
@@ -99,7 +99,7 @@ def _shown(
 def _beginning_with(
     seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]
 ) -> Iterator[tuple[Event, ...]]:
-    """The orders of the groups' events that begin with what was seen."""
+    """Yield the orders of the groups' events that begin with what was seen."""
     left = list(groups)
     unseen = seen
     while unseen and left and len(left[0]) <= len(unseen):
@@ -116,13 +116,13 @@ def _beginning_with(
 
 
 def _handed_over(expectation: Expectation[State]) -> Iterator[tuple[State, tuple[Event, ...]]]:
-    """Nothing is seen of it; the executor's threads take it up in any order."""
+    """Yield the hand-over without events; the executor's threads take it up in any order."""
     state = expectation.complete(in_order_of((), expectation.groups))
     yield replace(state, queue=tuple(sorted(state.queue))), ()
 
 
 def _with_first(state: State, ran: tuple[Event, ...]) -> State:
-    """The state with the task that was seen to run at the head of the queue, if it is there."""
+    """Return the state with the task that was seen to run at the head of the queue."""
     if not ran or ran[0].task not in state.queue:
         return state
     queue = list(state.queue)
@@ -131,7 +131,7 @@ def _with_first(state: State, ran: tuple[Event, ...]) -> State:
 
 
 def timer_calls(instance: TimerInstance, snapshot: Snapshot | None) -> TimerCalls:
-    """The rules of the timer of a run on a manual clock."""
+    """Return the rules of the timer of a run on a manual clock."""
     kept = instance.profile.observables & {Observable.ADVANCE_RESULT}
     profile = msgspec.structs.replace(instance.profile, observables=kept)
     model = timer_model(instance.configuration, profile)

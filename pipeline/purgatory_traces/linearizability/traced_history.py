@@ -30,7 +30,7 @@ from purgatory_traces.traces.parsing import parse
 
 @dataclass(slots=True)
 class TracedHistory:
-    """What the lines of a run say.
+    """The history in the lines of a run.
 
     Attributes:
         run: Its name.
@@ -54,12 +54,12 @@ class TracedHistory:
 
     @property
     def is_on_real_clock(self) -> bool:
-        """Whether the clock moves by itself."""
+        """Decide whether the clock moves by itself."""
         return self.begin is not None and isinstance(self.begin.clock, WallClock)
 
     @property
     def waiting(self) -> tuple[WaitingOperation, ...]:
-        """The operations of a purgatory that are live where the history begins."""
+        """Return the operations of a purgatory that are live where the history begins."""
         return () if self.snapshot is None else tuple(self.snapshot.operations)
 
     def take(self, located: Located) -> None:
@@ -101,7 +101,7 @@ class TracedHistory:
                 self._ended = True
 
     def _step(self, line: Step, at_ms: int | None) -> None:
-        """A whole call at once."""
+        """Add a whole call at once."""
         called_ms = at_ms if line.called_ns is None else line.called_ns // NS_PER_MS
         thread = self._enter(line.thread)
         self._add(line.seq, Called(thread, line.operation), called_ms)
@@ -113,14 +113,14 @@ class TracedHistory:
         self._add(line.seq, Returned(thread, line.result, line.rejected), at_ms)
 
     def place(self, seq: int) -> str:
-        """Where a line stands: its number in the run, and file and line where they are known."""
+        """Return the place of a line: its number in the run, and file and line where known."""
         if seq not in self.places:
             return f"seq {seq}"
         file, number = self.places[seq]
         return f"seq {seq}, {file}:{number},"
 
     def finish(self) -> "TracedHistory":
-        """No line follows."""
+        """Note that no line follows, and return the history."""
         if not self._ended and not self.hole:
             self.hole = "its last line is missing"
         return self
@@ -131,7 +131,7 @@ class TracedHistory:
         return thread_inside(thread, depth)
 
     def _inside(self, thread: str) -> str:
-        """The name of a thread as it is now, which is that of its innermost call."""
+        """Return the present name of a thread, which is the name of its innermost call."""
         return thread_inside(thread, max(self._depths.get(thread, 0) - 1, 0))
 
     def _add(self, seq: int, event: Called | Happened | Returned, at_ms: int | None) -> None:
@@ -139,7 +139,7 @@ class TracedHistory:
 
 
 def traced_history(run: str, lines: Iterable[Located]) -> TracedHistory:
-    """The history that the lines of one run tell, in the order of their numbers."""
+    """Return the history that the lines of one run tell, in the order of their numbers."""
     history = TracedHistory(run)
     following: int | None = None
     for located in lines:

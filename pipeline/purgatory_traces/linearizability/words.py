@@ -1,4 +1,4 @@
-"""What was found of a run, in words, shared by the terminal and the page."""
+"""The finding about a run in words, for the terminal and the page."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ class Words:
 
     @property
     def subject(self) -> str:
-        """What the run is a run of, for example ``a memory pool of size 100``."""
+        """Return the instance of the run in words, for example ``a memory pool of size 100``."""
         begin = self.finding.history.begin
         if begin is None:
             return ""
@@ -67,7 +67,7 @@ class Words:
 
     @property
     def verdict(self) -> str:
-        """The verdict, with what was looked at."""
+        """Return the verdict, with the number of calls."""
         finding = self.finding
         calls = f"{finding.calls:,} {'call' if finding.calls == 1 else 'calls'}"
         counts = f"{calls}, {finding.configurations:,} configurations"
@@ -75,7 +75,7 @@ class Words:
         return f"{finding.answered.value}{reason} ({counts})"
 
     def details(self) -> Iterator[str]:
-        """What is to be said of a run that is not linearizable, or not decided, line by line."""
+        """Yield the lines about a run that is not linearizable, or undecided."""
         if self.finding.answered is Answered.INCONCLUSIVE:
             yield from self._undecided()
         if self.finding.answered is not Answered.NOT_LINEARIZABLE:
@@ -95,7 +95,7 @@ class Words:
             yield f"not decided with the configurations allowed: {self.finding.undecided:,} more"
 
     def _undecided(self) -> Iterator[str]:
-        """How far that is explained which could not be decided."""
+        """Yield the explained extent of undecided shares."""
         undecided = [share for share in self.finding.shares if share.undecided is not None]
         if not undecided:
             return
@@ -110,11 +110,11 @@ class Words:
             yield f"not decided either: {others}"
 
     def place(self, entry: Entry) -> str:
-        """Where a line stands."""
+        """Return the place of a line."""
         return printable(self.finding.history.place(entry.seq).removesuffix(","))
 
     def first_unexplained(self, share: ShareFound) -> str:
-        """How far the longest explainable beginning goes, and what comes then."""
+        """Return the extent of the longest explainable beginning, and the line behind it."""
         entry = share.unexplained
         refutation = share.refutation
         assert entry is not None
@@ -126,7 +126,7 @@ class Words:
         return f"{place} {first}{whose} that cannot be explained: {self.told(share, entry)}"
 
     def told(self, share: ShareFound, entry: Entry) -> str:
-        """What a line says."""
+        """Return a line of the trace in words."""
         event = entry.event
         thread = printable(thread_of_line(event.thread))
         if isinstance(event, Called):
@@ -145,7 +145,7 @@ class Words:
         return f"{thread} returns from “{self.operation(call.operation)}”: {answer}{after}"
 
     def opened(self, call: RecordedCall, refutation: Refutation) -> str:
-        """An open call, and its possible answers."""
+        """Return an open call, and its possible answers."""
         thread = printable(thread_of_line(call.thread))
         said = f"{thread} in “{self.operation(call.operation)}” since seq {call.called.seq}"
         answers = refutation.answers.get(call.number, ())
@@ -158,7 +158,7 @@ class Words:
         return f"{said}; could have answered {least}{' or '.join([*shown, *rest])}"
 
     def _comes_early(self, share: ShareFound, call: RecordedCall) -> str:
-        """A remark about a time-out before its earliest time; empty without such a time-out."""
+        """Return a remark about a time-out before its earliest time; empty without one."""
         if not isinstance(call.operation, RunOne) or not call.shown:
             return ""
         earliest_ms = TimeOuts(self.finding.history).earliest_ms(share.name, share.entries)
@@ -167,11 +167,11 @@ class Words:
         return f"; it was told at {call.shown[0].at_ms} ms, and is due from {earliest_ms} ms on"
 
     def operation(self, operation: Operation) -> str:
-        """An operation."""
+        """Return an operation in words."""
         return printable(shortened(describe_operation(operation), _MOST_LETTERS))
 
     def answer(self, operation: Operation, answer: ShownAnswer) -> str:
-        """What a call answers."""
+        """Return the answer of a call in words."""
         outcome = Outcome(answer.result, answer.raised, answer.owed)
         words = describe_outcome(operation, outcome)
         words = words.removesuffix(_NO_EVENT).removesuffix(", ")
@@ -187,7 +187,7 @@ def _why_no_answer(call: RecordedCall, refutation: Refutation) -> str:
 
 
 def calls_of_share(share: ShareFound) -> list[RecordedCall]:
-    """The calls of a share, as far as it can be read as calls."""
+    """Return the calls of a share, as far as it can be read as calls."""
     try:
         return calls_of(share.entries)
     except NoHistory as problem:

@@ -37,7 +37,7 @@ _MOST_KEYS: Final = 3
 
 
 def bundled_workload(component: Component, wish: Wish, recorder: Recorder | None) -> Workload:
-    """The workload on a fresh instance, which is recorded where there is a recorder."""
+    """Return the workload on a fresh instance, which is recorded where there is a recorder."""
     match component:
         case Component.TIMER:
             return TimerWorkload(wish, recorder)
@@ -81,7 +81,7 @@ class TimerWorkload(Workload):
             self._tasks[slot] = self._timer.add(self._fresh(_nothing), random_delay_ms(random))
 
     def is_crowded(self) -> bool:
-        """Whether too many tasks are pending."""
+        """Decide whether too many tasks are pending."""
         return self._timer.size > _MOST_TASKS
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class PurgatoryWorkload(Workload):
             self._purgatory.cancel_for_key(random.choice(self._keys))
 
     def is_crowded(self) -> bool:
-        """Whether too many time-outs are pending."""
+        """Decide whether too many time-outs are pending."""
         return self._purgatory.timer_size > _MOST_OPERATIONS
 
     def close(self) -> None:
@@ -178,12 +178,12 @@ class MemoryPoolWorkload(Workload):
                 slot.append(buffer)
 
     def is_crowded(self) -> bool:
-        """Never: a pool refuses by itself."""
+        """Return false: a pool refuses by itself."""
         return False
 
     def close(self) -> None:
-        """Nothing: a pool has no threads."""
+        """Do nothing: a pool has no threads."""
 
 
 def _nothing() -> None:
-    """What the tasks of the workload do."""
+    """Do nothing, as a task of the workload."""

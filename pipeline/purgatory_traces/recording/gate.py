@@ -17,7 +17,7 @@ _LOOK_AGAIN_SECONDS: Final = 0.0005
 
 
 class RecordedThread:
-    """What is known of a thread: its name in the trace, and how deep it is in calls."""
+    """The facts about a thread: its name in the trace, and its depth in calls."""
 
     __slots__ = ("__weakref__", "depth", "name")
 
@@ -39,7 +39,7 @@ class Gate:
         self._opened.set()
 
     def thread(self) -> RecordedThread:
-        """The calling thread."""
+        """Return the calling thread."""
         try:
             thread: RecordedThread = self.local.thread
         except AttributeError:

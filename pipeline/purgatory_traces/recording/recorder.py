@@ -41,7 +41,7 @@ from purgatory_traces.traces.parsing import MOST_BYTES
 # are made in the middle of other people's calls: by position, unseen by the garbage collector (none
 # can be part of a cycle), and with words where those hold enumerations.
 class WrittenCall(msgspec.Struct, gc=False, tag_field="kind", tag="call"):
-    """See ``traces.lines.Call``."""
+    """A call as it is written; see ``traces.lines.Call``."""
 
     run: str
     seq: int
@@ -51,7 +51,7 @@ class WrittenCall(msgspec.Struct, gc=False, tag_field="kind", tag="call"):
 
 
 class WrittenEvent(msgspec.Struct, gc=False, tag_field="kind", tag="event"):
-    """See ``traces.lines.Happened``."""
+    """A callback as it is written; see ``traces.lines.Happened``."""
 
     run: str
     seq: int
@@ -62,7 +62,7 @@ class WrittenEvent(msgspec.Struct, gc=False, tag_field="kind", tag="event"):
 
 
 class WrittenReturn(msgspec.Struct, gc=False, tag_field="kind", tag="return", omit_defaults=True):
-    """See ``traces.lines.Return``."""
+    """A return as it is written; see ``traces.lines.Return``."""
 
     run: str
     seq: int
@@ -76,7 +76,7 @@ _AGAIN_AFTER_NS: Final = 1_000_000_000
 
 
 class Rotation(msgspec.Struct, frozen=True):
-    """When a run goes on in a further file: after so many lines or bytes, whichever comes first.
+    """The number of lines or bytes after which a run goes on in a further file.
 
     The bytes are counted before compression. A file may be longer, by what was in the buffer.
     """
@@ -89,7 +89,7 @@ class TakesSnapshots(Protocol):
     """An instance that can list its live parts while no call is under way."""
 
     def live(self) -> Snapshot | None:
-        """What is live now, without a place in the run; None where that cannot be said yet."""
+        """Return the live objects, without a place in the run; None where they are unknown yet."""
 
 
 class Recorder:
@@ -151,7 +151,7 @@ class Recorder:
 
     @property
     def lines(self) -> int:
-        """How many lines the run has so far, those that wait to be written among them."""
+        """Return the number of the run's lines so far, with those that wait to be written."""
         return self.writer.lines
 
     def begin(self, described: Instance, instance: TakesSnapshots) -> None:
@@ -179,7 +179,7 @@ class Recorder:
         self._put(self._begin)
 
     def call(self, operation: Operation) -> None:
-        """A call begins in this thread; waits where the buffer is full."""
+        """Write that a call begins in this thread; waits where the buffer is full."""
         # As in ``enter``, without its calls: this is what the recorded program pays for.
         try:
             thread: RecordedThread = self._local.thread
@@ -192,7 +192,7 @@ class Recorder:
         self._put(WrittenCall(self.run, self._next(), at_ns, thread.name, operation))
 
     def returned(self, result: Value = None, rejected: Reason | None = None) -> None:
-        """This thread's latest call returns."""
+        """Write the return of this thread's latest call."""
         at_ns = self.now_ns()
         thread: RecordedThread = self._local.thread
         reason = None if rejected is None else rejected.value
@@ -200,23 +200,23 @@ class Recorder:
         thread.depth -= 1
 
     def event(self, kind: EventKind, name: str) -> None:
-        """A callback begins in this thread."""
+        """Write that a callback begins in this thread."""
         at_ns = self.now_ns()
         thread = self.gate.thread()
         self._put(WrittenEvent(self.run, self._next(), at_ns, thread.name, kind.value, name))
 
     def call_elsewhere(self, thread: str, operation: Operation) -> None:
-        """Something begins in no thread of the program, for example the loss of a buffer."""
+        """Write a beginning in no thread of the program, for example the loss of a buffer."""
         at_ns = self.now_ns()
         self._put(WrittenCall(self.run, self._next(), at_ns, thread, operation))
 
     def returned_elsewhere(self, thread: str) -> None:
-        """What ``call_elsewhere`` began is over."""
+        """Write the end of a call that ``call_elsewhere`` began."""
         at_ns = self.now_ns()
         self._put(WrittenReturn(self.run, self._next(), at_ns, thread))
 
     def enter(self) -> RecordedThread:
-        """This thread begins a call, or runs what has expired: no snapshot until it leaves."""
+        """Enter a call or the run of an expiry in this thread: no snapshot until it leaves."""
         thread = self.gate.enter()
         if thread.depth == 1 and self.writer.is_full:
             self._come_in_again(thread)
@@ -229,7 +229,7 @@ class Recorder:
         self.gate.enter()
 
     def leave(self) -> None:
-        """What ``enter`` began is over."""
+        """Leave the call that ``enter`` began."""
         self.gate.leave()
 
     def close(self) -> None:
@@ -250,7 +250,7 @@ class Recorder:
         self.writer.close(self._last)
 
     def _rotate_if_due(self, writer: TraceWriter) -> None:
-        """In the writing thread, whenever it has written something."""
+        """Rotate the file in the writing thread where the file is full."""
         rotation = self._rotation
         if rotation is None or writer.awaits_next_file:
             return
@@ -277,4 +277,4 @@ class Recorder:
 
 
 def _discard(line: NumberedLine) -> None:
-    """The recorder is closed."""
+    """Discard a line, since the recorder is closed."""

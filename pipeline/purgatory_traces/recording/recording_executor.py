@@ -9,7 +9,7 @@ from purgatory_traces.recording.recorder import Recorder
 
 
 class _Run(TimerTask):
-    """One run of an expired task, as it waits in the executor's queue."""
+    """A run of an expired task, as it waits in the executor's queue."""
 
     __slots__ = ("_between", "_task")
 
@@ -41,7 +41,7 @@ class RecordingExecutor(Executor):
         name_of: Callable[[Task], str],
         ran: EventKind | None,
     ) -> None:
-        """Stand before an executor.
+        """Stand in front of an executor.
 
         Args:
             recorder: Whom to tell.
@@ -60,11 +60,11 @@ class RecordingExecutor(Executor):
 
     @property
     def queued(self) -> int:
-        """Tasks in the executor's queue."""
+        """Return the number of tasks in the executor's queue."""
         return self._executor.queued
 
     def wake(self) -> None:
-        """Wake the executor."""
+        """Wake the recorded executor."""
         self._executor.wake()
 
     def hand_over(self, tasks: Iterable[Task]) -> None:

@@ -210,7 +210,7 @@ def _converse(command: tuple[str, ...], begin: bytes) -> tuple[dict[str, int], b
 
 
 def _kafkas(component: Component) -> Instance:
-    """The configuration of Kafka's instance, and the profile of its legal choices."""
+    """Return the configuration of Kafka's instance, and the profile of its legal choices."""
     match component:
         case Component.TIMER:
             return TimerInstance(

@@ -42,7 +42,7 @@ class StepRecorder(Recorder):
         """How many calls are open that are written with a line for each end."""
 
     def call(self, operation: Operation) -> None:
-        """A call begins."""
+        """Begin a call of the program."""
         if self._operation is not None:
             self._take_apart()
         if self._inside:
@@ -53,7 +53,7 @@ class StepRecorder(Recorder):
         self._operation = operation
 
     def returned(self, result: Value = None, rejected: Reason | None = None) -> None:
-        """The latest call returns."""
+        """Return from the latest call."""
         if self._inside:
             self._inside -= 1
             super().returned(result, rejected)
@@ -74,7 +74,7 @@ class StepRecorder(Recorder):
         self.leave()
 
     def event(self, kind: EventKind, name: str) -> None:
-        """A callback begins."""
+        """Note that a callback begins."""
         if self._operation is None:
             super().event(kind, name)
         else:

@@ -45,7 +45,7 @@ class NumberedLine(Protocol):
 
     @property
     def seq(self) -> int:
-        """Its number in the run."""
+        """Return the number of the present line in the run."""
 
 
 class TraceNotWritten(Exception):
@@ -97,38 +97,38 @@ class TraceWriter:
 
     @property
     def path(self) -> Path:
-        """The run's first file."""
+        """Return the run's first file."""
         return self._path
 
     @property
     def lines_written(self) -> int:
-        """How many lines were written, in all files."""
+        """Return the number of lines written, in all files."""
         return self._lines_before + self.lines_in_file
 
     @property
     def lines(self) -> int:
-        """How many lines were written or wait to be, but for those being written just now."""
+        """Return the number of lines written or waiting, without those being written just now."""
         return self.lines_written + len(self._lines)
 
     @property
     def bytes_written(self) -> int:
-        """How many bytes were written, in all files, before compression."""
+        """Return the number of bytes written, in all files, before compression."""
         return self._bytes_before + self.bytes_in_file
 
     @property
     def files(self) -> list[Path]:
-        """The files of the run so far."""
+        """Return the files of the run so far."""
         further = range(2, self._files + 1)
         return [self._path, *(further_file(self._path, number) for number in further)]
 
     @property
     def awaits_next_file(self) -> bool:
-        """Whether a further file is to begin with a line that is not written yet."""
+        """Decide whether a further file is to begin with a line that is not written yet."""
         return self._border is not None
 
     @property
     def is_full(self) -> bool:
-        """Whether the buffer has no room."""
+        """Decide whether the buffer has no room."""
         return len(self._lines) >= self._most_buffered
 
     def wait_for_room(self) -> None:
@@ -159,7 +159,7 @@ class TraceWriter:
             raise TraceNotWritten(f"{self._path}: {self._failure}") from self._failure
 
     def _work(self) -> None:
-        """The writing thread."""
+        """Run the writing thread."""
         try:
             with self._file_of_run():
                 self._write_until_closed()
@@ -233,7 +233,7 @@ class TraceWriter:
 
 
 def further_file(path: Path, number: int) -> Path:
-    """The name of a further file of a run: ``trace.jsonl.gz``, ``trace-2.jsonl.gz`` and so on."""
+    """Return the name of a run's further file: ``trace.jsonl.gz``, ``trace-2.jsonl.gz``."""
     name, dot, endings = path.name.partition(".")
     return path.with_name(f"{name}-{number}{dot}{endings}")
 

@@ -17,7 +17,7 @@ _LOOK_SECONDS: Final = 0.1
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What a run is asked for.
+    """The request for a run.
 
     Attributes:
         threads: How many threads use the instance.
@@ -52,19 +52,19 @@ class Workload(ABC):
 
     @abstractmethod
     def turn(self, random: Random) -> None:
-        """One or a few calls, by any of the threads."""
+        """Make one or a few calls, in any of the threads."""
 
     @abstractmethod
     def is_crowded(self) -> bool:
-        """Whether so much waits in the instance that it is left alone for a moment."""
+        """Decide whether so much waits in the instance that it is left alone for a moment."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close the instance."""
+        """Close the workload's instance."""
 
     @property
     def turns(self) -> int:
-        """How many turns were taken."""
+        """Return the number of turns taken."""
         return sum(self._turns)
 
     def run(self) -> None:
@@ -121,7 +121,7 @@ class Workload(ABC):
 
 
 def random_delay_ms(random: Random) -> int:
-    """Mostly some tens of milliseconds; now and then already due, or far away."""
+    """Return a random delay: mostly some tens of ms; now and then already due, or far away."""
     choice = random.randrange(20)
     if choice == 0:
         return random.randrange(-5, 1)

@@ -16,7 +16,7 @@ __all__ = ["RunReplay", "replay"]
 
 
 def replay(lines: Iterable[Located]) -> Iterator[Row]:
-    """The verdicts, the coverage and the lines set aside, of any number of runs.
+    """Yield the verdicts, the coverage and the lines set aside, of any number of runs.
 
     Args:
         lines: By run, and within a run by number; equal numbers by file and line.

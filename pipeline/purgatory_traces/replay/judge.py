@@ -1,4 +1,4 @@
-"""What a replay asks of the judge of one run."""
+"""The interface of a replay to the judge of one run."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Finding:
 
 
 class Unjudged(NamedTuple):
-    """What of a run could not be judged where the judge stands now.
+    """The part of a run that could not be judged at the present line.
 
     ``pending_expiries`` are due later than the run shows, or not overdue yet; ``open_calls`` have
     not returned; ``uncompared`` are declared observables that are not compared. ``unrefuted`` says
@@ -50,18 +50,18 @@ class TraceJudge(Protocol):
 
     @property
     def visits(self) -> Counter[str]:
-        """How often each rule was put to the test so far."""
+        """Return the number of tests of each rule so far."""
 
     @property
     def deviated(self) -> tuple[str, ...]:
-        """The declared deviations that were seen so far, by their rules."""
+        """Return the declared deviations that were seen so far, by their rules."""
 
     @property
     def unjudged(self) -> Unjudged:
-        """What could not be judged, if nothing follows."""
+        """Return the part that could not be judged, if no line follows."""
 
     def take(self, line: JudgedLine) -> Finding | None:
-        """Judge one line.
+        """Judge one line of the run.
 
         Raises:
             Unusable: the line cannot stand here, for example a return without a call.

@@ -22,7 +22,7 @@ MOST_HELD = 100_000
 
 @dataclass(slots=True)
 class ReorderedRun:
-    """One run; it can be pickled between any two lines, with the lines that it holds.
+    """A run of a trace; it can be pickled between any two lines, with the lines that it holds.
 
     Attributes:
         run: Its name.
@@ -42,7 +42,7 @@ class ReorderedRun:
 
     @property
     def held(self) -> int:
-        """How many lines wait for others that have not come."""
+        """Return the number of lines that wait for missing ones."""
         return len(self._held)
 
     def take(self, located: Located) -> Iterator[QuarantineRow]:
@@ -94,12 +94,12 @@ class ReorderedRun:
             yield row
 
     def finish(self) -> Iterator[Row]:
-        """The rows of the run, and of lines that were held in vain; no line follows any more."""
+        """Yield the rows of the run, and of lines held in vain, when no line follows."""
         while self._held:
             yield from self._give_up()
         yield from self._replay.finish()
 
     def so_far(self) -> Iterator[VerdictRow | CoverageRow | QuarantineRow]:
-        """What ``finish`` would give now; the run goes on unchanged."""
+        """Yield the rows that ``finish`` would give now; the run goes on unchanged."""
         copy: ReorderedRun = pickle.loads(pickle.dumps(self))
         yield from copy.finish()

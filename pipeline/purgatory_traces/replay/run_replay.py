@@ -40,7 +40,7 @@ from purgatory_traces.version import MODEL_VERSION
 
 
 def judge_of(begin: Begin) -> TraceJudge:
-    """The judge of the run that this line begins.
+    """Return the judge of the run that this line begins.
 
     On a clock that is moved by the lines calls follow one another; on one that moves by itself
     they may overlap.
@@ -125,7 +125,7 @@ class RunReplay:
         return _aside(located, "this number was given to another line of the run")
 
     def disbelieve(self, located: Located) -> None:
-        """No checksum covers the lines so far of some file, or it says that they were changed.
+        """Disbelieve the lines so far of a file that no checksum covers, or that were changed.
 
         The file's row tells of it.
         """
@@ -137,7 +137,7 @@ class RunReplay:
         return _aside(located, "it came too late: the lines behind it were judged without it")
 
     def finish(self) -> Iterator[VerdictRow | CoverageRow]:
-        """The rows of the run; no line follows any more."""
+        """Yield the rows of the run; no line follows any more."""
         self._keep_what_the_judge_knows()
         if not self._ended and not self._hole:
             self._hole = "its last line is missing"
@@ -147,21 +147,21 @@ class RunReplay:
 
     @property
     def judge(self) -> TraceJudge | None:
-        """The judge that follows the run; None before the first line, and behind a hole."""
+        """Return the judge that follows the run; None before the first line and behind a hole."""
         return self._judge
 
     @property
     def is_decided(self) -> bool:
-        """Whether no further line is judged, whatever it says."""
+        """Decide whether no further line is judged, whatever its content."""
         return self._divergence is not None or self._undecided != ""
 
     @property
     def has_hole(self) -> bool:
-        """Whether a line was missing, or could not be used."""
+        """Decide whether a line was missing, or could not be used."""
         return self._gap != ""
 
     def is_at_place_of(self, other: "RunReplay") -> bool:
-        """Whether the same line comes next as in another replay of the run, under the same head."""
+        """Decide whether another replay of the run expects the same line, under the same head."""
         if self._begin is None or other._begin is None:
             same_head = self._begin is other._begin
         else:
@@ -309,14 +309,14 @@ class RunReplay:
 
     @property
     def _gap(self) -> str:
-        """Why lines of the run could not be judged; empty where all could."""
+        """Return the reason why lines of the run could not be judged; empty where all could."""
         if self._hole or self._conflict is None:
             return self._hole
         return f"two different lines have the number {self._conflict}"
 
     @property
     def _is_untold(self) -> bool:
-        """Whether what was found wrong was found in lines of which there are two kinds."""
+        """Decide whether the finding is about lines of which there are two kinds."""
         if self._divergence is None or self._conflict is None:
             return False
         return self._divergence[1].seq >= self._conflict
@@ -332,7 +332,7 @@ def _aside(located: Located, reason: str) -> QuarantineRow:
 
 
 def rows_of(replay: RunReplay, lines: Iterator[Located]) -> Iterator[Row]:
-    """The rows of a run whose remaining lines are given, in order."""
+    """Yield the rows of a run whose remaining lines are given, in order."""
     for located in lines:
         row = replay.take(located)
         if row is not None:

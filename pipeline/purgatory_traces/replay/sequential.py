@@ -91,13 +91,13 @@ class SequentialJudge:
 
     @property
     def deviated(self) -> tuple[str, ...]:
-        """The declared deviation that was seen, if any."""
+        """Return the declared deviation that was seen, if any."""
         divergence = self._judge.deviated
         return () if divergence is None else (divergence.rule,)
 
     @property
     def unjudged(self) -> Unjudged:
-        """Nothing: a step is judged as a whole, and what is due is told by the step itself."""
+        """Return nothing unjudged: a step is judged as a whole, and tells its expiries itself."""
         return Unjudged()
 
     def take(self, line: JudgedLine) -> Finding | None:
@@ -201,7 +201,7 @@ def _on_a_manual_clock(profile: Profile, instance: Instance) -> Profile:
 
 
 def _without_times(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """On a manual clock the time of an event says nothing."""
+    """Return the events without their times, which tell nothing on a manual clock."""
     if all(event.at_ms is None for event in events):
         return events
     return tuple(Event(event.kind, event.task, event.reason) for event in events)

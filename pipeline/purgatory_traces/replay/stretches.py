@@ -41,7 +41,7 @@ class Stretch:
 
 
 def may_begin(first: Located, second: Located) -> bool:
-    """Whether a stretch may begin with two lines of a run."""
+    """Decide whether a stretch may begin with two lines of a run."""
     try:
         begin, snapshot = parse(first.raw), parse(second.raw)
     except Unusable:
@@ -76,7 +76,7 @@ def leap(replay: RunReplay, stretch: Stretch) -> bool:
 
 
 def _know_the_same(one: TraceJudge | None, other: TraceJudge | None) -> bool:
-    """Whether two judges of a run say the same of all that follows; visits are only counted."""
+    """Decide whether two judges of a run judge its future alike; visits are only counted."""
     if one is None or other is None:
         return one is other
     return _Comparison({(id(one.visits), id(other.visits))}).are_alike(one, other)
@@ -108,11 +108,11 @@ class _Comparison:
         return self.are_alike(one.__getstate__(), other.__getstate__())
 
     def _all_alike(self, one: Iterable[object], other: Iterable[object]) -> bool:
-        """Whether two rows of objects are alike, in their order."""
+        """Decide whether two rows of objects are alike, in their order."""
         ours, others = list(one), list(other)
         return len(ours) == len(others) and all(map(self.are_alike, ours, others))
 
 
 def _without_counts(state: MemoryPoolState) -> MemoryPoolState:
-    """What requests and releases depend on: not how many dry spells there were, and how long."""
+    """Return the state without its dry spells, on which requests and releases do not depend."""
     return replace(state, depleted_spells=0, depleted_ms=0)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 
 def integers(values: Sequence[int]) -> pa.Array:
-    """A column of 64 bits each.
+    """Return a column of 64 bits each.
 
     Raises:
         OverflowError: one needs more.
@@ -21,7 +21,7 @@ def integers(values: Sequence[int]) -> pa.Array:
 
 
 def binaries(values: Sequence[bytes]) -> pa.Array:
-    """A column of bytes; together less than 2 GiB.
+    """Return a column of bytes; together less than 2 GiB.
 
     Raises:
         OverflowError: they are more.
@@ -30,7 +30,7 @@ def binaries(values: Sequence[bytes]) -> pa.Array:
 
 
 def texts(values: Sequence[str]) -> pa.Array:
-    """A column of texts; together less than 2 GiB.
+    """Return a column of texts; together less than 2 GiB.
 
     Raises:
         OverflowError: they are more.
@@ -45,7 +45,7 @@ def _laid_out(values: Sequence[bytes], kind: pa.DataType) -> pa.Array:
 
 
 def spark_columns(schema: pa.Schema) -> str:
-    """The columns of a schema in Spark's words, which do not say whether null is allowed."""
+    """Return the columns of a schema in Spark's words, which do not tell of null."""
     return ", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in schema)
 
 

@@ -1,4 +1,4 @@
-"""One process at a time in a folder."""
+"""A lock for one process at a time in a folder."""
 
 import os
 from collections.abc import Iterator

@@ -32,12 +32,12 @@ _OWN = re.compile(rf"{RESULTS}[0-9a-f]{{16}}|{STAGING}(?:[0-9a-f]{{16}}|result)"
 
 
 def is_own(name: str) -> bool:
-    """Whether a check or a campaign gives such a name to a folder beside its manifest."""
+    """Decide whether a check or a campaign gives such a name to a folder beside its manifest."""
     return _OWN.fullmatch(name) is not None
 
 
 def own_folders(folder: Path, beginning: str) -> list[Path]:
-    """The folders of our making in a folder, of those whose names begin so."""
+    """Return the folders of our making in a folder whose names begin so."""
     return [each for each in folder.glob(f"{beginning}*") if is_own(each.name) and each.is_dir()]
 
 
@@ -89,7 +89,7 @@ class CampaignManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _AnyManifest(msgspec.Struct, frozen=True):
-    """What manifests of every format have; ``engine`` is of a check's, not of a campaign's."""
+    """The common part of all manifests; ``engine`` is a check's, not a campaign's."""
 
     format: int
     model_version: str
@@ -123,7 +123,7 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
 
 
 def is_a_checks(manifest: bytes, of_a_check: bool = True) -> bool:
-    """Whether this is the manifest of a check, or of a campaign."""
+    """Decide whether the manifest is a check's, or a campaign's."""
     try:
         found = msgspec.json.decode(manifest, type=_AnyManifest)
     except (msgspec.MsgspecError, ValueError):
@@ -132,7 +132,7 @@ def is_a_checks(manifest: bytes, of_a_check: bool = True) -> bool:
 
 
 def described(path: Path, rows: int | None, folder: Path | None = None) -> ResultFile:
-    """A file as the manifest describes it, named as in this folder; by default in its own."""
+    """Return a file as the manifest describes it, named from this folder or its own."""
     with named_file(path).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     name = path.relative_to(folder or path.parent).as_posix()
@@ -140,7 +140,7 @@ def described(path: Path, rows: int | None, folder: Path | None = None) -> Resul
 
 
 def folder_of(files: Sequence[ResultFile]) -> str:
-    """The name of a folder of results, which follows from its files."""
+    """Return the name of a folder of results, which follows from its files."""
     digest = hashlib.sha256("\n".join(f"{each.name} {each.sha256}" for each in files).encode())
     return RESULTS + digest.hexdigest()[:16]
 
@@ -162,7 +162,7 @@ def publish(whole: Path, folder: Path, manifest: Manifest | CampaignManifest) ->
 
 
 def encoded(document: msgspec.Struct) -> bytes:
-    """A document, in the words of its file."""
+    """Return a document, in the words of its file."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
@@ -173,7 +173,7 @@ def _is_inside(name: str) -> bool:
 
 
 def _is_whole(folder: Path, manifest: Manifest | CampaignManifest) -> bool:
-    """Whether these very files are there already, from a check or campaign that gave the same."""
+    """Decide whether these very files are there already, from an equal check or campaign."""
     try:
         verify(folder, manifest)
     except PipelineError:
@@ -182,7 +182,7 @@ def _is_whole(folder: Path, manifest: Manifest | CampaignManifest) -> bool:
 
 
 def input_file(name: str) -> InputFile:
-    """A file that is read, as the manifest describes it."""
+    """Return a file that is read, as the manifest describes it."""
     try:
         found = Path(name).stat()
         return InputFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
@@ -191,7 +191,7 @@ def input_file(name: str) -> InputFile:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder of results.
+    """Return the manifest of a folder of results.
 
     Raises:
         PipelineError: the manifest is missing or invalid.
@@ -207,7 +207,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def decoded(content: bytes, path: str) -> Manifest:
-    """The manifest that a file at a path holds.
+    """Return the manifest that a file at a path holds.
 
     Raises:
         PipelineError: it holds none.

@@ -1,4 +1,4 @@
-"""What a check has cost, stage by stage; the file that ``--metrics`` names."""
+"""Costs of a check, stage by stage; the file that ``--metrics`` names."""
 
 import msgspec
 

@@ -13,10 +13,10 @@ _DECODERS: Mapping[str, msgspec.json.Decoder[Row]] = {
 
 
 def payload_of(row: Row) -> tuple[str, bytes]:
-    """The name of the table that the row belongs to, and the row in JSON."""
+    """Return the name of the table that the row belongs to, and the row in JSON."""
     return TABLE_OF_ROW[type(row)].value, msgspec.json.encode(row)
 
 
 def row_of(table: str, payload: bytes) -> Row:
-    """The row that was carried."""
+    """Return the row that was carried."""
     return _DECODERS[table].decode(payload)

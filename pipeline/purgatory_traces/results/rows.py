@@ -56,7 +56,7 @@ class VerdictRow(NamedTuple):
 
 
 class CoverageRow(NamedTuple):
-    """How often one run put one rule to the test."""
+    """The number of visits of one rule in one run."""
 
     run: str
     rule: str

@@ -69,7 +69,7 @@ TABLES: Mapping[TableName, tuple[Column, ...]] = {
 
 
 def arrow_schema(table: TableName) -> "pa.Schema":
-    """The schema of a table; needs pyarrow."""
+    """Return the schema of a table; needs pyarrow."""
     import pyarrow as pa
 
     types = {

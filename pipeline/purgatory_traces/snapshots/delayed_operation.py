@@ -1,11 +1,11 @@
-"""One delayed operation of a snapshot, as the rules for calls that overlap have it."""
+"""A delayed operation of a snapshot, for the rules of overlapping calls."""
 
 from purgatory_model.overlapping.calls import OverlappedOperation
 from purgatory_traces.traces.lines import WaitingOperation
 
 
 def delayed_operation(told: WaitingOperation, *, closed: bool = False) -> OverlappedOperation:
-    """The operation; ``closed`` says whether the purgatory is shut down."""
+    """Return the operation; ``closed`` tells whether the purgatory is shut down."""
     return OverlappedOperation(
         satisfied=told.satisfied,
         completed=told.completed,

@@ -15,7 +15,7 @@ from purgatory_traces.traces.lines import MemoryPoolInstance, Snapshot
 
 
 def memory_pool_state(snapshot: Snapshot, instance: MemoryPoolInstance) -> MemoryPoolState:
-    """The state that a snapshot tells.
+    """Return the state that a snapshot tells.
 
     Raises:
         Unusable: it contradicts itself.
@@ -44,7 +44,7 @@ def memory_pool_state(snapshot: Snapshot, instance: MemoryPoolInstance) -> Memor
 def memory_pool_mismatch(
     told: MemoryPoolState, believed: MemoryPoolState, snapshot: Snapshot
 ) -> Mismatch | None:
-    """How a snapshot contradicts a state that is possible by the lines before it."""
+    """Return the contradiction between a snapshot and a possible state, or None."""
     if snapshot.now_ms is not None:
         reject_other_time(told.now_ms, believed.now_ms)
     missing, extra, other = mapping_difference(believed.held, told.held)

@@ -1,4 +1,4 @@
-"""How a snapshot contradicts what the lines before it leave possible."""
+"""Contradictions between a snapshot and the possible states by the lines before it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Mismatch:
 
 
 def expiry_of(name: str, early_ms: int, late_ms: int | None) -> int:
-    """The one expiry of a task on a manual clock.
+    """Return the one expiry of a task on a manual clock.
 
     Raises:
         Unusable: there are two.
@@ -29,7 +29,7 @@ def expiry_of(name: str, early_ms: int, late_ms: int | None) -> int:
 
 
 def reject_parts(component: str, parts: Mapping[str, object]) -> None:
-    """Nothing may be told of another component.
+    """Refuse parts of a snapshot that belong to another component.
 
     Raises:
         Unusable: something is.
@@ -40,7 +40,7 @@ def reject_parts(component: str, parts: Mapping[str, object]) -> None:
 
 
 def reject_other_time(told_ms: int, believed_ms: int) -> None:
-    """The clock must read what the lines before say: nobody else moves it.
+    """Refuse a clock that differs from the lines before: only lines move it.
 
     Raises:
         Unusable: it does not.
@@ -50,7 +50,7 @@ def reject_other_time(told_ms: int, believed_ms: int) -> None:
 
 
 def names_words(what: str, names: Iterable[str]) -> str:
-    """Names in their order, cut short where they are many: ``pending: t1, t2``."""
+    """Return names in their order, cut short where they are many: ``pending: t1, t2``."""
     listed = list(names)
     words = ", ".join(listed[:_MOST_NAMES]) or "nothing"
     rest = len(listed) - _MOST_NAMES
@@ -60,7 +60,7 @@ def names_words(what: str, names: Iterable[str]) -> str:
 def mapping_difference(
     believed: Mapping[str, int], told: Mapping[str, int]
 ) -> tuple[list[str], list[str], list[str]]:
-    """The names that are missing, that are too many, and that have another number; sorted."""
+    """Return the names that are missing, too many, or with another number; sorted."""
     missing = sorted(name for name in believed if name not in told)
     extra = sorted(name for name in told if name not in believed)
     other = sorted(name for name in told if told[name] != believed.get(name, told[name]))
@@ -70,7 +70,7 @@ def mapping_difference(
 def time_outs_mismatch(
     believed: Mapping[str, int], told: Mapping[str, int], rules: tuple[str, str, str]
 ) -> Mismatch | None:
-    """How pending time-outs differ.
+    """Return the difference of pending time-outs, or None.
 
     Args:
         believed: By the lines before, each with its due tick (ms).

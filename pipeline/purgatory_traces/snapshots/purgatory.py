@@ -22,7 +22,7 @@ from purgatory_traces.traces.lines import PurgatoryInstance, Snapshot
 
 
 def purgatory_state(snapshot: Snapshot, instance: PurgatoryInstance) -> PurgatoryState:
-    """The state that a snapshot tells.
+    """Return the state that a snapshot tells.
 
     Raises:
         Unusable: it tells too little, or contradicts itself.
@@ -78,7 +78,7 @@ def _timer(snapshot: Snapshot, instance: PurgatoryInstance) -> TimerState[Store]
 
 
 def _queue(snapshot: Snapshot, instance: PurgatoryInstance) -> tuple[str, ...]:
-    """The executor's queue, which the operations may tell where its order does not matter."""
+    """Return the executor's queue, which operations may tell where its order is free."""
     counted = [each.operation for each in snapshot.operations for _ in range(each.queued)]
     queue = snapshot.queued or tuple(counted)
     if queue and instance.profile.executor is not Executor.STEPPED:
@@ -94,7 +94,7 @@ def _queue(snapshot: Snapshot, instance: PurgatoryInstance) -> tuple[str, ...]:
 
 
 def _lists(snapshot: Snapshot) -> Map[str, tuple[str, ...]]:
-    """The watcher lists: as the operations stand, but for those that are told themselves."""
+    """Return the watcher lists in the operations' order, unless the snapshot tells the lists."""
     lists: dict[str, list[str]] = {}
     for each in snapshot.operations:
         for key in each.entries:
@@ -107,7 +107,7 @@ def _lists(snapshot: Snapshot) -> Map[str, tuple[str, ...]]:
 
 
 def purgatory_mismatch(told: PurgatoryState, believed: PurgatoryState) -> Mismatch | None:
-    """How a snapshot contradicts a state that is possible by the lines before it.
+    """Return the contradiction between a snapshot and a possible state, or None.
 
     What a delayed operation will answer is not compared: the purgatory has no say in it.
     """

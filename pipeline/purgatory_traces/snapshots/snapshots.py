@@ -50,7 +50,7 @@ _SPELLS = frozenset({MemoryPoolObservable.DEPLETED_SPELLS, MemoryPoolObservable.
 
 
 def profile_after_snapshot(instance: Instance) -> Profile:
-    """The profile of the instance without what a snapshot does not tell."""
+    """Return the profile of the instance without the parts that a snapshot does not tell."""
     match instance:
         case TimerInstance(_, timer):
             return msgspec.structs.replace(
@@ -63,7 +63,7 @@ def profile_after_snapshot(instance: Instance) -> Profile:
 
 
 def state_of(snapshot: Snapshot, instance: Instance) -> State:
-    """The state of the model that a snapshot tells.
+    """Return the state of the model that a snapshot tells.
 
     Raises:
         Unusable: it tells too little, or contradicts itself.
@@ -82,7 +82,7 @@ def state_of(snapshot: Snapshot, instance: Instance) -> State:
 
 
 def mismatch(snapshot: Snapshot, instance: Instance, states: Iterable[object]) -> Mismatch | None:
-    """The contradiction between a snapshot and the believed states; None for a believed state.
+    """Return the contradiction between a snapshot and the believed states, or None.
 
     Raises:
         Unusable: the snapshot is none of the instance at this time.

@@ -18,7 +18,7 @@ from purgatory_traces.traces.lines import Snapshot, TimerInstance
 
 
 def timer_state(snapshot: Snapshot, instance: TimerInstance) -> TimerState[PendingTasks]:
-    """The state that a snapshot tells.
+    """Return the state that a snapshot tells.
 
     Raises:
         Unusable: it tells too little, or contradicts itself.
@@ -54,7 +54,7 @@ def timer_state(snapshot: Snapshot, instance: TimerInstance) -> TimerState[Pendi
 
 
 def timer_mismatch(told: TimerState[PendingTasks], believed: TimerState[Store]) -> Mismatch | None:
-    """How a snapshot contradicts a state that is possible by the lines before it."""
+    """Return the contradiction between a snapshot and a possible state, or None."""
     reject_other_time(told.now_ms, believed.now_ms)
     if told.closed != believed.closed:
         words = ("open", "shut down")

@@ -64,7 +64,7 @@ class _Rules:
 
 
 def render_page(summary: Summary, head: str) -> str:
-    """The page.
+    """Return the page of the summary.
 
     Args:
         summary: What was found.

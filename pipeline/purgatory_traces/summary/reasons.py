@@ -20,14 +20,14 @@ AnyRow = TypeVar("AnyRow", VerdictRow, QuarantineRow)
 
 
 class Correction(Protocol):
-    """What puts another row in the place of one."""
+    """A correction that puts another row in place of one."""
 
     def __call__(self, row: AnyRow, /) -> AnyRow:
-        """The row that is right."""
+        """Return the corrected row."""
 
 
 def general(reason: str) -> str:
-    """A reason without the numbers and values in it, so that equal problems are counted together.
+    """Return a reason without its numbers and values, so that equal problems count together.
 
     What stands in backticks stays: it names a key, a type or a place in the line, and two lines
     that lack different keys have two problems.
@@ -53,7 +53,7 @@ class Alike(Generic[AnyRow]):
 
     @property
     def words(self) -> str:
-        """Why: in full where all have the same words, else without what is particular."""
+        """Return the reason: in full where all have the same words, else in general words."""
         return self.reason if self.differ else self.example.reason
 
 
@@ -91,11 +91,11 @@ class Reasons(Generic[AnyRow]):
             alike.example = row_of(alike.example)
 
     def commonest(self) -> list[Alike[AnyRow]]:
-        """What was found, the commonest first."""
+        """Return the groups of equal reasons, the commonest first."""
         found = sorted(self._found.items(), key=lambda each: (-each[1].rows, each[0]))
         return [alike for _, alike in found]
 
 
 def _place(row: VerdictRow | QuarantineRow) -> tuple[str, int]:
-    """Where a row stands in its table, as far as examples are concerned."""
+    """Return the place of a row in its table, for the order of examples."""
     return (row.run, 0) if isinstance(row, VerdictRow) else (row.file, row.line)

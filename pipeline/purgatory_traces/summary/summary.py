@@ -1,4 +1,4 @@
-"""What a check found, summed up while its rows go by: counts, causes, coverage, what was set aside.
+"""The summary of a check: counts, causes, coverage, and rows set aside, as rows go by.
 
 Memory is bounded by the number of causes, of rules and of different reasons, not by that of runs.
 """
@@ -83,7 +83,7 @@ class Summary:
     _aside: Reasons[QuarantineRow] = field(default_factory=Reasons)
 
     def take(self, row: Row) -> None:
-        """Take in a row."""
+        """Take in a row of the tables."""
         if isinstance(row, CoverageRow):
             self.visits[row.rule] += row.visits
         elif isinstance(row, VerdictRow):
@@ -159,27 +159,27 @@ class Summary:
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """Return the number of runs."""
         return sum(self.verdicts.values())
 
     @property
     def causes(self) -> list[tuple[Cause, int]]:
-        """The causes with how many runs each has, the commonest first."""
+        """Return the causes with their numbers of runs, the commonest first."""
         found = ((cause, self._runs[key]) for key, cause in self._causes.items())
         return sorted(found, key=lambda each: (-each[1], each[0].rule, each[0].kind))
 
     @property
     def unfinished(self) -> list[Alike[VerdictRow]]:
-        """Why runs are incomplete or inconclusive, the commonest first."""
+        """Return the reasons of incomplete and inconclusive runs, the commonest first."""
         return self._unfinished.commonest()
 
     @property
     def aside(self) -> list[Alike[QuarantineRow]]:
-        """Why lines and files were set aside, the commonest first."""
+        """Return the reasons for lines and files set aside, the commonest first."""
         return self._aside.commonest()
 
     def rules_of(self, component: Component) -> tuple[list[Requirement], list[Requirement]]:
-        """The component's rules that were put to the test, and those that never were.
+        """Return the component's rules that were tested, and those that never were.
 
         A rule that a run breaks was put to the test. Of those that never were the ones are left
         out that runs like these cannot put to the test, as far as the rows show
@@ -192,23 +192,23 @@ class Summary:
         return tested, never_tested(component, rules, held, broken)
 
     def others_of(self, component: Component) -> int:
-        """How many of the component's rules runs like these cannot put to the test."""
+        """Return the number of the component's rules that runs like these cannot test."""
         tested, never = self.rules_of(component)
         return len(requirements(component)) - len(tested) - len(never)
 
     @property
     def seen_components(self) -> list[Component]:
-        """The components that runs are about."""
+        """Return the components that runs are about."""
         return [each for each in Component if self.components[each.value]]
 
     @property
     def untested(self) -> list[Component]:
-        """The components that runs are about, and of which no rule was put to the test."""
+        """Return the components that runs are about, and of which no rule was put to the test."""
         return [each for each in self.seen_components if not self.rules_of(each)[0]]
 
     @property
     def too_short(self) -> list[str]:
-        """The rules that a missing expiry breaks, where no run was long enough to show one.
+        """Return the rules that a missing expiry breaks, where no run was long enough to show one.
 
         Expiries came. A missing expiry is one only once it is later than the declared lateness.
         """
@@ -218,7 +218,7 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """1 where a run diverges, else 4 where not all is known, else 0.
+        """Return 1 where a run diverges, else 4 where facts are missing, else 0.
 
         Nothing is known of a component of which no rule was put to the test, and little of runs
         that were too short to show that an expiry is missing.
@@ -231,7 +231,7 @@ class Summary:
 
     @property
     def headline(self) -> str:
-        """The verdict on all of it, in a few words."""
+        """Return the verdict on all runs, in a few words."""
         if self.verdicts[RunVerdict.DIVERGES.value]:
             return "not conformant"
         if not self.runs:
@@ -244,7 +244,7 @@ class Summary:
 def summary_as_json(
     summary: Summary, *, engine: str, files: int, results: str
 ) -> dict[str, object]:
-    """What a check has found.
+    """Return the findings of a check as an object of JSON.
 
     Args:
         summary: What was found.
@@ -299,7 +299,7 @@ _SORTS_OF_POOLS = frozenset({"strict", "non_strict", "unbounded"})
 def never_tested(
     component: Component, rules: Sequence[Requirement], held: Set[str], broken: Set[str]
 ) -> list[Requirement]:
-    """The rules of a component that the runs could have put to the test, and did not.
+    """Return the rules of a component that the runs could have tested, and did not.
 
     Args:
         component: Whose rules.
@@ -322,7 +322,7 @@ def never_tested(
 
 
 def _terms(rule: Requirement) -> frozenset[str]:
-    """What of a rule's condition shows wherever it holds."""
+    """Return the terms of a rule's condition that show wherever it holds."""
     return frozenset(
         match.group()
         for match in _TERM.finditer(rule.condition)

@@ -177,7 +177,7 @@ def _print_rules(page: TerminalPage, summary: Summary, component: Component, rep
 
 
 def _more(left: int, report: str) -> str:
-    """The number of further names in words, and the place that lists them."""
+    """Return the number of further names in words, and the place that lists them."""
     if left <= 0:
         return ""
     where = "in the report" if report else "on the page that `purgatory trace check --html` writes"

@@ -1,4 +1,4 @@
-"""How what a check found is put into words, the same at a terminal and on a page."""
+"""Words for a check's findings, the same at a terminal and on a page."""
 
 from collections.abc import Mapping
 
@@ -25,61 +25,61 @@ _MOST_LETTERS = 300
 
 
 def grouped(number: int) -> str:
-    """A number with its digits in groups of three."""
+    """Return a number with its digits in groups of three."""
     return f"{number:,}"
 
 
 def runs_of(number: int) -> str:
-    """So many runs."""
+    """Return a number of runs in words."""
     return f"{grouped(number)} {'run' if number == 1 else 'runs'}"
 
 
 def lines_of(number: int) -> str:
-    """So many lines."""
+    """Return a number of lines in words."""
     return f"{grouped(number)} {'line' if number == 1 else 'lines'}"
 
 
 def files_in(number: int) -> str:
-    """So many files."""
+    """Return a number of files in words."""
     return f"{grouped(number)} {'file' if number == 1 else 'files'}"
 
 
 def set_aside(summary: Summary) -> str:
-    """How many lines and files could not be used; empty where all could be."""
+    """Return the numbers of unusable lines and files in words; empty without any."""
     lines, files = summary.lines_aside, summary.files_aside
     words = [lines_of(lines)] if lines else []
     return " and ".join([*words, files_in(files)] if files else words)
 
 
 def so_many(row: QuarantineRow, number: int) -> str:
-    """A number of lines, or of files for a row about a file, in words."""
+    """Return a number of lines, or of files for a row about a file, in words."""
     return lines_of(number) if row.line else files_in(number)
 
 
 def place_of_divergence(row: VerdictRow) -> str:
-    """Where a run diverges: its name and number, then file and line."""
+    """Return the place where a run diverges: its name and number, then file and line."""
     return f"{printable(row.run)} seq {row.seq}, {printable(row.file)}:{row.line}"
 
 
 def call_of(row: VerdictRow) -> str:
-    """The call that diverges, and its thread; empty where the line is about no call."""
+    """Return the call that diverges, and its thread; empty where the line is about no call."""
     where = f"in thread {row.thread}" if row.thread else ""
     return ", ".join(words for words in (row.operation, where) if words)
 
 
 def place_of_line(row: QuarantineRow) -> str:
-    """The place of a line, then run and number; the file alone for a row about a file."""
+    """Return the place of a line, then run and number; the file alone for a row about a file."""
     place = f"{printable(row.file)}:{row.line}" if row.line else printable(row.file)
     return place if row.seq is None else f"{place} (run {printable(row.run)}, seq {row.seq})"
 
 
 def clipped(words: str) -> str:
-    """Words that may come from anywhere, made fit to be shown."""
+    """Return words of any origin, made fit to be shown."""
     return shortened(printable(words), _MOST_LETTERS)
 
 
 def why(summary: Summary) -> str:
-    """A sentence that gives the reason for the headline."""
+    """Return a sentence that gives the reason for the headline."""
     counts = summary.verdicts
     if not summary.runs:
         return _why_no_run(summary)
@@ -108,7 +108,7 @@ def why(summary: Summary) -> str:
 
 
 def not_judgeable(summary: Summary) -> str:
-    """What the runs left open, in words; empty where they left nothing open."""
+    """Return the open parts of the runs, in words; empty without any."""
     pending, calls = summary.pending_expiries, summary.open_calls
     words = []
     if pending:

@@ -10,5 +10,5 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_address(path: str) -> bool:
-    """Whether this is an address, and no path of this machine."""
+    """Decide whether this is an address, and no path of this machine."""
     return _ADDRESS.match(path) is not None and not os.path.lexists(path)

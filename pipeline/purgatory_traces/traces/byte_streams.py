@@ -35,7 +35,7 @@ class Broken(Exception):
 
 
 def chunks_of(name: str) -> Generator[bytes, None, None]:
-    """The bytes of a file, decompressed where its name ends in ``.gz``.
+    """Yield the bytes of a file, decompressed where its name ends in ``.gz``.
 
     Raises:
         Broken: it cannot be opened or read, or its compressed data is damaged or breaks off. All
@@ -62,7 +62,7 @@ def chunks_of(name: str) -> Generator[bytes, None, None]:
 
 
 class Damage(NamedTuple):
-    """Where a file is no longer what was written, or no checksum says that it is.
+    """The place from which a file is damaged, or not covered by a checksum.
 
     Attributes:
         sound_bytes: So many bytes come before it, decompressed.
@@ -92,13 +92,13 @@ def damage_of(name: str) -> Damage | None:
 
 
 def _changed(name: str) -> Damage | None:
-    """The damage to a file whose digest is not the one that stands beside it."""
+    """Return the damage to a file whose digest is not the one that stands beside it."""
     told = digest_beside(name)
     return None if told is None else difference(name, told)
 
 
 def digest_beside(name: str) -> str | None:
-    """The digest in ``NAME.sha256``, empty where that file is empty; None without such a file.
+    """Return the digest in ``NAME.sha256``, empty for an empty file; None without one.
 
     Raises:
         OSError: it cannot be read.
@@ -113,7 +113,7 @@ def digest_beside(name: str) -> str | None:
 
 
 def difference(name: str, told: str) -> Damage | None:
-    """The damage to a file whose SHA-256 is not the one that is told; None where it is.
+    """Return the damage to a file whose SHA-256 differs from the told one, or None.
 
     Raises:
         OSError: the file cannot be read.
@@ -125,12 +125,12 @@ def difference(name: str, told: str) -> Damage | None:
 
 
 def unlike_its_checksum(name: str) -> str:
-    """Says that a file is not what ``NAME.sha256`` says."""
+    """Return a sentence: the file differs from its ``NAME.sha256``."""
     return f"its SHA-256 is not that in {name}{CHECKSUM}; remove this if the change was meant"
 
 
 def checksum_line(name: str, digest: str) -> str:
-    """The line of ``NAME.sha256`` for a file, in the form of the program ``sha256sum``."""
+    """Return the line of ``NAME.sha256`` for a file, in the form of the program ``sha256sum``."""
     return f"{digest}  {name}\n"
 
 
@@ -147,7 +147,7 @@ class _Members:
 
     @property
     def breaks_off(self) -> bool:
-        """Whether a member has begun and not ended."""
+        """Decide whether a member has begun and not ended."""
         return self._member is not None
 
     def take(self, piece: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""How much of a run some files have: whether it seems to lie whole in them."""
+"""Extents of runs in files: whether a run seems to be whole in them."""
 
 from purgatory_traces.traces.lines import Located
 
@@ -15,13 +15,13 @@ class Extent:
     __slots__ = ("_ends", "_latest", "lines")
 
     def __init__(self) -> None:
-        """No line was seen yet."""
+        """Begin before any line."""
         self.lines = 0
         self._latest = -1
         self._ends = False
 
     def take(self, line: Located) -> None:
-        """Count a line."""
+        """Take a line and count it."""
         self.lines += 1
         if line.seq >= self._latest:
             self._latest = line.seq
@@ -29,5 +29,5 @@ class Extent:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the largest number is the run's last, and there are as many lines as it says."""
+        """Decide whether the largest number is the run's last, with as many lines as it tells."""
         return self._ends and self.lines > self._latest

@@ -1,4 +1,4 @@
-"""What a file's entry in its folder tells: its size in lines, about, and its day."""
+"""Facts of a file's entry in its folder: its size in lines, about, and its day."""
 
 from pathlib import Path
 from typing import Final
@@ -9,7 +9,7 @@ _SECONDS_OF_A_DAY: Final = 86_400
 
 
 def bytes_of_lines(name: str) -> int:
-    """How many bytes of lines a file holds, about; 0 where it cannot be asked."""
+    """Return the bytes of lines that a file holds, about; 0 where it cannot be asked."""
     try:
         size = Path(name).stat().st_size
     except OSError:
@@ -18,7 +18,7 @@ def bytes_of_lines(name: str) -> int:
 
 
 def day_of_change(name: str) -> int:
-    """The day of a file's last change, UTC, from 1970-01-01; -1 where it cannot be asked."""
+    """Return the day of a file's last change, UTC, from 1970-01-01; -1 where it cannot be asked."""
     try:
         return int(Path(name).stat().st_mtime) // _SECONDS_OF_A_DAY
     except OSError:

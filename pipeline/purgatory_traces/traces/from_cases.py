@@ -42,7 +42,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 def trace_of_case(
     case: Case, run: str = "", *, keeps_names: bool = True, declares: bool = False
 ) -> tuple[TraceLine, ...]:
-    """The lines of a run in which just this happened.
+    """Return the lines of a run with the case's steps.
 
     Args:
         case: Every step has its outcome.
@@ -69,7 +69,7 @@ def trace_of_case(
 
 
 def trace_of_steps(begin: Begin, steps: Sequence[cases.Step]) -> tuple[TraceLine, ...]:
-    """The lines of a run that begins so, on a manual clock, and goes on with these steps.
+    """Return the lines of a run that begins so, on a manual clock, and has these steps.
 
     Raises:
         ValueError: a step has no outcome.
@@ -95,7 +95,7 @@ def trace_of_steps(begin: Begin, steps: Sequence[cases.Step]) -> tuple[TraceLine
 
 
 def instance_of(configuration: Configuration, profile: Profile) -> Instance:
-    """What the first line of a run says of such an instance.
+    """Return the instance in the first line of such a run.
 
     Raises:
         ValueError: the two belong to two components, or to one without traces, or the clock is a
@@ -116,5 +116,5 @@ def instance_of(configuration: Configuration, profile: Profile) -> Instance:
 
 
 def encoded(line: TraceLine) -> bytes:
-    """A line as it stands in a file, without its line end."""
+    """Return a line as it stands in a file, without its line end."""
     return _ENCODER.encode(line)

@@ -131,7 +131,7 @@ class Begin(_Line, frozen=True, tag="begin", kw_only=True):
     purgatory's trace, and what a timer hands over (``expired``) need not be told anyway."""
 
     def says_the_same(self, other: "Begin") -> bool:
-        """Whether two first lines may be of one run: they differ in their numbers at the most."""
+        """Decide whether two first lines may be of one run: at most their numbers differ."""
         return (
             msgspec.structs.replace(self, run=other.run, seq=other.seq, at_ns=other.at_ns) == other
         )
@@ -186,7 +186,7 @@ class OpenCall(_Part, frozen=True):
 
 
 class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
-    """What is live: a run may be judged from here on, and must agree where it was judged before.
+    """The live objects of an instance: a run may be judged from here on.
 
     ``now_ms`` is the clock's reading (of a manual clock; otherwise ``at_ns`` is). Of a timer it
     holds ``tasks``, as they were armed, and the executor's queue, first to run first, in

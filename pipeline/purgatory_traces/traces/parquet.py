@@ -38,7 +38,7 @@ class TraceRow(NamedTuple):
 
 
 def read_parquet(path: str, name: str) -> Iterator[Located | QuarantineRow]:
-    """The lines of a Parquet file, which they call by a name, from its first row, number 1, on.
+    """Yield the lines of a Parquet file, named as told, from its first row, number 1, on.
 
     Raises:
         MissingExtra: pyarrow is not installed.
@@ -76,7 +76,7 @@ def read_parquet(path: str, name: str) -> Iterator[Located | QuarantineRow]:
 def located(
     name: str, number: int, run: str | None, seq: int | None, line: str | bytes | None
 ) -> Located | QuarantineRow:
-    """The line that a row of a table holds; ``number`` counts rows from 1."""
+    """Return the line that a row of a table holds; ``number`` counts rows from 1."""
     if line is None:
         return QuarantineRow(name, number, "", "the column line is null")
     raw = line.encode() if isinstance(line, str) else line
@@ -96,7 +96,7 @@ def located(
 
 
 def _wrong_columns(schema: "pa.Schema") -> str:
-    """What is wrong with the columns; nothing if they are right."""
+    """Return the fault of the columns; empty if they are right."""
     from pyarrow import types
 
     strings = {types.is_string, types.is_large_string}

@@ -44,7 +44,7 @@ _ANY_LINE: type[TraceLine] = TraceLine  # type: ignore[assignment]
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """What an engine has to know of a line: the rest is left to the replay."""
+    """The place of a line, which engines need; the rest is the replay's."""
 
     run: str
     seq: int
@@ -67,7 +67,7 @@ _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def place_of(raw: bytes) -> tuple[str, int]:
-    """The run and the number of a line, which need not be a right line otherwise.
+    """Return the run and the number of a line, which may be wrong otherwise.
 
     Raises:
         Unusable: they cannot be read.
@@ -90,7 +90,7 @@ def place_of(raw: bytes) -> tuple[str, int]:
 
 
 def parse(raw: bytes) -> TraceLine:
-    """The line of a trace that a raw line holds.
+    """Return the line of a trace that a raw line holds.
 
     Raises:
         Unusable: the text holds no such line; the message names the problem.
@@ -114,7 +114,7 @@ def parse(raw: bytes) -> TraceLine:
 
 
 def _parsed_slowly(raw: bytes) -> tuple[TraceLine, _Json]:
-    """The line by the strict reader, and its plain values."""
+    """Return the line by the strict reader, and its plain values."""
     try:
         line: TraceLine = decode_line(raw, _ANY_LINE)
     except InvalidDocument as error:
@@ -125,7 +125,7 @@ def _parsed_slowly(raw: bytes) -> tuple[TraceLine, _Json]:
 
 
 def _reject_unknown_keys(plain: dict[str, _Json], line: TraceLine) -> None:
-    """The keys of operations and events, which their types do not look at."""
+    """Reject unknown keys of operations and events, which their types pass over."""
     operation = plain.get("operation")
     if type(operation) is dict:
         _reject_unknown_keys_of_operation(operation)
@@ -152,7 +152,7 @@ def _unknown(keys: set[str], place: str) -> None:
 
 
 def _why(raw: bytes, error: Exception) -> str:
-    """What is wrong with a line whose place cannot be read."""
+    """Return the fault of a line whose place cannot be read."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:

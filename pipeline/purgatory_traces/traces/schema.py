@@ -14,7 +14,7 @@ SCHEMA_FILE = Path(__file__).resolve().parent.parent / "schema" / "trace.schema.
 
 
 def trace_schema() -> dict[str, object]:
-    """The JSON Schema (2020-12) of a line.
+    """Return the JSON Schema (2020-12) of a line.
 
     It says nothing of the order of lines, nor that an operation or an event with a key that nobody
     knows is unusable, nor that an integer beyond 2^53 - 1 may be a decimal string.
@@ -34,5 +34,5 @@ def trace_schema() -> dict[str, object]:
 
 
 def schema_text() -> str:
-    """The schema as the text of ``trace.schema.json``."""
+    """Return the schema as the text of ``trace.schema.json``."""
     return json.dumps(trace_schema(), indent=2, sort_keys=True) + "\n"

@@ -61,7 +61,7 @@ class Sources:
 
 
 def sources_of(paths: Iterable[str | Path]) -> Sources:
-    """The files that paths stand for.
+    """Return the files that paths stand for.
 
     A folder stands for the files in it and in its folders that have one of ``SUFFIXES``; a pattern
     with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its suffix.
@@ -91,7 +91,7 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
 
 
 def files_of(paths: Iterable[str | Path]) -> list[str]:
-    """The files that paths stand for, sorted, none twice; see ``sources_of``."""
+    """Return the files that paths stand for, sorted, none twice; see ``sources_of``."""
     return list(sources_of(paths).files)
 
 
@@ -117,7 +117,7 @@ def _matches(path: str) -> list[str]:
 
 
 def _inside(folder: str) -> Iterator[tuple[str, bool]]:
-    """The files in a folder and its folders, and whether each is one of ours."""
+    """Yield the files in a folder and its folders, and whether each is one of ours."""
     seen: set[str] = set()
     for where, folders, names in os.walk(folder, onerror=_cannot_list, followlinks=True):
         real = os.path.realpath(where)
@@ -135,7 +135,7 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
 
 
 def _waits_for_a_writer(file: Path) -> bool:
-    """Whether a file is a pipe or a socket: to open one without a writer would never end."""
+    """Decide whether a file is a pipe or a socket, which would block without a writer."""
     try:
         return not stat.S_ISREG(file.stat().st_mode)
     except OSError:
@@ -150,7 +150,7 @@ def _cannot_list(problem: OSError) -> None:
 
 
 def _is_left_out(where: Path, top: Path) -> bool:
-    """Whether a folder inside another is one that other programs, or a check, have for itself."""
+    """Decide whether a folder inside another belongs to other programs, or to a check."""
     for part in (where, *where.parents):
         if part == top:
             return False
@@ -164,7 +164,7 @@ def _has_results(folder: Path) -> bool:
 
 
 def read_file(path: str | Path, named: str = "") -> Iterator[Located | QuarantineRow]:
-    """The lines of one file, from the first to the last; ``named`` is what they call it, if not so.
+    """Yield the lines of one file in order; ``named`` is another name for it.
 
     A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, and
     any other is taken for JSON Lines. Rows about no line in particular have the line number 0.
@@ -198,7 +198,7 @@ def _read_lines(name: str, lines: "LinesOfFile") -> Iterator[Located | Quarantin
 def _read_uncovered(
     lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
-    """The lines of a file that breaks off, followed by rows that name the affected runs."""
+    """Yield the lines of a file that breaks off, followed by rows that name the affected runs."""
     uncovered: dict[str, Located] = {}
     try:
         rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
@@ -220,7 +220,7 @@ def _read_uncovered(
 def _read_damaged(
     lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
-    """The lines before the damage, what is wrong, and which runs have lines behind it."""
+    """Yield the lines before the damage, the problem, and the runs with lines behind it."""
     rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
     yield from lines.broken(damage.problem)
     try:
@@ -232,13 +232,13 @@ def _read_damaged(
 
 
 def read_changed(name: str, problem: str, named: str = "") -> Iterator[Located | QuarantineRow]:
-    """What is wrong with a file of JSON Lines of which no line counts, and each run in it."""
+    """Yield the problem of a file whose lines do not count, and each run in it."""
     with closing(chunks_of(name)) as chunks:
         yield from _read_damaged(LinesOfFile(named or name), chunks, Damage(0, problem))
 
 
 def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:
-    """The lines of a file of JSON Lines from one byte to another, numbered as in the whole file.
+    """Yield the lines of a JSON Lines file between two bytes, numbered as in the whole file.
 
     Args:
         name: The file.
@@ -265,7 +265,7 @@ def read_part(name: str, start: int, stop: int) -> Iterator[Located | Quarantine
 def _read_sound(
     lines: "LinesOfFile", chunks: Iterator[bytes], left: int
 ) -> Generator[Located | QuarantineRow, None, bytes]:
-    """The lines of so many bytes; what is left of the piece that they end in is returned."""
+    """Yield the lines of so many bytes, and return the rest of the last piece."""
     rest = b""
     while left:
         chunk = next(chunks, b"")
@@ -299,7 +299,7 @@ class LinesOfFile:
             self._is_read = not chunk.endswith(b"\n")
 
     def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
-        """The lines completed with the piece."""
+        """Yield the lines completed with the piece."""
         if self._is_read and chunk:
             # The line feed behind a line that was read before it had one.
             self._is_read = False
@@ -313,7 +313,7 @@ class LinesOfFile:
             self._rest = self._rest[:SHOWN_BYTES]
 
     def take_line(self, line: bytes) -> Iterator[Located | QuarantineRow]:
-        """What can be said when a line is complete."""
+        """Yield the rows and lines of a complete line."""
         self.lines += 1
         if not line or line.isspace():
             self.empty += 1
@@ -323,19 +323,19 @@ class LinesOfFile:
         yield self._made_of(line)
 
     def last(self) -> Iterator[Located | QuarantineRow]:
-        """What is left when the file has ended as it should."""
+        """Yield the rest when the file has ended as it should."""
         if self._rest:
             yield from self.take(b"\n")
         if self.lines == self.empty:
             yield QuarantineRow(self.name, 0, "", "the file is empty")
 
     def broken(self, problem: str) -> Iterator[QuarantineRow]:
-        """What is left where the file could not be read any further."""
+        """Yield the rest where the file could not be read any further."""
         number = self.lines + 1 if self.lines or self._rest else 0
         yield self._aside(number, self._rest, f"{problem}; nothing is read from here on")
 
     def runs_in(self, chunk: bytes) -> Iterator[Located]:
-        """For each run that has lines in a piece of damaged data, one that is not believed."""
+        """Yield one disbelieved line for each run in a piece of damaged data."""
         for line in self.take(chunk):
             if isinstance(line, QuarantineRow) or line.run in self._told_of:
                 continue
@@ -345,7 +345,7 @@ class LinesOfFile:
             yield line._replace(raw=NOT_BELIEVED)
 
     def not_covered(self, latest: dict[str, Located]) -> Iterator[Located]:
-        """For each run one more line: no checksum covers those up to the latest; it is cleared."""
+        """Yield a mark for each run whose lines no checksum covers, and clear them."""
         for line in latest.values():
             yield line._replace(number=self.lines + 1, raw=NOT_COVERED)
         latest.clear()

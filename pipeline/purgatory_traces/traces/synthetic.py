@@ -62,14 +62,14 @@ FEWEST_EVENTS = 60
 
 
 def faults_of(component: Component) -> tuple[Fault, ...]:
-    """The faults that a run of the component can have."""
+    """Return the faults that a run of the component can have."""
     return (*(fault for which, fault in _RULES if which is component), *_FAULTS_OF_LINES)
 
 
 def run_lines(
     run: str, component: Component, events: int, fault: Fault = Fault.NONE, delay_ms: int = 3
 ) -> Iterator[bytes]:
-    """The lines of one run, each with its newline, in order.
+    """Return the lines of one run, each with its newline, in order.
 
     Args:
         run: Its name; in JSON it must need no escaping.
@@ -87,7 +87,7 @@ def run_lines(
 def expected_of(
     run: str, component: Component, events: int, fault: Fault = Fault.NONE, delay_ms: int = 3
 ) -> Expected:
-    """What a right check says of the run that ``run_lines`` gives for the same arguments."""
+    """Return the right check's result for the run of ``run_lines`` with these arguments."""
     lines = _numbered(run, component, events, fault, delay_ms)
     wrong = next((seq for _, seq in lines if seq is not None), None)
     return _expected(run, component, events, fault, wrong)
@@ -195,7 +195,7 @@ def _expected(
 def _numbered(
     run: str, component: Component, events: int, fault: Fault, delay_ms: int
 ) -> Iterator[tuple[bytes, int | None]]:
-    """The lines of a run; the planted divergence comes with its number, other lines with None."""
+    """Yield the lines of a run; the planted divergence with its number, others with None."""
     if events < FEWEST_EVENTS:
         raise ValueError(f"events is {events}; it must be at least {FEWEST_EVENTS}")
     if fault is not Fault.NONE and fault not in faults_of(component):

@@ -1,4 +1,4 @@
-"""What happens in the runs that are made up, component by component, without end.
+"""Steps of made-up runs, component by component, without end.
 
 Each is a formula: in millisecond ``n`` the same few calls are made with names that end in ``n``,
 and what was begun ``delay_ms`` before comes to its end.
@@ -13,7 +13,7 @@ from purgatory_spec.profiles import Component
 
 
 class Fault(Enum):
-    """What is wrong with a run: something that the system did, or something with its lines."""
+    """The fault of a made-up run: one of the system, or one of its lines."""
 
     NONE = "none"
     MISSING = "missing"
@@ -41,7 +41,7 @@ PlannedStep: TypeAlias = tuple[str, bool]
 
 
 def _timer_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
-    """In each millisecond a task is added, and every seventh is cancelled at once."""
+    """Yield steps that add a task each millisecond, and cancel every seventh at once."""
     seq, planted = 0, fault is Fault.NONE
     for now_ms in count():
         yield f'"operation":{{"op":"add","task":"t{now_ms}","delay_ms":{delay_ms}}}', False
@@ -62,7 +62,7 @@ def _timer_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedSt
 
 
 def _purgatory_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
-    """In each millisecond an operation is watched; every fourth is checked, the others time out."""
+    """Yield steps that watch an operation each millisecond, and check every fourth."""
     seq, planted = 0, fault is Fault.NONE
     in_check = fault in (Fault.RESULT, Fault.TWICE)
     for now_ms in count():
@@ -107,7 +107,7 @@ def _purgatory_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[Plann
 
 
 def _memory_pool_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
-    """The pool is filled; then a request is refused, the oldest buffer given back and asked for."""
+    """Yield steps that fill the pool, then refuse a request and exchange the oldest buffer."""
     seq, planted = 0, fault is Fault.NONE
     for number in count():
         filled = number >= delay_ms

@@ -14,14 +14,14 @@ from purgatory_tla.values.values import Value, function, sequence, to_tla
 
 
 def _of_channels(words: str, value: Callable[[Channel], Value]) -> Variable[MutingState]:
-    """A variable that is a function from channels, which are numbered from 1."""
+    """Return a variable that is a function from channels, which are numbered from 1."""
     return Variable(
         words, lambda state: function({number: value(each) for number, each in state.numbered})
     )
 
 
 def _channels(words: str, are: Callable[[Channel], bool]) -> Variable[MutingState]:
-    """A variable that is a set of channels."""
+    """Return a variable that is a set of channels."""
     return Variable(
         words,
         lambda state: frozenset(number for number, each in state.numbered if are(each)),
@@ -29,12 +29,12 @@ def _channels(words: str, are: Callable[[Channel], bool]) -> Variable[MutingStat
 
 
 def _of_threads(state: MutingState, value: Callable[[int], Value]) -> Value:
-    """A function from threads, which are numbered from 1."""
+    """Return a value that is a function from threads, which are numbered from 1."""
     return function({thread: value(thread) for thread in range(1, len(state.phases) + 1)})
 
 
 def _channels_of_threads(words: str, are: Callable[[Channel], bool]) -> Variable[MutingState]:
-    """A variable that is a function from threads to sets of their channels."""
+    """Return a variable that is a function from threads to sets of their channels."""
 
     def value(state: MutingState) -> Value:
         threads = len(state.phases)
@@ -89,7 +89,7 @@ IN_TWO_STEPS = {
 
 
 def binding() -> Binding[MutingState]:
-    """Three channels under TLS, first come first served, one request and a half in the pool."""
+    """Return three channels under TLS, first come first served; room for 1.5 requests."""
     return _bound(
         "channel-muting",
         "Channels that wait for memory: three under TLS, first come first served.",
@@ -98,7 +98,7 @@ def binding() -> Binding[MutingState]:
 
 
 def released_binding() -> Binding[MutingState]:
-    """What released Kafka does with three channels under TLS."""
+    """Return a binding of three channels under TLS with the behaviour of released Kafka."""
     return _bound(
         "channel-muting-released",
         "Channels that wait for memory: three under TLS, as in released Kafka.",
@@ -114,7 +114,7 @@ def released_binding() -> Binding[MutingState]:
 
 
 def two_threads_binding() -> Binding[MutingState]:
-    """Three channels under TLS on two threads that sleep, first come first served."""
+    """Return three channels under TLS on two threads that sleep, first come first served."""
     return _bound(
         "channel-muting-two-threads",
         "Channels that wait for memory: three under TLS on two threads that sleep.",
@@ -123,7 +123,7 @@ def two_threads_binding() -> Binding[MutingState]:
 
 
 def small_two_threads_binding() -> Binding[MutingState]:
-    """Two channels on two threads that sleep, first come first served."""
+    """Return a binding of two channels on two threads that sleep, first come first served."""
     return _bound(
         "channel-muting-two-threads-small",
         "Channels that wait for memory: two under TLS on two threads that sleep.",
@@ -132,7 +132,7 @@ def small_two_threads_binding() -> Binding[MutingState]:
 
 
 def small_two_threads_all_at_once_binding() -> Binding[MutingState]:
-    """Two channels on two threads that sleep, both of which ask again."""
+    """Return a binding of two channels on two threads that sleep, both of which ask again."""
     return _bound(
         "channel-muting-two-threads-all-at-once-small",
         "Channels that wait for memory: two on two threads that sleep, which ask again.",
@@ -141,7 +141,7 @@ def small_two_threads_all_at_once_binding() -> Binding[MutingState]:
 
 
 def small_looks_then_takes_binding() -> Binding[MutingState]:
-    """Two threads that look at the pool and take in two steps."""
+    """Return a binding of two threads that look at the pool and take in two steps."""
     return _bound(
         "channel-muting-looks-then-takes-small",
         "Channels that wait for memory: two threads that look and take in two steps.",
@@ -150,7 +150,7 @@ def small_looks_then_takes_binding() -> Binding[MutingState]:
 
 
 def small_binding() -> Binding[MutingState]:
-    """Two channels under TLS, first come first served."""
+    """Return a binding of two channels under TLS, first come first served."""
     return _bound(
         "channel-muting-small",
         "Channels that wait for memory: two under TLS, first come first served.",
@@ -159,7 +159,7 @@ def small_binding() -> Binding[MutingState]:
 
 
 def small_all_at_once_binding() -> Binding[MutingState]:
-    """Two plain channels that all ask again when memory comes back."""
+    """Return a binding of two plain channels that all ask again when memory comes back."""
     return _bound(
         "channel-muting-all-at-once-small",
         "Channels that wait for memory: two, all of which ask again.",
@@ -168,7 +168,7 @@ def small_all_at_once_binding() -> Binding[MutingState]:
 
 
 def small_three_channels_binding() -> Binding[MutingState]:
-    """Three plain channels, one of which fits into the pool at a time."""
+    """Return a binding of three plain channels, one of which fits into the pool at a time."""
     return _bound(
         "channel-muting-three-channels-small",
         "Channels that wait for memory: three, of which one finds a place.",
@@ -177,7 +177,7 @@ def small_three_channels_binding() -> Binding[MutingState]:
 
 
 def small_released_binding() -> Binding[MutingState]:
-    """What released Kafka does with two channels under TLS."""
+    """Return a binding of two channels under TLS with the behaviour of released Kafka."""
     return _bound(
         "channel-muting-released-small",
         "Channels that wait for memory: two under TLS, as in released Kafka.",

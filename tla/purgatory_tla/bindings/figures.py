@@ -1,11 +1,11 @@
-"""What a comparison of each reported binding finds: ``purgatory tla compare``."""
+"""Figures of the reported bindings' comparisons: ``purgatory tla compare``."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How many states and edges both sides have.
+    """The numbers of states and edges that both sides have.
 
     ``seconds`` is what the comparison took on two processors of a small virtual machine, both
     sides together.

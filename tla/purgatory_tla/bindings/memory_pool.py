@@ -22,7 +22,7 @@ MISUSE = frozenset({"double-release", "foreign-release"})
 
 
 def _of_threads(words: str, value: Callable[[PoolThread], Value]) -> Variable[ConcurrentPoolState]:
-    """A variable that is a function from threads."""
+    """Return a variable that is a function from threads."""
     return Variable(
         words, lambda state: function({name: value(thread) for name, thread in state.threads})
     )
@@ -67,7 +67,7 @@ MISUSE_ACTIONS = {
 
 
 def binding() -> Binding[ConcurrentPoolState]:
-    """Three threads at a pool of two bytes that lends beyond them."""
+    """Return a binding of three threads at a pool of two bytes that lends beyond them."""
     return _bound(
         "memory-pool-non-strict",
         "The non-strict memory pool: three threads, two bytes.",
@@ -76,7 +76,7 @@ def binding() -> Binding[ConcurrentPoolState]:
 
 
 def strict_binding() -> Binding[ConcurrentPoolState]:
-    """Three threads at a pool of two bytes that lends no more."""
+    """Return a binding of three threads at a pool of two bytes that lends no more."""
     return _bound(
         "memory-pool-strict",
         "The strict memory pool: three threads, two bytes.",
@@ -85,7 +85,7 @@ def strict_binding() -> Binding[ConcurrentPoolState]:
 
 
 def identity_binding() -> Binding[ConcurrentPoolState]:
-    """Two threads that give back twice, and foreign buffers, to a pool that finds it out."""
+    """Return two threads that give back twice, and foreign buffers, to a pool that finds it out."""
     return _bound(
         "memory-pool-identity",
         "The memory pool that checks releases: two threads at fault, six bytes.",
@@ -96,7 +96,7 @@ def identity_binding() -> Binding[ConcurrentPoolState]:
 
 
 def small_binding() -> Binding[ConcurrentPoolState]:
-    """Two threads at a pool of two bytes that lends beyond them."""
+    """Return a binding of two threads at a pool of two bytes that lends beyond them."""
     return _bound(
         "memory-pool-non-strict-small",
         "The non-strict memory pool: two threads, two bytes.",
@@ -105,7 +105,7 @@ def small_binding() -> Binding[ConcurrentPoolState]:
 
 
 def small_strict_binding() -> Binding[ConcurrentPoolState]:
-    """Two threads at a pool of two bytes that lends no more."""
+    """Return a binding of two threads at a pool of two bytes that lends no more."""
     return _bound(
         "memory-pool-strict-small",
         "The strict memory pool: two threads, two bytes.",
@@ -114,7 +114,7 @@ def small_strict_binding() -> Binding[ConcurrentPoolState]:
 
 
 def small_identity_binding() -> Binding[ConcurrentPoolState]:
-    """Two threads at fault, and a pool of two bytes that finds it out."""
+    """Return a binding of two threads at fault, and a pool of two bytes that finds it out."""
     return _bound(
         "memory-pool-identity-small",
         "The memory pool that checks releases: two threads at fault, two bytes.",

@@ -75,7 +75,7 @@ class _Instance:
     most_spells: int = 3
 
     def operations(self, state: MemoryPoolState) -> Iterator[Operation]:
-        """The operations that callers may ask for in a state."""
+        """Yield the operations that callers may ask for in a state."""
         for buffer in self.buffers:
             if buffer in state.held:
                 yield Lose(buffer)
@@ -93,13 +93,13 @@ class _Instance:
             yield Elapse(state.now_ms + 1)
 
     def has_room(self, before: MemoryPoolState, after: MemoryPoolState) -> bool:
-        """Whether a step begins no more dry spells than there may be."""
+        """Decide whether a step begins no more dry spells than allowed."""
         begins = before.spell_began_ms is None and after.spell_began_ms is not None
         return not begins or before.depleted_spells < self.most_spells
 
 
 def binding() -> Binding[MemoryPoolState]:
-    """Two buffers at a pool of two bytes that lends beyond them."""
+    """Return a binding of two buffers at a pool of two bytes that lends beyond them."""
     return _bound(
         "memory-pool-calls",
         "The calls of a non-strict memory pool: dry spells, losses, buffers that are not its own.",
@@ -108,7 +108,7 @@ def binding() -> Binding[MemoryPoolState]:
 
 
 def strict_binding() -> Binding[MemoryPoolState]:
-    """Two buffers at a pool of three bytes that lends no more."""
+    """Return a binding of two buffers at a pool of three bytes that lends no more."""
     return _bound(
         "memory-pool-calls-strict",
         "The calls of a strict memory pool.",
@@ -117,7 +117,7 @@ def strict_binding() -> Binding[MemoryPoolState]:
 
 
 def unbounded_binding() -> Binding[MemoryPoolState]:
-    """Two buffers at a pool without a bound."""
+    """Return a binding of two buffers at a pool without a bound."""
     return _bound(
         "memory-pool-unbounded",
         "The calls of an unbounded memory pool.",
@@ -126,14 +126,14 @@ def unbounded_binding() -> Binding[MemoryPoolState]:
 
 
 def small_binding() -> Binding[MemoryPoolState]:
-    """The same as ``binding`` for a short while and with one dry spell, for controls."""
+    """Return the same as ``binding`` for a short while and with one dry spell, for controls."""
     configuration = MemoryPoolConfiguration(2, 2)
     instance = _Instance(configuration, last_ms=1, most_spells=1)
     return _bound("memory-pool-calls-small", "A memory pool's calls, for a short while.", instance)
 
 
 def small_unbounded_binding() -> Binding[MemoryPoolState]:
-    """The same as ``unbounded_binding`` with one size, for controls."""
+    """Return the same as ``unbounded_binding`` with one size, for controls."""
     configuration = MemoryPoolConfiguration(2, 2, unbounded=True)
     instance = _Instance(configuration, sizes_bytes=(0, 1), last_ms=1)
     return _bound("memory-pool-unbounded-small", "An unbounded memory pool's calls.", instance)

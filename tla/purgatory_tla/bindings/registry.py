@@ -74,12 +74,12 @@ SMALL: tuple[Made, ...] = (
 
 
 def reported_bindings() -> dict[str, Binding[Any]]:
-    """The instances that are compared by default."""
+    """Return the instances that are compared by default."""
     return _by_name(REPORTED)
 
 
 def small_bindings() -> dict[str, Binding[Any]]:
-    """Smaller instances of the same modules."""
+    """Return smaller instances of the same modules."""
     return _by_name(SMALL)
 
 

@@ -60,16 +60,16 @@ class _Instance:
 
     @property
     def configuration(self) -> TimerConfiguration:
-        """The configuration of the timer."""
+        """Return the configuration of the timer."""
         return TimerConfiguration(tick_ms=self.tick_ms)
 
     def model(self) -> TimerModel[PendingTasks]:
-        """The timer of this instance."""
+        """Return the timer of this instance."""
         profile = TimerProfile(executor=Executor.STEPPED, rounding=self.rounding)
         return timer_model(self.configuration, profile)
 
     def operations(self, state: State) -> Iterator[Operation]:
-        """The operations that callers may ask for in a state."""
+        """Yield the operations that callers may ask for in a state."""
         for task in self.tasks:
             if task not in state.queue:
                 yield from (Add(task, delay_ms) for delay_ms in self.delays_ms)
@@ -83,24 +83,24 @@ class _Instance:
 
 
 def binding() -> Binding[State]:
-    """Three tasks on a tick of two, whose expiries are rounded down as Kafka does."""
+    """Return three tasks on a tick of two, whose expiries are rounded down as Kafka does."""
     title = "The timer: any order in a tick, rounded down."
     return _bound("timer", title, _Instance(Rounding.DOWN))
 
 
 def rounding_up_binding() -> Binding[State]:
-    """The same, rounded up as Netty does."""
+    """Return the same, rounded up as Netty does."""
     title = "The timer: any order in a tick, rounded up."
     return _bound("timer-rounding-up", title, _Instance(Rounding.UP))
 
 
 def small_binding() -> Binding[State]:
-    """The same as ``binding`` with two tasks and a shorter life, for controls."""
+    """Return the same as ``binding`` with two tasks and a shorter life, for controls."""
     return _bound("timer-small", "The timer, for a short while.", _small(Rounding.DOWN))
 
 
 def small_rounding_up_binding() -> Binding[State]:
-    """The same as ``rounding_up_binding`` with two tasks and a shorter life, for controls."""
+    """Return the same as ``rounding_up_binding`` with two tasks and a shorter life."""
     title = "The timer, rounded up, for a short while."
     return _bound("timer-rounding-up-small", title, _small(Rounding.UP))
 
@@ -113,7 +113,7 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
     model = instance.model()
 
     def steps(state: State) -> Iterator[tuple[Step, State]]:
-        """Every operation; the rejection of another one than an add is no step."""
+        """Yield every operation; a rejection is a step only for an add."""
         for operation in instance.operations(state):
             for outcome, after in model.successors(state, operation):
                 if outcome.rejected is None or isinstance(operation, Add):

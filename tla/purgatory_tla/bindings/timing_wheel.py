@@ -54,7 +54,7 @@ ACTIONS = {
 
 
 def binding() -> Binding[WheelState]:
-    """Two tasks on three levels, with cascades and buckets whose tasks were cancelled."""
+    """Return two tasks on three levels, with cascades and buckets whose tasks were cancelled."""
     return _bound(
         "timing-wheel",
         "The timing wheel: three levels, cascades, cancelled buckets, shutdown.",
@@ -63,7 +63,7 @@ def binding() -> Binding[WheelState]:
 
 
 def small_binding() -> Binding[WheelState]:
-    """The same with a shorter life, for a comparison of a few seconds."""
+    """Return the same with a shorter life, for a comparison of a few seconds."""
     return _bound(
         "timing-wheel-small",
         "The timing wheel: three levels, for a short while.",
@@ -72,7 +72,7 @@ def small_binding() -> Binding[WheelState]:
 
 
 def rounding_binding() -> Binding[WheelState]:
-    """A tick of two milliseconds, so that two delays put a task into one bucket."""
+    """Return a tick of two milliseconds, so that two delays put a task into one bucket."""
     return _bound(
         "timing-wheel-rounding",
         "The timing wheel with a tick of two: different delays lead to equal states.",
@@ -84,7 +84,7 @@ def _bound(name: str, title: str, instance: Instance) -> Binding[WheelState]:
     model = instance.model()
 
     def steps(state: WheelState) -> Iterator[tuple[Step, WheelState]]:
-        """The operations that change something by a rule; a rejected one is no action."""
+        """Yield the operations that change the state by a rule; a rejected one is no action."""
         for operation in (*instance.operations(state), *_shutdown(state)):
             for outcome, after in model.successors(state, operation):
                 if outcome.rejected is None:

@@ -31,7 +31,7 @@ class TlaState:
     values: Mapping[str, object]
 
     def read(self, name: str, kind: type[Kind]) -> Kind:
-        """A variable's value as a plain Python value of a type, for example ``dict[str, int]``.
+        """Return a variable's value as a Python value of a type, for example ``dict[str, int]``.
 
         Raises:
             UnexpectedOutput: there is no such variable, or its value is of another type.
@@ -55,15 +55,15 @@ class Move:
 
     @property
     def thread(self) -> str:
-        """The thread that takes the step, for labels whose first argument is a thread."""
+        """Return the thread that takes the step, for labels whose first argument is a thread."""
         return self.text(0)
 
     def text(self, position: int) -> str:
-        """An argument of the label that is a string."""
+        """Return an argument of the label that is a string."""
         return str(self._argument(position, str))
 
     def integer(self, position: int) -> int:
-        """An argument of the label that is an integer."""
+        """Return an argument of the label that is an integer."""
         return int(self._argument(position, int))
 
     def _argument(self, position: int, kind: type) -> str | int:
@@ -85,7 +85,7 @@ class Behaviour:
 
 
 def behaviour_of(trace: "Trace") -> Behaviour:
-    """The behaviour that a trace of a history module shows; a lasso is cut where it closes.
+    """Return the behaviour that a trace of a history module shows; a lasso is cut where it closes.
 
     Raises:
         UnexpectedOutput: the module keeps no labels.
@@ -102,7 +102,7 @@ def behaviour_of(trace: "Trace") -> Behaviour:
 
 
 def _label(state: "TraceState") -> Step | None:
-    """What the variable ``step`` says; None at rest."""
+    """Return the step in the variable ``step``; None at rest."""
     words = _plain(state.values.get("step"))
     if not isinstance(words, list):
         raise UnexpectedOutput("the behaviour has no variable step: it is of no history module")
@@ -113,7 +113,7 @@ def _label(state: "TraceState") -> Step | None:
 
 
 def _plain(value: object) -> object:
-    """Functions as dictionaries, sequences and tuples as lists, sets as they are."""
+    """Return functions as dictionaries, sequences and tuples as lists, sets as they are."""
     if isinstance(value, Mapping):
         return {_key(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -124,7 +124,7 @@ def _plain(value: object) -> object:
 
 
 def _key(value: object) -> object:
-    """The same, for what must be hashable."""
+    """Return a plain value in a form that can be hashed."""
     if isinstance(value, list | tuple):
         return tuple(_key(each) for each in value)
     return value
@@ -132,12 +132,12 @@ def _key(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What a configuration assigns to the module's constants, as text of TLA+."""
+    """The values of the module's constants in a configuration, as text of TLA+."""
 
     texts: Mapping[str, str]
 
     def read(self, name: str, kind: type[Kind]) -> Kind:
-        """A constant's value as a plain Python value of a type, for example ``frozenset[str]``.
+        """Return a constant's value as a Python value of a type, for example ``frozenset[str]``.
 
         Raises:
             UnexpectedOutput: it has none that is written out, or one of another type.
@@ -151,6 +151,6 @@ class Constants:
             raise UnexpectedOutput(f"{name} = {text} is not what was expected: {error}") from error
 
     def operator(self, name: str) -> str:
-        """The operator that stands in for a constant, as ``Name <- Operator``; else empty."""
+        """Return the operator in place of a constant, as ``Name <- Operator``; else empty."""
         text = self.texts.get(name, "")
         return text.removeprefix("<-").strip() if text.startswith("<-") else ""

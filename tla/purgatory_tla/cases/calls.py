@@ -38,7 +38,7 @@ class Call:
 
     @property
     def first(self) -> int:
-        """The number of its first step."""
+        """Return the number of its first step."""
         return self.moves[0].number
 
 
@@ -46,13 +46,13 @@ class Entangled(Exception):
     """Calls have no order: ``step`` is the first at which that shows."""
 
     def __init__(self, step: int) -> None:
-        """Keep the number."""
+        """Keep the number of the step."""
         super().__init__(f"step {step} is part of a cycle")
         self.step = step
 
 
 def serial_order(calls: Sequence[Call]) -> list[Call]:
-    """The complete calls, one after another; the earlier one first wherever that is free.
+    """Return the complete calls one after another; the earlier one first where both are free.
 
     A call that the behaviour does not complete is left out, and every call that must follow it.
 
@@ -71,7 +71,7 @@ def serial_order(calls: Sequence[Call]) -> list[Call]:
 
 
 def _followers(calls: Sequence[Call]) -> list[set[int]]:
-    """For each call, the calls that must come later."""
+    """Return for each call the calls that must come later."""
     followers: list[set[int]] = [set() for _ in calls]
     for one, other in combinations(range(len(calls)), 2):
         for earlier, later in ((one, other), (other, one)):
@@ -81,7 +81,7 @@ def _followers(calls: Sequence[Call]) -> list[set[int]]:
 
 
 def _precedes(earlier: Call, later: Call) -> bool:
-    """Whether a step of the one comes before a step of the other that conflicts with it."""
+    """Decide whether a step of one call comes before a conflicting step of the other."""
     if earlier.moves[0].number > later.moves[-1].number:
         return False
     return any(
@@ -102,7 +102,7 @@ def _overlap(some: Iterable[str], others: frozenset[str]) -> bool:
 
 
 def _sorted(followers: Sequence[set[int]]) -> list[int]:
-    """The calls in an order that keeps to all edges; those on and behind a cycle are left out."""
+    """Return the calls in an order of all edges, without those on and behind a cycle."""
     waiting = [0] * len(followers)
     for others in followers:
         for other in others:
@@ -121,7 +121,7 @@ def _sorted(followers: Sequence[set[int]]) -> list[int]:
 
 
 def _where(calls: Sequence[Call], entangled: Sequence[int]) -> int:
-    """The first step with which the calls up to it have a cycle."""
+    """Return the first step at which the calls so far have a cycle."""
     chosen = [calls[index] for index in entangled]
     numbers = sorted(move.number for call in chosen for move in call.moves)
     low, high = 0, len(numbers) - 1
@@ -136,7 +136,7 @@ def _where(calls: Sequence[Call], entangled: Sequence[int]) -> int:
 
 
 def before(call: Call, last: int) -> Call:
-    """The call as far as the step of this number."""
+    """Return the call up to the step of this number."""
     kept = sum(move.number <= last for move in call.moves)
     complete = call.complete and kept == len(call.moves)
     return Call(call.kind, call.moves[:kept], call.touched[:kept], complete)

@@ -1,4 +1,4 @@
-"""Whether a subject does what a behaviour predicts, one operation after another."""
+"""Comparison of a subject with a behaviour's predictions, one operation after another."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from purgatory_tla.cases.predictions import Driven, Prediction
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What differs first in an outcome: an observable's name, or a word for another part."""
+    """The first difference of an outcome: an observable's name, or a word for another part."""
 
     about: str
     predicted: str
@@ -40,7 +40,7 @@ class Comparison:
     _handed: deque[str] = field(default_factory=deque)
 
     def difference(self, prediction: Prediction, seen: Outcome) -> Difference | None:
-        """The first thing in which an outcome is not as predicted, or None."""
+        """Return the first thing in which an outcome is not as predicted, or None."""
         expected = prediction.outcome
         answers = "answer" not in prediction.free
         if answers and expected.rejected is not seen.rejected:
@@ -58,7 +58,7 @@ class Comparison:
         return None
 
     def _expected_events(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
-        """The events; a task that runs is the one that the subject handed over first."""
+        """Return the expected events; the task that runs is the first one handed over."""
         if not any(event.kind is EventKind.RAN for event in events) or not self._handed:
             return events
         return (ran(self._handed.popleft()),)
@@ -75,7 +75,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class Followed:
-    """How far a subject went along with a behaviour.
+    """The extent to which a subject followed a behaviour.
 
     Attributes:
         outcomes: The subject's outcomes, the differing outcome last.
@@ -88,7 +88,7 @@ class Followed:
     left: str = ""
 
     def steps(self, driven: Driven) -> int:
-        """How many TLA+ steps it went along with."""
+        """Return the number of TLA+ steps that the subject followed."""
         agreed = len(self.outcomes) - (self.difference is not None or bool(self.left))
         return sum(len(prediction.steps) for prediction in driven.predictions[:agreed])
 
@@ -110,7 +110,7 @@ def follow(driven: Driven, declared: Profile, outcomes: Iterable[Outcome]) -> Fo
 
 
 def misfit(driven: Driven, declared: Profile) -> str:
-    """Why a subject of the declared profile cannot be asked what was predicted; else empty."""
+    """Return the reason why a subject of this profile cannot be asked; else empty."""
     chosen = driven.profile
     needs = frozenset(each for prediction in driven.predictions for each in prediction.needs)
     match chosen, declared:
@@ -159,7 +159,7 @@ def _by_task(events: Sequence[Event]) -> dict[str, list[EventKind]]:
 
 
 def _same_result(prediction: Prediction, seen: Value) -> bool:
-    """Names that an operation answers come in the order of a list, which groups leave open."""
+    """Decide whether a result is the predicted one, with a list of names in any order."""
     expected = prediction.outcome.result
     if isinstance(expected, tuple) and isinstance(seen, tuple):
         return sorted(expected) == sorted(seen)

@@ -23,18 +23,18 @@ class Instance:
     extension: str = "History"
 
     def file(self, modules: Path) -> Path:
-        """The module whose behaviours show their labels, and keep to the calls' order."""
+        """Return the module whose behaviours show their labels, and keep to the calls' order."""
         suffix = "Sequential" if self._has_module_of_its_own else self.extension
         return modules / f"{self.module}{suffix}.tla"
 
     @property
     def configuration(self) -> Configuration:
-        """What TLC is given; nothing is checked unless a caller says so."""
+        """Return the configuration for TLC; it checks nothing by itself."""
         specification = "SequentialSpec" if self._has_module_of_its_own else "HistorySpec"
         return Configuration(specification=specification, constants=self.constants)
 
     def in_sequence(self) -> "Instance":
-        """The same, one call after another."""
+        """Return the instance with one call after another."""
         constants = dict(self.constants)
         if self.module == "PurgatoryProposal":
             features = constants["Features"].strip().strip("{}").split(",")
@@ -44,7 +44,7 @@ class Instance:
 
     @property
     def _has_module_of_its_own(self) -> bool:
-        """PurgatoryExact has no feature for it."""
+        """Decide whether sequential behaviours have a module of their own."""
         return self.sequential and self.module == "PurgatoryExact"
 
 

@@ -48,7 +48,7 @@ _USES = {
 
 
 def drive(behaviour: Behaviour, constants: Constants) -> Driven:
-    """A behaviour of ``MemoryPoolHistory`` as far as it can be driven."""
+    """Return a behaviour of ``MemoryPoolHistory`` as far as it can be driven."""
     features = constants.read("Features", frozenset[str])
     size_bytes = behaviour.first.read("available", int)
     strict = "strict" in features
@@ -89,7 +89,7 @@ class _Found:
     _predictions: list[tuple[int, Prediction]] = field(default_factory=list)
 
     def in_order(self) -> tuple[Prediction, ...]:
-        """The predictions in the order in which they take effect."""
+        """Return the predictions in the order in which they take effect."""
         ordered = sorted(self._predictions, key=lambda each: each[0])
         return tuple(prediction for _, prediction in ordered)
 
@@ -110,17 +110,17 @@ class _Found:
             del self._begun[move.thread]
 
     def end(self) -> None:
-        """The behaviour is over: so are the calls whose answers are decided."""
+        """End the behaviour, with the calls whose answers are decided."""
         for moves in self._begun.values():
             if any(self._is_left(moves[-1], label) for label in ("refuse", "reject", "disown")):
                 self._return(moves)
 
     def _is_left(self, move: Move, label: str) -> bool:
-        """Whether a step leaves its thread at a label."""
+        """Decide whether a step leaves its thread at a label."""
         return move.after.read("pc", dict[str, str])[move.thread] == label
 
     def _return(self, moves: list[Move]) -> None:
-        """A call comes back with nothing: it was refused, or an error."""
+        """Return from a call without a buffer: it was refused, or an error."""
         looks = [each for each in moves if each.step.action in _LOOKS]
         if looks:
             self._tell(self._allocation(moves), moves, looks[-1], result=False)

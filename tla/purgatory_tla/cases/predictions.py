@@ -1,4 +1,4 @@
-"""What a behaviour predicts: operations, each with the outcome that the TLA+ states tell of."""
+"""Predictions of a behaviour: operations, with outcomes from the TLA+ states."""
 
 from dataclasses import dataclass, replace
 
@@ -62,11 +62,11 @@ class Driven:
 
     @property
     def driven(self) -> int:
-        """How many of its TLA+ steps the operations stand for."""
+        """Return the number of TLA+ steps that the operations stand for."""
         return sum(len(prediction.steps) for prediction in self.predictions)
 
     def for_subject(self, declared: Profile) -> "Driven":
-        """What of it a subject of a profile can be asked: all up to what it does not offer."""
+        """Return the predictions for a subject of a profile, up to one that it does not offer."""
         for number, prediction in enumerate(self.predictions):
             missing = prediction.needs - declared.features
             if missing:
@@ -76,7 +76,7 @@ class Driven:
         return self
 
     def case(self, name: str, title: str, origin: str, rules: tuple[str, ...] = ()) -> Case:
-        """The predictions as a case, to be stored or replayed."""
+        """Return the predictions as a case, to be stored or replayed."""
         used = frozenset(each for prediction in self.predictions for each in prediction.needs)
         profile = msgspec.convert(
             {**msgspec.to_builtins(self.profile), "features": used}, type(self.profile)
@@ -90,7 +90,7 @@ class CannotDrive(Exception):
     """A step of a behaviour is no operation, nor part of one."""
 
     def __init__(self, step: int, reason: str) -> None:
-        """Keep both."""
+        """Keep the step and the reason."""
         super().__init__(f"step {step}: {reason}")
         self.step = step
         self.reason = reason

@@ -1,4 +1,4 @@
-"""Where behaviours come from: TLC's simulation, and its counterexamples of the models."""
+"""Sources of behaviours: TLC's simulation, and its counterexamples of the models."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ class Found:
 
 
 def instance_of(model: Model, modules: Path) -> Instance:
-    """The instance that a model of the manifest checks.
+    """Return the instance that a model of the manifest checks.
 
     Raises:
         InvalidSpecification: no cases are made of its module.
@@ -60,19 +60,19 @@ def instance_of(model: Model, modules: Path) -> Instance:
 
 
 def _extends(module: str, bound: str) -> bool:
-    """Whether the behaviours of a module are those of the bound one, or some of them."""
+    """Decide whether a module's behaviours are those of the bound one, or some of them."""
     return module.removeprefix(bound) in ("", "History", "Passes") and module.startswith(bound)
 
 
 def named_instance(name: str) -> Instance | None:
-    """The instance for simulations with this name; None if no instance has the name."""
+    """Return the instance for simulations with this name; None if no instance has the name."""
     return next((each for each in INSTANCES if each.name == name), None)
 
 
 def simulated(
     instance: Instance, settings: Settings, *, traces: int, depth: int, seed: int
 ) -> Iterator[Found]:
-    """Random behaviours of an instance; ``depth`` counts the steps of the module.
+    """Yield random behaviours of an instance; ``depth`` counts the steps of the module.
 
     Raises:
         CheckerError: TLC has no result.
@@ -97,7 +97,7 @@ def simulated(
 
 
 def counterexample(model: Model, settings: Settings, *, sequential: bool = False) -> Found:
-    """The behaviour with which TLC answers a must-fail model or a witness.
+    """Return the behaviour with which TLC answers a must-fail model or a witness.
 
     Args:
         model: Of the manifest.

@@ -46,7 +46,7 @@ class Stored:
 
     @property
     def path(self) -> str:
-        """The file, from the folder of all vectors on."""
+        """Return the path of the file from the folder of all vectors."""
         return f"{self.folder}/{self.name}.jsonl"
 
 
@@ -171,7 +171,7 @@ STORED = (
 
 
 def made_again(stored: Stored, models: dict[str, Model], settings: Settings) -> Case:
-    """The case, from TLC's answer.
+    """Return the case, from TLC's answer.
 
     Raises:
         InvalidSpecification: there is no such model, or not all of its behaviour can be driven.
@@ -189,7 +189,7 @@ def made_again(stored: Stored, models: dict[str, Model], settings: Settings) -> 
 
 
 def all_made_again(models: dict[str, Model], settings: Settings) -> Iterator[tuple[Stored, Case]]:
-    """All files with their cases, one TLC run each."""
+    """Yield all files with their cases, one TLC run each."""
     for stored in STORED:
         yield stored, made_again(stored, models, settings)
 

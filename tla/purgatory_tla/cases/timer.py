@@ -22,7 +22,7 @@ _OBSERVABLES = frozenset({Observable.SIZE, Observable.QUEUED})
 
 
 def drive(behaviour: Behaviour, constants: Constants) -> Driven:
-    """A behaviour of ``TimerHistory`` as far as it can be driven."""
+    """Return a behaviour of ``TimerHistory`` as far as it can be driven."""
     features = constants.read("Features", frozenset[str])
     tick = constants.read("Tick", int)
     up = "rounds-up" in features

@@ -1,4 +1,4 @@
-"""What the abstract timer and the timing wheel have in common: each step is one operation.
+"""The common part of the abstract timer and the timing wheel: each step is one operation.
 
 ==============================  ===========================================================
 TLA+ step                       operation
@@ -59,7 +59,7 @@ def drive_timer(
     popped: Callable[[Move], bool] | None = None,
     either: Callable[[Move], str] = lambda _: "",
 ) -> Driven:
-    """The behaviour as far as it can be driven.
+    """Return the behaviour as far as it can be driven.
 
     Args:
         behaviour: Of ``Timer`` or ``TimingWheel``.
@@ -95,7 +95,7 @@ def drive_timer(
 def chosen_profile(
     features: frozenset[str], structure: Structure, observables: frozenset[Observable]
 ) -> TimerProfile:
-    """The legal choices that a module's features are."""
+    """Return the legal choices that a module's features are."""
     negative = "rejects-negative" in features
     return TimerProfile(
         rounding=Rounding.UP if "rounds-up" in features else Rounding.DOWN,
@@ -109,7 +109,7 @@ def chosen_profile(
 def configuration_of(
     behaviour: Behaviour, constants: Constants, wheel_size: int | None = None
 ) -> TimerConfiguration:
-    """What the timer of a behaviour is made with."""
+    """Return the configuration of a behaviour's timer."""
     start_ms = behaviour.first.read("now", int)
     tick_ms = constants.read("Tick", int)
     if wheel_size is None:
@@ -137,7 +137,7 @@ def _operation(move: Move) -> TimerOperation:
 
 
 def _refuse_small_bound(move: Move) -> None:
-    """A delay that the module's small bound refuses is small for every implementation."""
+    """Refuse a delay that only the module's small bound refuses."""
     negative = move.integer(1) < 0
     if move.step.action == "Refuse" and not _closed(move.before) and not negative:
         reason = f"a delay of {move.integer(1)} is too large in the module alone"
@@ -147,7 +147,7 @@ def _refuse_small_bound(move: Move) -> None:
 def _needs(
     operation: TimerOperation, delays: dict[str, int], configuration: TimerConfiguration
 ) -> frozenset[str]:
-    """What an operation takes; ``delays`` are those of the tasks that were added, and kept so."""
+    """Return the features of an operation; ``delays`` holds the added tasks' delays."""
     needs = {Feature.NEGATIVE_CLOCK} if configuration.start_ms < 0 else set()
     needs |= {each for each in Feature if each == operation_name(operation)}
     if isinstance(operation, Add):
@@ -190,7 +190,7 @@ def _events(move: Move, operation: TimerOperation) -> Iterator[Event]:
 
 
 def _sizes_of_ticks(move: Move) -> Iterator[int]:
-    """How many tasks of each tick an advance hands over, tick by tick."""
+    """Yield the number of tasks of each tick that an advance hands over, tick by tick."""
     if move.step.action == "Advance":
         due = move.before.read("due", dict[str, int])
         for _, tasks in groupby(_handed(move), key=lambda task: due[task]):

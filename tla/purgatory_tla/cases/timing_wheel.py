@@ -21,7 +21,7 @@ from purgatory_tla.cases.timers import chosen_profile, configuration_of, drive_t
 
 
 def drive(behaviour: Behaviour, constants: Constants) -> Driven:
-    """A behaviour of ``TimingWheelHistory`` as far as it can be driven: all of it."""
+    """Return a behaviour of ``TimingWheelHistory`` as far as it can be driven: all of it."""
     features = constants.read("Features", frozenset[str])
     return drive_timer(
         behaviour,

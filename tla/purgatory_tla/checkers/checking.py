@@ -36,7 +36,7 @@ def check(
     progress: Callable[[Progress], None] | None = None,
     dump: Path | None = None,
 ) -> CheckResult:
-    """Check a module.
+    """Check the properties of a module.
 
     Args:
         module: the module's file; extended modules may stand beside it.

@@ -46,7 +46,7 @@ _SINGLE = {
 
 
 class Changes(TypedDict, total=False):
-    """What ``Configuration.with_changes`` takes."""
+    """The arguments of ``Configuration.with_changes``."""
 
     specification: str | None
     init: str | None
@@ -82,7 +82,7 @@ class Configuration:
 
     @staticmethod
     def read(path: Path) -> "Configuration":
-        """The configuration in a file.
+        """Return the configuration in a file.
 
         Raises:
             InvalidSpecification: the file cannot be read.
@@ -95,7 +95,7 @@ class Configuration:
         return parse_configuration(text, str(path))
 
     def text(self) -> str:
-        """The configuration as a file that TLC reads.
+        """Return the configuration as a file that TLC reads.
 
         Raises:
             InvalidSpecification: a constant holds a string with a backslash. TLC's configuration
@@ -118,7 +118,7 @@ class Configuration:
         return "".join(f"{line}\n" for line in lines)
 
     def with_changes(self, **changes: Unpack[Changes]) -> "Configuration":
-        """A copy with some parts replaced; what is None stays.
+        """Return a copy with some parts replaced; what is None stays.
 
         Constants replace those of the same name and leave the others. A specification takes the
         place of ``init`` and ``next``, and the other way round. Lists are replaced as a whole: an
@@ -140,7 +140,7 @@ class Configuration:
 def configuration_for(
     module: ModuleText, configuration: Configuration | Path | None
 ) -> Configuration:
-    """The configuration that was given, or that lies beside the module, or an empty one.
+    """Return the configuration that was given, or that lies beside the module, or an empty one.
 
     Raises:
         CheckerError: the file cannot be read.
@@ -175,7 +175,7 @@ def refuse_unfit(module: ModuleText, configuration: Configuration) -> None:
 
 
 def parse_configuration(text: str, name: str = "the configuration") -> Configuration:
-    """The configuration that a text writes; ``name`` is used in messages.
+    """Return the configuration that a text writes; ``name`` is used in messages.
 
     Raises:
         ParseFailure: the text is no configuration; ``line`` says where.
@@ -207,7 +207,7 @@ class _Word:
 
 
 def _sections(text: str, name: str) -> list[tuple[_Word, list[_Word]]]:
-    """Keywords, each with the words up to the next one."""
+    """Return keywords, each with the words up to the next one."""
     sections: list[tuple[_Word, list[_Word]]] = []
     for match in _WORD.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
@@ -222,7 +222,7 @@ def _sections(text: str, name: str) -> list[tuple[_Word, list[_Word]]]:
 
 
 def _assignments(words: list[_Word], name: str) -> dict[str, str]:
-    """``Name = value`` and ``Name <- Definition``; a value ends where brackets are closed."""
+    """Return ``Name = value`` and ``Name <- Definition``; a value ends with its brackets."""
     values: dict[str, str] = {}
     position = 0
     while position < len(words):
@@ -238,7 +238,7 @@ def _assignments(words: list[_Word], name: str) -> dict[str, str]:
 
 
 def _value_end(words: list[_Word], position: int) -> int:
-    """Where the value that begins at the position ends."""
+    """Return the end of the value that begins at the position."""
     depth = 0
     while position < len(words):
         text = words[position].text
@@ -251,7 +251,7 @@ def _value_end(words: list[_Word], position: int) -> int:
 
 
 def _continues(words: list[_Word], position: int) -> bool:
-    """Whether the word at the position still belongs to the value: no other assignment begins."""
+    """Decide whether the word at the position still belongs to the value."""
     if position >= len(words):
         return False
     following = words[position + 1].text if position + 1 < len(words) else ""
@@ -259,7 +259,7 @@ def _continues(words: list[_Word], position: int) -> bool:
 
 
 def _joined(words: list[_Word]) -> str:
-    """The words as one text, any gap between two words shortened to one space."""
+    """Return the words as one text, any gap between two words shortened to one space."""
     text = ""
     for before, word in zip([None, *words], words, strict=False):
         gap = before is not None and before.end < word.start

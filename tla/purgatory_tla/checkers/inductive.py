@@ -85,7 +85,7 @@ def induction(
 def _by_tlc(
     module: ModuleText, asked: Configuration, steps: int, settings: TlcSettings
 ) -> CheckResult:
-    """One run of TLC.
+    """Return one run of TLC.
 
     A step that leaves the invariant is found from an initial state; if there is none, every state
     that TLC reaches is an initial one. So the length need not be bounded.

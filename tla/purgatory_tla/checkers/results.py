@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """How a run ended; a run that could not be made is an error instead (see ``errors``).
+    """The end of a run; a run that could not be made is an error instead (see ``errors``).
 
     ``SUCCESS`` is a complete exploration without a violation. ``BOUNDED`` says that nothing was
     found as far as the run looked: a simulation, or a bounded symbolic search.
@@ -25,7 +25,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How much was visited.
+    """The extent of a run's exploration.
 
     ``generated`` counts states computed and ``distinct`` those that differ; ``depth`` is the
     number of states on the longest shortest path, the initial one included. They are None where
@@ -91,12 +91,12 @@ class InductionResult:
 
     @property
     def holds(self) -> bool:
-        """Whether no part is violated."""
+        """Decide whether no part is violated."""
         return self.failed is None
 
     @property
     def failed(self) -> str | None:
-        """The first part that is violated: ``base``, ``step`` or ``implication``."""
+        """Return the first part that is violated: ``base``, ``step`` or ``implication``."""
         parts = {"base": self.base, "step": self.step, "implication": self.implication}
         passed = (Outcome.SUCCESS, Outcome.BOUNDED)
         for name, result in parts.items():

@@ -23,7 +23,7 @@ _EXIT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How the process ended: its code, and whether it was ended because its time was over."""
+    """The end of a process: its code, and whether its time was over."""
 
     code: int
     timed_out: bool

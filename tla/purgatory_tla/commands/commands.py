@@ -116,7 +116,7 @@ def _chosen(
 
 
 def _found(finding: Finding) -> dict[str, object]:
-    """What a run found, for programs."""
+    """Return the finding of a run, for programs."""
     return {
         "model": finding.model.name,
         "standing": finding.standing,

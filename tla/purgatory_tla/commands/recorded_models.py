@@ -6,7 +6,7 @@ from purgatory_tla.manifest.manifest import InvalidManifest, Model, read_manifes
 
 
 def recorded_models() -> tuple[Model, ...]:
-    """All models.
+    """Return all models.
 
     Raises:
         Problem: the manifest is none.
@@ -18,7 +18,7 @@ def recorded_models() -> tuple[Model, ...]:
 
 
 def recorded_model(name: str) -> Model:
-    """The model of a name.
+    """Return the model of a name.
 
     Raises:
         Problem: there is none.

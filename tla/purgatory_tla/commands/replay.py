@@ -117,7 +117,7 @@ def simulate(
 
 @contextmanager
 def _checker_problems(name: str) -> Iterator[None]:
-    """What TLC may run into, as a sentence and an exit code."""
+    """Turn problems of TLC into a sentence and an exit code."""
     try:
         yield
     except InvalidSpecification as error:
@@ -172,7 +172,7 @@ def replay(
 
 
 def _drivable(console: Console, model: Model, settings: Settings) -> Found:
-    """The counterexample; where it interleaves too much, one with a call at a time."""
+    """Return the counterexample, or one with a call at a time where it interleaves too much."""
     found = counterexample(model, settings)
     stopped = found.driven.stopped
     if stopped is None or not (model.module or "").startswith("Purgatory"):
@@ -223,7 +223,7 @@ def _asked(asked: OpenSubject, driven: Driven) -> FollowedBehaviour:
 def _broken(
     asked: OpenSubject, driven: Driven, declared: Profile, followed: Followed
 ) -> tuple[str, bool]:
-    """The rule that the outcomes break, empty for none, and whether that is declared."""
+    """Return the rule that the outcomes break, empty for none, and whether it is declared."""
     component = judged(component_of(driven.configuration))
     deviations = tuple(each for each in asked.deviations if each.variant in component.variants)
     judge = component.judge(driven.configuration, declared, deviations)
@@ -235,7 +235,7 @@ def _broken(
 
 
 def _tell(console: Console, found: Found, answer: FollowedBehaviour) -> None:
-    """The case step by step, up to where it ends or differs."""
+    """Print the case step by step, up to its end or difference."""
     driven = answer.driven
     console.print(f"{found.name}: {found.title}", markup=False, soft_wrap=True)
     console.print(found.origin, markup=False, soft_wrap=True, style="dim")

@@ -1,4 +1,4 @@
-"""What came of behaviours that a subject was asked, counted in steps of TLA+."""
+"""Results of behaviours that a subject was asked, counted in steps of TLA+."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ class Tally:
             self.ends[answer.stopped.partition(": ")[2] or answer.stopped] += 1
 
     def print_to(self, console: Console, instance: Instance, subject: str) -> None:
-        """Print the counts."""
+        """Print the counts of the tally."""
         console.print(
             f"{instance.name}, asked of {subject}: {instance.title}", markup=False, soft_wrap=True
         )
@@ -68,5 +68,5 @@ class Tally:
 
 
 def steps_of(number: int) -> str:
-    """A number of steps in words."""
+    """Return a number of steps in words."""
     return "1 step" if number == 1 else f"{number} steps"

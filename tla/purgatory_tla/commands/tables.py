@@ -1,4 +1,4 @@
-"""What ``purgatory tla`` prints: rows as they come, a progress line, a summary, a list."""
+"""Output of ``purgatory tla``: rows as they come, a progress line, a summary, a list."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ class ProgressLine:
 
 @contextmanager
 def progress_line(console: Console, models: int) -> Iterator[ProgressLine]:
-    """A line at the bottom while the body runs."""
+    """Show a line at the bottom while the body runs."""
     bar = Bar(
         BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
         TextColumn("{task.completed:.0f} of {task.total:.0f} done"),

@@ -1,4 +1,4 @@
-"""Whether an executable model and a TLA+ module have one state graph.
+"""Comparison of the state graphs of an executable model and a TLA+ module.
 
 Begin with ``binding`` (what is claimed) and ``comparing`` (how it is decided). ``history_dump``
 reads TLC's graph, ``state_graph`` builds the model's, ``numbering`` gives both the same numbers,

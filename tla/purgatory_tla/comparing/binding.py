@@ -13,7 +13,7 @@ State = TypeVar("State", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Variable(Generic[State]):
-    """How one variable of the module is computed from a state of the model.
+    """A variable of the module, computed from a state of the model.
 
     ``words`` says it for readers of the generated page.
     """
@@ -24,7 +24,7 @@ class Variable(Generic[State]):
 
 @dataclass(frozen=True, slots=True)
 class Binding(Generic[State]):
-    """One instance of a model beside one of a module.
+    """An instance of a model beside one of a module.
 
     Attributes:
         name: How it is called on the command line.

@@ -1,4 +1,4 @@
-"""Whether an executable model and a TLA+ module have one state graph.
+"""Decision whether an executable model and a TLA+ module have one state graph.
 
 Both sides are explored completely and put into the same numbers. Equal means: the same states, and
 the same triples of a state, a label with its arguments, and a state.
@@ -37,7 +37,7 @@ State = TypeVar("State", bound=Hashable)
 
 
 class GraphVerdict(Enum):
-    """What came of a comparison."""
+    """The verdict of a comparison."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -47,7 +47,7 @@ class GraphVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result.
+    """The result of a comparison.
 
     Attributes:
         verdict: Whether the graphs are equal.
@@ -68,7 +68,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CompareSettings:
-    """How TLC explores a module: see ``checking.check``; ``modules`` is the modules' folder."""
+    """The settings of TLC for a module's graph; ``modules`` is the modules' folder."""
 
     modules: Path
     jar: Path | None = None
@@ -168,7 +168,7 @@ def _read(dump: Dump, module: ModuleText, numbering: Numbering) -> NumberedGraph
 
 
 def _refuse_partial(read: HistoryDump, statistics: Statistics) -> None:
-    """The dump must have as many states and steps as TLC says that it found."""
+    """Refuse a dump with fewer states or steps than TLC says that it found."""
     generated = read.edges + len(read.graph.initial)
     if (read.nodes, generated) != (statistics.distinct, statistics.generated):
         raise UnexpectedOutput(
@@ -178,7 +178,7 @@ def _refuse_partial(read: HistoryDump, statistics: Statistics) -> None:
 
 
 def _misnamed(binding: Binding[State], module: ModuleText) -> tuple[str, ...]:
-    """What does not need an exploration: variables, and names of actions."""
+    """Return the naming problems of variables and actions, without an exploration."""
     declared = set(module.variables) - {STEP}
     problems = []
     if STEP not in module.variables:
@@ -193,7 +193,7 @@ def _misnamed(binding: Binding[State], module: ModuleText) -> tuple[str, ...]:
 
 
 def _unmapped(binding: Binding[State], numbering: Numbering) -> tuple[str, ...]:
-    """Actions that occur on either side and are not mapped, or the other way round."""
+    """Return problems of actions that occur and are not mapped, or the other way round."""
     occurring = {str(label[0]) for label in numbering.labels}
     return (
         *(

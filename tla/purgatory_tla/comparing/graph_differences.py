@@ -56,7 +56,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How many states and edges each side has for itself, and the first of them on either side."""
+    """The differences of two graphs: numbers of states and edges, and the first on each side."""
 
     states: Mapping[Side, int]
     edges: Mapping[Side, int]
@@ -124,7 +124,7 @@ def _first_edges(
 
 
 def changes(source: int, target: int, numbering: Numbering) -> dict[str, tuple[str, str]]:
-    """The variables that differ between two states, each with its value before and after."""
+    """Return the variables that differ between two states, each with its value before and after."""
     before, after = numbering.state_texts(source), numbering.state_texts(target)
     return {
         name: (before[name], after[name])
@@ -134,7 +134,7 @@ def changes(source: int, target: int, numbering: Numbering) -> dict[str, tuple[s
 
 
 def _entered(initial: Iterable[int], edges: frozenset[int]) -> dict[int, int | None]:
-    """The states that can be reached, nearest first, each with the edge that it is reached by."""
+    """Return the reachable states, nearest first, each with the edge by which it is reached."""
     leaving: defaultdict[int, list[int]] = defaultdict(list)
     for number in sorted(edges):
         leaving[ends(number)[0]].append(number)
@@ -165,7 +165,7 @@ def _path(
 
 
 def _targets(source: int, label: int, edges: frozenset[int]) -> list[int]:
-    """Where a label leads from a state, in a graph."""
+    """Return the states to which a label leads from a state, in a graph."""
     low = edge(source, label, 0)
     high = edge(source, label + 1, 0)
     return sorted(ends(number)[2] for number in edges if low <= number < high)

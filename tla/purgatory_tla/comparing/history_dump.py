@@ -37,7 +37,7 @@ class HistoryDump:
 def read_history(
     lines: Iterable[str], numbering: Numbering, types: Mapping[str, Type]
 ) -> HistoryDump:
-    """Read a dump.
+    """Read a dump of a history module.
 
     Args:
         lines: The dump, line by line.
@@ -96,7 +96,7 @@ class _Reader:
             self.initial.add(place)
 
     def finished(self) -> HistoryDump:
-        """The graph, when all is read."""
+        """Return the graph, when all is read."""
         if _NOT_READ in self.labels:
             raise UnexpectedOutput("TLC's graph has an edge at a state that it does not have")
         if not self.initial:
@@ -113,7 +113,7 @@ class _Reader:
         return (place for place, label in enumerate(self.labels) if label == _NO_LABEL)
 
     def _edges(self) -> Iterable[int]:
-        """The extended module's steps; each label must be seen by the step back to rest."""
+        """Yield the extended module's steps; each label must show in the step back to rest."""
         seen = bytearray(len(self.places))
         for source, target in zip(self.sources, self.targets, strict=True):
             label = self.labels[target]
@@ -136,7 +136,7 @@ class _Reader:
         return place
 
     def _parsed(self, text: str) -> tuple[str, int]:
-        """A variable's name with its value's number, or with its label's."""
+        """Return a variable's name with its value's number, or with its label's."""
         ((name, printed),) = parse_state(unescaped(text)).items()
         try:
             value = shaped(printed, self.types.get(name))

@@ -46,7 +46,7 @@ class Numbering:
     _of_state: dict[StateKey, int] = field(default_factory=dict)
 
     def value(self, value: Value) -> int:
-        """The number of a value."""
+        """Return the number of a value."""
         # TRUE is not 1 in TLA+, though Python has them equal.
         key = (value.__class__, value)
         number = self._of_value.get(key)
@@ -59,35 +59,35 @@ class Numbering:
         return number
 
     def state(self, values: StateKey) -> int:
-        """The number of a state, given its values' numbers in the order of the variables."""
+        """Return the number of a state, given its values' numbers in the order of the variables."""
         return _number(values, values, self._of_state, self.states)
 
     def label(self, label: LabelKey) -> int:
-        """The number of a label."""
+        """Return the number of a label."""
         if not self.arguments:
             label = label[:1]
         return _number(label_text(label), label, self._of_label, self.labels)
 
     def state_texts(self, state: int) -> dict[str, str]:
-        """A state's values in TLA+, by the variables' names."""
+        """Return a state's values in TLA+, by the variables' names."""
         values = (self.texts[number] for number in self.states[state])
         return dict(zip(self.variables, values, strict=True))
 
 
 def edge(source: int, label: int, target: int) -> int:
-    """An edge as one number."""
+    """Return an edge as one number."""
     return (source * MOST + label) * MOST + target
 
 
 def ends(number: int) -> tuple[int, int, int]:
-    """The source, the label and the target of an edge."""
+    """Return the source, the label and the target of an edge."""
     rest, target = divmod(number, MOST)
     source, label = divmod(rest, MOST)
     return source, label, target
 
 
 def label_text(label: Sequence[str | int]) -> str:
-    """A label as a reader sees it: ``Insert("a", 3)``."""
+    """Return a label as a reader sees it: ``Insert("a", 3)``."""
     action, *arguments = label
     return f"{action}({', '.join(map(to_tla, arguments))})" if arguments else str(action)
 

@@ -1,4 +1,4 @@
-"""What ``purgatory tla compare`` prints: a row for each binding, and below it how sides differ."""
+"""Output of ``purgatory tla compare``: a row for each binding, and the differences below."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ class CompareTable:
         self._print_line(" ", "binding", "states", "edges", "seconds", "verdict", style="bold")
 
     def print_row(self, name: str, found: Comparison) -> None:
-        """Print one comparison."""
+        """Print the row of one comparison."""
         counts = (f"{found.states:,}", f"{found.edges:,}") if found.states else ("", "")
         seconds = f"{found.seconds:.1f}"
         style = "" if found.verdict is GraphVerdict.EQUAL else "bold #d9720b"
@@ -65,7 +65,7 @@ class CompareTable:
 
 
 def told(found: Comparison) -> list[str]:
-    """What is wrong, line by line; nothing where the sides are equal."""
+    """Return the problems line by line; none where the sides are equal."""
     lines = list(found.problems)
     if found.differences is not None:
         lines += _counts(found.differences)
@@ -84,7 +84,7 @@ def _counts(found: Differences) -> list[str]:
 
 
 def told_difference(difference: Difference) -> list[str]:
-    """The path to a difference, then what the two sides say there."""
+    """Return the path to a difference, and each side's state there."""
     only, other = difference.only.value, _OTHER[difference.only].value
     if difference.label is None:
         return [f"an initial state that only {only} has:", *_state(difference.at)]
@@ -108,7 +108,7 @@ def _heading(only: str, steps: int) -> str:
 
 
 def _apart(difference: Difference, others: Changes) -> list[str]:
-    """The variables in which the same label leads to different values."""
+    """Return the variables in which the same label leads to different values."""
     lines: list[str] = []
     for name in sorted({*difference.changes, *others}):
         before = difference.at[name]

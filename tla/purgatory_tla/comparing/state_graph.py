@@ -32,7 +32,7 @@ class MapIsNotOneToOne(Exception):
 
 
 def model_graph(binding: Binding[State], numbering: Numbering, *, limit: int) -> NumberedGraph:
-    """The complete graph of a binding's model.
+    """Return the complete graph of a binding's model.
 
     Raises:
         TooManyStates: it has more states than the limit.

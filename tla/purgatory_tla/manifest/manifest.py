@@ -27,7 +27,7 @@ class InvalidManifest(ValueError):
 
 
 class Mode(Enum):
-    """How a model is run."""
+    """The mode in which a model is run."""
 
     EXHAUSTIVE = "exhaustive"
     SIMULATION = "simulation"
@@ -43,7 +43,7 @@ class Kind(Enum):
 
 
 class Expected(Enum):
-    """What a run must find; ``refuted`` is a proof's word, the others are the checker's.
+    """The finding that a run must have; ``refuted`` is a proof's word.
 
     A simulation without a violation is ``bounded``: no claim is made about unvisited states.
     """
@@ -57,7 +57,7 @@ class Expected(Enum):
 
 
 class RunTime(Enum):
-    """Whether a model belongs to the tests, or is run when there is time.
+    """The run time of a model: part of the tests, or run when there is time.
 
     ``LARGE`` takes long, or shows in a further example what a small one shows already.
     """
@@ -67,7 +67,7 @@ class RunTime(Enum):
 
 
 class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many random behaviours of at most how many states, and from which seed."""
+    """A simulation: numbers of random behaviours and of their states, and a seed."""
 
     behaviours: int
     length: int
@@ -77,7 +77,7 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Model(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """One entry.
+    """An entry of the manifest.
 
     ``constants``, ``invariants``, ``properties``, ``constraints``, ``specification`` and
     ``symmetry`` stand in for those of the configuration. ``lacks`` gives for a checked claim that
@@ -119,7 +119,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def read_manifest(path: Path | None = None) -> Manifest:
-    """The manifest of this project, or that of another file.
+    """Return the manifest of this project, or that of another file.
 
     Raises:
         InvalidManifest: it cannot be read, or an entry has an unknown field, a wrong type, a key
@@ -136,7 +136,7 @@ def read_manifest(path: Path | None = None) -> Manifest:
 
 
 def parse_manifest(text: str) -> Manifest:
-    """The manifest that a JSON text holds.
+    """Return the manifest that a JSON text holds.
 
     Raises:
         InvalidManifest: as for ``read_manifest``.
@@ -178,7 +178,7 @@ def _model(entry: object, number: int) -> Model:
 
 
 def checked(model: Model, folder: Path) -> tuple[str, ...]:
-    """The invariants and properties that a model checks; none for a proof."""
+    """Return the invariants and properties that a model checks; none for a proof."""
     if model.configuration is None:
         return ()
     stated = Configuration.read(folder / "models" / model.configuration)

@@ -35,7 +35,7 @@ class Agreement(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How models are run; ``modules`` is the folder with the modules."""
+    """The settings of the models' runs; ``modules`` is the folder with the modules."""
 
     modules: Path
     workers: int = 1
@@ -90,7 +90,7 @@ def run_model(model: Model, settings: Settings) -> Finding:
 
 
 def checked_by_tlc(model: Model, settings: Settings) -> CheckResult:
-    """The result of the checker, whatever it is.
+    """Return the result of the checker, whether or not it is the expected one.
 
     Raises:
         CheckerError: there is none.
@@ -118,14 +118,14 @@ def checked_by_tlc(model: Model, settings: Settings) -> CheckResult:
 
 
 def _java_options(model: Model) -> tuple[str, ...]:
-    """Less compiling where a run is short."""
+    """Return Java's options: less compiling where a run is short."""
     return ("-XX:TieredStopAtLevel=1",) if model.run_time is RunTime.SMALL else ()
 
 
 def _simulated(
     model: Model, module: str, configuration: str, simulation: Simulation, settings: Settings
 ) -> CheckResult:
-    """A simulation in the shape of a check; it counts states generated, and the longest way."""
+    """Return a simulation's result as a check's: generated states, and the longest way."""
     began = time.monotonic()
     made = simulate(
         settings.modules / f"{module}.tla",
@@ -157,13 +157,13 @@ def _simulated(
 
 
 def _tool(result: CheckResult) -> str:
-    """The tool with its version's number alone."""
+    """Return the tool with its version's number alone."""
     number = re.search(r"\d+(?:\.\d+)+", result.version)
     return f"{result.tool} {number[0] if number else result.version}"
 
 
 def expected_words(model: Model) -> str:
-    """What a run must find, in one or two words."""
+    """Return the finding that a run must have, in one or two words."""
     return _words(model.expected.value, model.violated)
 
 
@@ -172,7 +172,7 @@ def _words(outcome: str, violated: str | None) -> str:
 
 
 def compare(model: Model, result: CheckResult, *, exactly: bool) -> list[str]:
-    """What is not as recorded, a sentence each.
+    """Return the differences from the record, a sentence each.
 
     With several workers (not ``exactly``) a search that a violation ends visits more or less by
     chance, and the depth is never exact: then only what does not depend on chance is compared.

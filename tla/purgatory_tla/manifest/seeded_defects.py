@@ -11,7 +11,7 @@ _NAME = re.compile(r'"([^"]+)"')
 
 
 def seeded_defects() -> tuple[SeededDefect, ...]:
-    """The models that must fail for a named property, in the order of the manifest."""
+    """Return the models that must fail for a named property, in the order of the manifest."""
     return tuple(
         _seeded(model, model.module, model.violated)
         for model in read_manifest().models
@@ -20,7 +20,7 @@ def seeded_defects() -> tuple[SeededDefect, ...]:
 
 
 def _seeded(model: Model, module: str, violated: str) -> SeededDefect:
-    """A model as a seeded defect, in the form that other packages use."""
+    """Return a model as a seeded defect, in the form that other packages use."""
     stated = vocabulary(modules_folder(), module)[violated]
     return SeededDefect(
         package="purgatory_tla",

@@ -1,4 +1,4 @@
-"""Where TLA+ states a rule: a checked property whose comment names the rule's id.
+"""Statements of a rule in TLA+: checked properties whose comments name the rule's id.
 
 A property that no model of the manifest checks as a claim states nothing, and is not counted.
 """
@@ -12,7 +12,7 @@ from purgatory_tla.resources import modules_folder
 
 
 def statements(rule: str) -> tuple[Statement, ...]:
-    """The properties that state a rule, by module and line; the entry point of this package."""
+    """Return the properties that state a rule, by module and line, for other packages."""
     return tuple(
         Statement("purgatory_tla", each.module, each.definition.name, each.definition.line)
         for each in _claims()
@@ -22,7 +22,7 @@ def statements(rule: str) -> tuple[Statement, ...]:
 
 @cache
 def _claims() -> tuple[Owned, ...]:
-    """Every property that some model checks as a claim."""
+    """Return every property that some model checks as a claim."""
     folder = modules_folder()
     found: set[Owned] = set()
     for model in read_manifest().models:

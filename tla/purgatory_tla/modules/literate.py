@@ -38,11 +38,11 @@ class Definition:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The ids of the rules named in the commentary, in their order."""
+        """Return the ids of the rules named in the commentary, in their order."""
         return tuple(dict.fromkeys(_RULE.findall(self.words)))
 
     def annotation(self, kind: str) -> str | None:
-        """The text behind ``@kind``; None without such an annotation."""
+        """Return the text behind ``@kind``; None without such an annotation."""
         return next((text for name, text in self.annotations if name == kind), None)
 
 
@@ -57,7 +57,7 @@ class LiterateModule:
     definitions: tuple[Definition, ...]
 
     def definition(self, name: str) -> Definition:
-        """The definition of that name.
+        """Return the definition of that name.
 
         Raises:
             KeyError: There is none.
@@ -73,7 +73,7 @@ class InvalidModule(Exception):
 
 
 def read_literate(path: Path) -> LiterateModule:
-    """Take a module apart.
+    """Read a module into its parts.
 
     Raises:
         InvalidModule: The file has no module line.
@@ -93,7 +93,7 @@ def read_literate(path: Path) -> LiterateModule:
 
 
 def _header(lines: list[str]) -> str:
-    """The comment between the module line and the first line that is not a comment."""
+    """Return the comment between the module line and the first line that is not a comment."""
     start = next(number for number, line in enumerate(lines) if _MODULE.match(line)) + 1
     end = start
     depth = 0
@@ -127,7 +127,7 @@ def _definitions(lines: list[str]) -> Iterator[Definition]:
 
 
 def _end_of(lines: list[str], start: int) -> int:
-    """The first line after a definition: at the first column, and not inside a comment."""
+    """Return the first line after a definition: at the first column, outside of comments."""
     end = start + 1
     while end < len(lines):
         line = lines[end]
@@ -158,7 +158,7 @@ def _opening(lines: list[str], closing: int) -> int:
 
 
 def _split(comment: list[str]) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Annotations and words of a comment; an annotation may go on up to its semicolon."""
+    """Return annotations and words of a comment; an annotation may extend to its semicolon."""
     annotations: list[tuple[str, str]] = []
     words: list[str] = []
     open_type = False
@@ -178,7 +178,7 @@ def _split(comment: list[str]) -> tuple[tuple[tuple[str, str], ...], str]:
 
 
 def _words(lines: list[str]) -> str:
-    """The text of comment lines, without the marks of a comment; empty lines part paragraphs."""
+    """Return the text of comment lines, without comment marks; empty lines part paragraphs."""
     return textwrap.dedent("\n".join(_unmarked(line) for line in lines)).strip("\n")
 
 

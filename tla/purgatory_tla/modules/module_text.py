@@ -37,7 +37,7 @@ class ModuleText:
     annotations: Annotations
 
     def definition_at(self, module: str, line: int) -> str | None:
-        """The name of the operator that is defined on the line of the module, if any is."""
+        """Return the name of the operator that is defined on the line of the module, if any is."""
         for each in self.definitions.values():
             if each.module == module and each.first_line <= line <= each.last_line:
                 return each.name
@@ -112,7 +112,7 @@ def _type_of(name: str, text: str, aliases: Mapping[str, Type], module: str) -> 
 
 
 class _Part:
-    """One file."""
+    """A file of a module."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -124,7 +124,7 @@ class _Part:
         self._read(list(self._without_comments(text)))
 
     def _without_comments(self, text: str) -> Iterator[_Token]:
-        """Words and signs; a type annotation is a token of its own."""
+        """Yield words and signs; a type annotation is a token of its own."""
         line_comment = ""
         for token in _tokens(text):
             if token.kind == "line comment":
@@ -196,14 +196,14 @@ class _Part:
         self._annotate(name.text, annotation)
 
     def _close(self, line: int) -> None:
-        """The definition before ends where another begins."""
+        """Close the previous definition where another begins."""
         before = self.definitions[-1]
         last = max(before.first_line, min(before.last_line, line - 1))
         self.definitions[-1] = Definition(before.name, before.module, before.first_line, last)
 
 
 def _names(tokens: list[_Token], position: int) -> tuple[int, list[tuple[str, str | None]]]:
-    """Comma-separated names, each with the preceding annotation."""
+    """Return comma-separated names, each with the preceding annotation."""
     names: list[tuple[str, str | None]] = []
     while position < len(tokens):
         annotation = None
@@ -244,7 +244,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _block_end(text: str, position: int) -> int:
-    """The end of a block comment that began before the position; block comments nest."""
+    """Return the end of a block comment that began before the position; block comments nest."""
     depth = 1
     while depth:
         match = _BLOCK_END.search(text, position)
@@ -256,7 +256,7 @@ def _block_end(text: str, position: int) -> int:
 
 
 def _read_all(path: Path, seen: set[str]) -> Iterator[_Part]:
-    """The parts of a module, extended modules before the modules that extend them."""
+    """Yield the parts of a module, extended modules before the modules that extend them."""
     try:
         text = named_file(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:

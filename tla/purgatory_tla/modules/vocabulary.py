@@ -21,13 +21,13 @@ class Owned:
 
     @property
     def body(self) -> str:
-        """What stands behind the ``==``, without comments."""
+        """Return the text behind the ``==``, without comments."""
         _, _, body = self.definition.source.partition("==")
         return _LINE_COMMENT.sub("", _BLOCK_COMMENT.sub("", body)).strip()
 
     @property
     def sentence(self) -> str:
-        """The first sentence of its comment, without the full stop; empty where there is none."""
+        """Return the first sentence of the definition's comment, without the full stop."""
         words = " ".join(self.definition.words.split())
         sentence, _, _ = re.sub(r"\s*\([^)]*\)", "", words).partition(". ")
         return sentence.rstrip(".")
@@ -35,7 +35,7 @@ class Owned:
 
 @cache
 def vocabulary(folder: Path, module: str) -> Mapping[str, Owned]:
-    """The definitions by name.
+    """Return the definitions by name.
 
     Raises:
         FileNotFoundError: there is no such module in the folder.

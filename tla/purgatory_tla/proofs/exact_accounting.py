@@ -54,19 +54,19 @@ Action = Callable[[Operation, Totals, z3.ArithRef], Step]
 
 
 def arm(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A watch promises n entries and adds to the timer, in one step; refused when completed."""
+    """Promise n entries in a watch and add to the timer, in one step; refused when completed."""
     armed = replace(o, entries=o.entries + n, promised=o.promised + n, in_timer=z3.IntVal(1))
     return Step(z3.And(z3.Not(o.completed), n >= 1), armed, totals)
 
 
 def insert(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A watch appends one promised entry to a list, whether or not the operation is completed."""
+    """Append one promised entry to a list, whether or not the operation is completed."""
     inserted = replace(o, promised=o.promised - 1, in_lists=o.in_lists + 1)
     return Step(o.promised >= 1, inserted, totals)
 
 
 def give_back_live(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A watch gives n promised entries of a live operation back; the last takes the time-out."""
+    """Give n promised entries of a live operation back; the last takes the time-out."""
     left = o.entries - n
     given = replace(
         o,
@@ -78,38 +78,38 @@ def give_back_live(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
 
 
 def give_back_completed(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A watch that sees its operation completed subtracts n entries that will not come."""
+    """Subtract n promised entries of a completed operation that will not come."""
     given = replace(o, promised=o.promised - n)
     guard = z3.And(o.completed, n >= 1, n <= o.promised)
     return Step(guard, given, replace(totals, balances=totals.balances - n))
 
 
 def win(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A thread wins the word: completes the operation and takes its entries into its balance."""
+    """Win the word: complete the operation and take its entries into a balance."""
     won = replace(o, completed=z3.BoolVal(True), entries=z3.IntVal(0), to_call=o.to_call + 1)
     return Step(z3.Not(o.completed), won, replace(totals, balances=totals.balances + o.entries))
 
 
 def remove(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A walk or a purge takes n entries of a completed operation out of a list."""
+    """Take n entries of a completed operation out of a list, by a walk or a purge."""
     removed = replace(o, in_lists=o.in_lists - n)
     guard = z3.And(o.completed, n >= 1, n <= o.in_lists)
     return Step(guard, removed, replace(totals, balances=totals.balances - n))
 
 
 def post(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A thread adds its balance n, of either sign, to stale."""
+    """Add a thread's balance n, of either sign, to stale."""
     posted = replace(totals, stale=totals.stale + n, balances=totals.balances - n)
     return Step(z3.BoolVal(True), o, posted)
 
 
 def leave_timer(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """Whoever completed the operation takes it out of the timer."""
+    """Take a completed operation out of the timer."""
     return Step(o.completed, replace(o, in_timer=z3.IntVal(0)), totals)
 
 
 def call_back(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """Whoever completed the operation makes its callback; that it throws changes nothing.
+    """Make the callback of a completed operation; an exception in it changes nothing.
 
     ``n`` = 1 leaves the timer in the same step, since a callback touches nothing shared.
     """
@@ -119,13 +119,13 @@ def call_back(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
 
 
 def detach(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A cancel of a key takes n entries away with the key's list."""
+    """Take n entries away with a key's list, by a cancel."""
     detached = replace(o, in_lists=o.in_lists - n, detached=o.detached + n)
     return Step(z3.And(n >= 1, n <= o.in_lists), detached, totals)
 
 
 def cancel_live(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A cancel settles n detached entries of a live operation; the last takes the time-out."""
+    """Settle n detached entries of a live operation; the last takes the time-out."""
     left = o.entries - n
     settled = replace(
         o,
@@ -137,33 +137,33 @@ def cancel_live(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
 
 
 def cancel_completed(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """A cancel settles n detached entries of a completed operation in its balance."""
+    """Settle n detached entries of a completed operation in a cancel's balance."""
     settled = replace(o, detached=o.detached - n)
     guard = z3.And(o.completed, n >= 1, n <= o.detached)
     return Step(guard, settled, replace(totals, balances=totals.balances - n))
 
 
 def expire(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """The timer hands a due operation to the executor's queue."""
+    """Hand a due operation over to the executor's queue."""
     handed = replace(o, in_timer=z3.IntVal(0), queued=o.queued + 1)
     return Step(o.in_timer >= 1, handed, totals)
 
 
 def take(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """The executor takes an expired operation out of its queue."""
+    """Take an expired operation out of the executor's queue."""
     taken = replace(o, queued=o.queued - 1, deciding=o.deciding + 1)
     return Step(o.queued >= 1, taken, totals)
 
 
 def decide_won(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """The executor wins the word; the time-out stops being owed with the decision."""
+    """Win the word in the executor; with the decision the time-out stops being owed."""
     step = win(o, totals, n)
     decided = replace(step.operation, deciding=o.deciding - 1)
     return Step(z3.And(step.guard, o.deciding >= 1), decided, step.totals)
 
 
 def decide_lost(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """The executor finds the operation completed; the time-out stops being owed all the same."""
+    """Find the operation completed in the executor; the time-out stops being owed, too."""
     return Step(z3.And(o.completed, o.deciding >= 1), replace(o, deciding=o.deciding - 1), totals)
 
 

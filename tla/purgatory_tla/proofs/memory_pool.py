@@ -40,7 +40,7 @@ PARAMETERS = z3.And(MAX_SINGLE >= 1, SIZE >= MAX_SINGLE)
 
 
 def array(name: str) -> z3.ArrayRef:
-    """A function from threads to integers."""
+    """Return a function from threads to integers."""
     return z3.Array(name, z3.IntSort(), z3.IntSort())
 
 
@@ -90,7 +90,7 @@ class Pool:
 
     @property
     def outstanding(self) -> z3.ArithRef:
-        """The bytes in all hands together."""
+        """Return the sum of the bytes in all hands."""
         return SUM(self.held)
 
 
@@ -103,18 +103,18 @@ Enough = Callable[[z3.ArithRef, z3.ArithRef], z3.BoolRef]
 
 
 def non_strict(count: z3.ArithRef, request: z3.ArithRef) -> z3.BoolRef:
-    """Any legal request is admitted while something is available."""
+    """Return the admission of a non-strict pool: a legal request, while bytes are available."""
     del request
     return count > 0
 
 
 def strict(count: z3.ArithRef, request: z3.ArithRef) -> z3.BoolRef:
-    """A request is admitted where all of it is available."""
+    """Return the admission of a strict pool: all requested bytes are available."""
     return count >= request
 
 
 def initially(pool: Pool) -> z3.BoolRef:
-    """All is available; nobody holds anything, and a sum of nothing is nothing."""
+    """Return the initial condition: all bytes are available, and none are held."""
     return z3.And(
         pool.available == SIZE,
         pool.held == z3.K(z3.IntSort(), z3.IntVal(0)),
@@ -123,7 +123,7 @@ def initially(pool: Pool) -> z3.BoolRef:
 
 
 def legal(request: z3.ArithRef) -> z3.BoolRef:
-    """Sizes that may be asked for."""
+    """Return the condition that a size may be asked for."""
     return z3.And(request >= 1, request <= MAX_SINGLE)
 
 
@@ -139,7 +139,7 @@ def take(enough: Enough) -> z3.BoolRef:
 
 
 def release() -> z3.BoolRef:
-    """The acting thread gives all back."""
+    """Return the step in which the acting thread gives all bytes back."""
     return z3.And(
         BEFORE.held[THREAD] > 0,
         AFTER.available == BEFORE.available + BEFORE.held[THREAD],
@@ -148,7 +148,7 @@ def release() -> z3.BoolRef:
 
 
 def sums_are_sums() -> z3.BoolRef:
-    """The facts of ``pool-sums``, for the state before and after a step."""
+    """Return the facts of ``pool-sums``, for the state before and after a step."""
     changed = AFTER.outstanding == BEFORE.outstanding - BEFORE.held[THREAD] + AFTER.held[THREAD]
     return z3.And(
         changed,
@@ -157,27 +157,27 @@ def sums_are_sums() -> z3.BoolRef:
 
 
 def conserved(pool: Pool) -> z3.BoolRef:
-    """Every byte is available or in somebody's hands."""
+    """Return the claim that every byte is available or held."""
     return pool.available + pool.outstanding == SIZE
 
 
 def not_far_below_zero(pool: Pool) -> z3.BoolRef:
-    """The count of a non-strict pool stays above its least value."""
+    """Return the claim that a non-strict pool's count stays above its least value."""
     return pool.available >= 1 - MAX_SINGLE
 
 
 def never_negative(pool: Pool) -> z3.BoolRef:
-    """The count of a strict pool."""
+    """Return the claim that a strict pool's count is never negative."""
     return pool.available >= 0
 
 
 def bound(pool: Pool, spare: int = 1) -> z3.BoolRef:
-    """At most the pool's size and a largest request, less ``spare`` bytes, are outstanding."""
+    """Return the claim that at most size and largest request, less ``spare``, are outstanding."""
     return pool.outstanding <= SIZE + MAX_SINGLE - spare
 
 
 def strict_bound(pool: Pool) -> z3.BoolRef:
-    """A strict pool hands out no more than it has."""
+    """Return the claim that a strict pool hands out no more than it has."""
     return pool.outstanding <= SIZE
 
 
@@ -187,7 +187,7 @@ Claim = Callable[[Pool], z3.BoolRef]
 def _inductive(
     lowest: Claim, implied: Claim, enough: Enough, granted: Callable[[Enough], z3.BoolRef] = take
 ) -> Iterator[Obligation]:
-    """The obligations of conservation and one claim more; ``granted`` is the admitting step."""
+    """Yield the obligations of conservation and one claim more; ``granted`` admits."""
 
     def invariant(pool: Pool, thread: z3.ArithRef) -> z3.BoolRef:
         return z3.And(lowest(pool), conserved(pool), pool.held[thread] >= 0)
@@ -216,7 +216,7 @@ def _strict() -> Iterator[Obligation]:
 
 
 def _reached() -> Iterator[Obligation]:
-    """The bound is reached: one byte after the other, and then a largest request."""
+    """Yield the obligation that the bound is reached: byte after byte, then a largest request."""
     assumed = z3.And(PARAMETERS, BEFORE.held[THREAD] == 0, sums_are_sums())
     yield Obligation(
         "no byte is taken", z3.And(PARAMETERS, initially(BEFORE)), BEFORE.available == SIZE
@@ -259,7 +259,7 @@ def _bound_minus_one() -> Iterator[Obligation]:
 
 
 def _bound_alone() -> Iterator[Obligation]:
-    """True, and not inductive: it says nothing of ``available``."""
+    """Yield the obligations of the bound alone: true, and not inductive."""
     assumed = z3.And(PARAMETERS, bound(BEFORE), sums_are_sums())
     yield Obligation("initially", z3.And(PARAMETERS, initially(BEFORE)), bound(BEFORE))
     yield Obligation("kept by take", z3.And(assumed, take(non_strict)), bound(AFTER))

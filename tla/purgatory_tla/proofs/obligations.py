@@ -18,7 +18,7 @@ import z3
 
 
 class ProofVerdict(Enum):
-    """What z3 says of an obligation."""
+    """The verdict of z3 on an obligation."""
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -61,14 +61,14 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """What became of a proof: every obligation in order, and whether that is as expected."""
+    """The result of a proof: every obligation in order, and whether it is as expected."""
 
     proof: Proof
     discharged: tuple[Discharged, ...]
 
     @property
     def verdict(self) -> ProofVerdict:
-        """The weakest verdict of all obligations; no obligation at all is vacuous."""
+        """Return the weakest verdict of all obligations; no obligation at all is vacuous."""
         found = {each.verdict for each in self.discharged}
         for verdict in (ProofVerdict.VACUOUS, ProofVerdict.UNDECIDED, ProofVerdict.REFUTED):
             if verdict in found:

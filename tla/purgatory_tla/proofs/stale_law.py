@@ -37,51 +37,51 @@ from purgatory_tla.proofs.obligations import Obligation, Proof, ProofVerdict
 
 
 def footprint(operation: Operation) -> z3.ArithRef:
-    """All entries of an operation, wherever they are."""
+    """Return the number of an operation's entries, wherever they are."""
     return operation.in_lists + operation.promised + operation.detached
 
 
 def contribution(operation: Operation) -> z3.ArithRef:
-    """What an operation adds to the entries of completed operations."""
+    """Return an operation's contribution to the entries of completed operations."""
     return z3.If(operation.completed, footprint(operation), z3.IntVal(0))
 
 
 def pending(operation: Operation) -> z3.ArithRef:
-    """How often the time-out of an operation is still owed."""
+    """Return the number of an operation's owed time-outs."""
     return operation.in_timer + operation.queued + operation.deciding
 
 
 def counts_are_natural(operation: Operation) -> z3.BoolRef:
-    """No count of an operation is below zero."""
+    """Return the claim that no count of an operation is below zero."""
     counts = [getattr(operation, field.name) for field in fields(operation)][1:]
     return z3.And(*(count >= 0 for count in counts))
 
 
 def word_is_footprint(operation: Operation) -> z3.BoolRef:
-    """The word of a live operation counts all its entries; that of a completed one is empty."""
+    """Return the claim that a live operation's word counts its entries; a completed one's none."""
     expected = z3.If(operation.completed, z3.IntVal(0), footprint(operation))
     return operation.entries == expected
 
 
 def watched_keeps_its_time_out(operation: Operation) -> z3.BoolRef:
-    """A live operation with entries has its time-out owed somewhere."""
+    """Return the claim that a live operation with entries has its time-out owed."""
     live = z3.And(z3.Not(operation.completed), operation.entries > 0)
     return z3.Implies(live, pending(operation) >= 1)
 
 
 def exactly_once(operation: Operation) -> z3.BoolRef:
-    """One callback, made or owed, for a completed operation; none for a live one."""
+    """Return the claim of one callback, made or owed, for a completed operation; else none."""
     expected = z3.If(operation.completed, z3.IntVal(1), z3.IntVal(0))
     return operation.to_call + operation.called == expected
 
 
 def law(totals: Totals) -> z3.BoolRef:
-    """The law itself."""
+    """Return the law of stale entries."""
     return totals.stale + totals.balances == totals.stale_entries
 
 
 def invariant(operation: Operation, totals: Totals) -> z3.BoolRef:
-    """Everything that each step keeps."""
+    """Return the invariant that each step keeps."""
     return z3.And(
         counts_are_natural(operation),
         word_is_footprint(operation),
@@ -101,7 +101,7 @@ def _any_totals() -> Totals:
 
 
 def preserved(name: str, action: Action) -> Obligation:
-    """The obligation that a step keeps the invariant, the sum changing as its one term does."""
+    """Return the obligation that a step keeps the invariant, as its one term changes."""
     o, totals, n = _any_operation(), _any_totals(), z3.Int("n")
     step = action(o, totals, n)
     change = contribution(step.operation) - contribution(o)
@@ -124,7 +124,7 @@ def _law_obligations() -> Iterator[Obligation]:
 
 
 def _sum_obligations() -> Iterator[Obligation]:
-    """Sums over the first i operations, by induction on i; f is a term, F the sum of such terms."""
+    """Yield the obligations of sums over the first i operations, by induction on i."""
     i, changed, f_i, g_i, sum_f, sum_g, delta = z3.Ints("i changed f_i g_i sum_f sum_g delta")
     yield Obligation(
         "one term changes, the sum changes alike: no operation yet",
@@ -153,7 +153,7 @@ def _indicator(condition: z3.BoolRef) -> z3.ArithRef:
 
 
 def _bound_obligations() -> Iterator[Obligation]:
-    """What follows for the counts; sums over operations enter by the lemma on smaller terms."""
+    """Yield the obligations of the counts; sums enter by the lemma on smaller terms."""
     o, totals = _any_operation(), _any_totals()
     watched = o.in_lists > 0
     yield Obligation(

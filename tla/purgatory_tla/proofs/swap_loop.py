@@ -58,7 +58,7 @@ KNOWN_AFTER = Locals(array("place_after"), array("request_of_after"), array("see
 
 
 def consistent(pool: Pool, known: Locals, thread: z3.ArithRef, enough: Enough) -> z3.BoolRef:
-    """What a thread's own values have to do with each other, wherever the others are."""
+    """Return the relation of a thread's own values, wherever the others are."""
     place, request, seen = known.place[thread], known.request[thread], known.seen[thread]
     return z3.And(
         z3.Implies(z3.Or(place == READ, place == SWAP), legal(request)),
@@ -88,7 +88,7 @@ def _is_at(place: z3.ArithRef) -> z3.BoolRef:
 
 
 def loop_steps(enough: Enough, *, compares: bool = True) -> dict[str, z3.BoolRef]:
-    """Every step of the swap loop; without ``compares`` it subtracts whatever it has seen."""
+    """Return the steps of the swap loop; without ``compares`` it subtracts in any case."""
     available = BEFORE.available
     request, seen = KNOWN.request[THREAD], KNOWN.seen[THREAD]
     reads = z3.And(

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def make_state(meta: Mapping[str, object], values: Mapping[str, object]) -> "State":
-    """A state of a trace."""
+    """Return a state of a trace."""
     return _itf().State(meta=dict(meta), values=dict(values))
 
 
 def make_trace(states: list["State"], loop: int | None, meta: Mapping[str, object]) -> "Trace":
-    """A trace of at least one state, with the variables of the first state."""
+    """Return a trace of at least one state, with the variables of the first state."""
     return _itf().Trace(
         meta={"format": "ITF", **meta},
         params=[],
@@ -33,18 +33,18 @@ def make_trace(states: list["State"], loop: int | None, meta: Mapping[str, objec
 
 
 def read_trace(json: Mapping[str, object]) -> "Trace":
-    """The trace that a JSON object holds."""
+    """Return the trace that a JSON object holds."""
     return _itf().trace_from_json(json)
 
 
 def immutable_list(elements: Iterable[object]) -> list[object]:
-    """A list that can be hashed."""
+    """Return a list that can be hashed."""
     made: list[object] = _itf().itf.ImmutableList(elements)
     return made
 
 
 def immutable_map(pairs: Mapping[object, object]) -> Mapping[object, object]:
-    """A map that can be hashed."""
+    """Return a map that can be hashed."""
     made: Mapping[object, object] = _itf().itf.ImmutableDict(pairs)
     return made
 

@@ -37,7 +37,7 @@ class PrintedRecord:
 
 @dataclass(frozen=True, slots=True)
 class PrintedFunction:
-    """``(a :> 1 @@ b :> 2)``."""
+    """A printed function ``(a :> 1 @@ b :> 2)``, as pairs of argument and result."""
 
     pairs: tuple[tuple["Printed", "Printed"], ...]
 
@@ -75,7 +75,7 @@ def parse(text: str) -> Printed:
 
 
 def parse_state(text: str) -> dict[str, Printed]:
-    r"""The variables of a state: ``/\ name = value`` each, or a single ``name = value``.
+    r"""Return the variables of a state: ``/\ name = value`` each, or a single ``name = value``.
 
     Raises:
         UnexpectedOutput: the text is no state as TLC prints one.
@@ -138,7 +138,7 @@ class _Reader:
         return text
 
     def value(self) -> Printed:
-        """One value."""
+        """Return one value."""
         kind, text = self._take()
         if kind == "string":
             return _unquoted(text)

@@ -30,7 +30,7 @@ _BASIC: dict[str, type] = {"Int": int, "Bool": bool, "Str": str}
 
 
 def shaped(printed: Printed, declared: Type | None) -> Value:
-    """The value of the declared type; of the shape it was printed in where there is none.
+    """Return the value in its declared type, or in its printed shape without a type.
 
     Raises:
         IllTyped: the value does not inhabit the type.
@@ -71,7 +71,7 @@ def shaped(printed: Printed, declared: Type | None) -> Value:
 
 
 def unshaped(printed: Printed) -> Value:
-    """The value in the shape it was printed in."""
+    """Return the value in the shape it was printed in."""
     match printed:
         case PrintedSet(elements):
             return frozenset(map(unshaped, elements))
@@ -86,7 +86,7 @@ def unshaped(printed: Printed) -> Value:
 
 
 def _pairs(printed: Printed) -> tuple[tuple[Printed, Printed], ...] | None:
-    """The arguments and results of anything that can be a function."""
+    """Return the arguments and results of anything that can be a function."""
     match printed:
         case PrintedFunction(pairs):
             return pairs

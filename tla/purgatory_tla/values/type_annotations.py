@@ -22,7 +22,7 @@ from purgatory_tla.errors import ParseFailure
 
 @dataclass(frozen=True, slots=True)
 class BasicType:
-    """``Int``, ``Bool`` or ``Str``."""
+    """The type ``Int``, ``Bool`` or ``Str``."""
 
     name: str
 
@@ -36,35 +36,35 @@ class UninterpretedType:
 
 @dataclass(frozen=True, slots=True)
 class TypeVariable:
-    """Any type."""
+    """A variable that stands for any type."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetType:
-    """``Set(element)``."""
+    """The type ``Set(element)`` of sets."""
 
     element: "Type"
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceType:
-    """``Seq(element)``."""
+    """The type ``Seq(element)`` of sequences."""
 
     element: "Type"
 
 
 @dataclass(frozen=True, slots=True)
 class TupleType:
-    """``<<first, second>>``."""
+    """The type ``<<first, second>>`` of tuples."""
 
     elements: tuple["Type", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    """``argument -> result``."""
+    """The type ``argument -> result`` of functions."""
 
     argument: "Type"
     result: "Type"
@@ -80,7 +80,7 @@ class RecordType:
 
 @dataclass(frozen=True, slots=True)
 class OperatorType:
-    """``(parameter, parameter) => result``."""
+    """The type ``(parameter, parameter) => result`` of operators."""
 
     parameters: tuple["Type", ...]
     result: "Type"
@@ -101,7 +101,7 @@ Type: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What the comments of a module declare: types by the declared name, and aliases."""
+    """The declarations in a module's comments: types by the declared name, and aliases."""
 
     types: Mapping[str, Type] = field(default_factory=dict)
     aliases: Mapping[str, Type] = field(default_factory=dict)
@@ -112,7 +112,7 @@ _TOKEN = re.compile(r"\s*(<<|>>|->|=>|\$?\w+|[(){}\[\],:|])")
 
 
 def parse_type(text: str, aliases: Mapping[str, Type] | None = None) -> Type:
-    """The type that the text writes, aliases replaced.
+    """Return the type that the text writes, aliases replaced.
 
     Raises:
         ParseFailure: the text is no type, or an alias is not known.
@@ -124,7 +124,7 @@ def parse_type(text: str, aliases: Mapping[str, Type] | None = None) -> Type:
 
 
 def type_text(one: Type) -> str:
-    """The type as an annotation writes it."""
+    """Return the type as an annotation writes it."""
     match one:
         case BasicType(name) | UninterpretedType(name) | TypeVariable(name):
             return name
@@ -182,7 +182,7 @@ class _Reader:
             raise self._unexpected()
 
     def type(self) -> Type:
-        """A type with its arrows; ``->`` binds to the right."""
+        """Return a type with its arrows; ``->`` binds to the right."""
         if self._skip("("):
             inside = self._list(")")
             if self._skip("=>"):

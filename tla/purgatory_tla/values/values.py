@@ -55,7 +55,7 @@ class ModelValue(_Model):
 
 
 def field_names(value: object) -> tuple[str, ...] | None:
-    """The fields of a record, None for anything else."""
+    """Return the fields of a record; None for any other value."""
     names = getattr(value, "_fields", None)
     return names if isinstance(value, tuple) and not isinstance(value, ModelValue) else None
 
@@ -87,7 +87,7 @@ def _record_class(names: tuple[str, ...]) -> type:
 
 
 def record(fields: Mapping[str, Value]) -> Value:
-    """A TLA+ record: its fields are attributes.
+    """Return a TLA+ record: its fields are attributes.
 
     The fields stand in alphabetical order. Where a name cannot be an attribute of a named tuple
     (a Python keyword, a leading underscore or digit) the record is a map from names instead.
@@ -100,17 +100,17 @@ def record(fields: Mapping[str, Value]) -> Value:
 
 
 def function(pairs: Mapping[_Argument, Value]) -> Value:
-    """A TLA+ function: a map that can be hashed."""
+    """Return a TLA+ function: a map that can be hashed."""
     return cast("Value", immutable_map(cast("Mapping[object, object]", pairs)))
 
 
 def sequence(elements: Iterable[Value]) -> Value:
-    """A TLA+ sequence: a list that can be hashed and not be changed."""
+    """Return a TLA+ sequence: a list that can be hashed and not be changed."""
     return cast("Value", immutable_list(elements))
 
 
 def normalised(value: object) -> Value:
-    """The value with every record in it made by ``record``, so that records compare as they should.
+    """Return the value with every record in it made by ``record``, so that they compare.
 
     itf-py makes records of its own kind when it reads a trace.
     """
@@ -131,7 +131,7 @@ def normalised(value: object) -> Value:
 
 
 def to_tla(value: object) -> str:
-    """TLA+ text of a value, as it may stand in a module that extends ``Integers`` and ``TLC``.
+    """Return TLA+ text of a value, for a module that extends ``Integers`` and ``TLC``.
 
     Sets and functions are written in a fixed order. A configuration file of TLC takes integers,
     strings without escapes, booleans, model values and sets of these; everything else is defined

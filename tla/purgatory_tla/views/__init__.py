@@ -38,7 +38,7 @@ VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
 
 
 def counts_of(module: str, state: State, constants: Constants) -> dict[str, str]:
-    """The counts of a state in words; none for a module that has no view."""
+    """Return the counts of a state in words; none for a module that has no view."""
     view = VIEWS.get(module)
     if view is None:
         return {}

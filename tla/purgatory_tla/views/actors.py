@@ -1,4 +1,4 @@
-"""Who acts in a step of a trace, and in which words."""
+"""The actor of a trace's step, and the step in words."""
 
 import re
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ NOBODY_KNOWN = "someone"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One step in words."""
+    """A step of a trace in words."""
 
     actor: str
     text: str
 
 
 def tell(action: str, before: State, after: State, known: Mapping[str, Owned]) -> Told:
-    """A step in the words of its action's ``@says`` line; without one, the action's name.
+    """Return a step in the words of its action's ``@says`` line; without one, the action's name.
 
     Raises:
         InvalidSaying: the line does not fit the states.
@@ -42,7 +42,7 @@ def tell(action: str, before: State, after: State, known: Mapping[str, Owned]) -
 
 
 def changed_entry(variable: str, before: State, after: State) -> object:
-    """The argument at which a variable changes; empty for several arguments or none.
+    """Return the argument at which a variable changes; empty for several or none.
 
     An action's ``@self`` line names the variable: ``@self sent``.
     """
@@ -54,7 +54,7 @@ def changed_entry(variable: str, before: State, after: State) -> object:
 
 
 def acting_thread(action: Owned, before: State, after: State) -> str:
-    """The thread whose place in the program changes; empty where that cannot be told.
+    """Return the thread whose place in the program changes; empty where it is unclear.
 
     Where the places of several change, or of none, it is the one whose place before is named in
     the action, and of these the one of whose other variables some change.
@@ -80,7 +80,7 @@ def acting_thread(action: Owned, before: State, after: State) -> str:
 
 
 def _entry(before: State, after: State, variable: str, thread: object) -> bool:
-    """Whether the thread's entry in a variable changes."""
+    """Decide whether the thread's entry in a variable changes."""
     old, new = before[variable], after[variable]
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return False

@@ -7,7 +7,7 @@ from purgatory_tla.views.sayings import State
 
 
 def operation_lock(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The number of changes, and the state of the single operation."""
+    """Return the number of changes, and the state of the single operation."""
     return {
         "changes": state["changes"],
         "lock": state["owner"],
@@ -18,7 +18,7 @@ def operation_lock(state: State, constants: Mapping[str, str]) -> Mapping[str, o
 
 
 def watcher_list_removal(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The list in the map (0 for none), the members of each list, the completed operations."""
+    """Return the mapped list (0 for none), the members of lists, the completed operations."""
     members_of = entries(state["members"])
     return {
         "in the map": state["current"],
@@ -30,7 +30,7 @@ def watcher_list_removal(state: State, constants: Mapping[str, str]) -> Mapping[
 
 
 def exact_accounting(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The counter of stale entries with all balances, and the entries and time-outs there are."""
+    """Return the counter of stale entries, the balances, the entries and the time-outs."""
     return {
         "counted": state["stale"],
         "balances": state["balances"],

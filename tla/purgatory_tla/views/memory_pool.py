@@ -9,12 +9,12 @@ from purgatory_tla.views.sayings import State
 
 
 def memory_pool(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """What is available, and what is in the hands of threads, in bytes."""
+    """Return the available bytes, and the bytes in the hands of threads."""
     return {"available": number(state, "available"), "outstanding": sum(numbers(state["held"]))}
 
 
 def memory_pool_calls(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The clock, the bytes available and out, and whether the pool is dry, and how long it was."""
+    """Return the clock, the available and outstanding bytes, and the dry time."""
     since = number(state, "since")
     out = entries(state["held"])
     return {
@@ -27,7 +27,7 @@ def memory_pool_calls(state: State, constants: Mapping[str, str]) -> Mapping[str
 
 
 def channel_muting(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The bytes left in the pool, what each thread does next, and how far each channel is."""
+    """Return the bytes left, each thread's next action, and each channel's state."""
     phases = entries(state["phase"])
     phase = phases if len(phases) > 1 else next(iter(phases.values()))
     numbers = entries(state["sent"])

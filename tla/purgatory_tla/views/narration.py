@@ -22,7 +22,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 
 
 def narrate(model: Model, result: CheckResult, folder: Path) -> Narrative:
-    """The trace of a run as a story.
+    """Return the trace of a run as a story.
 
     Raises:
         ValueError: the run has no trace.
@@ -48,7 +48,7 @@ def narrate(model: Model, result: CheckResult, folder: Path) -> Narrative:
 
 
 def _steps(trace: "Trace", known: Mapping[str, Owned], model: Model) -> list[NarrativeStep]:
-    """The steps from the initial state on; that of a lasso which leads back is the last."""
+    """Return the steps from the initial state; a lasso's step back is the last."""
     states: list[State] = [state.values for state in trace.states]
     actions = [str(state.meta.get("action", "")) for state in trace.states]
     if STEP in states[0]:
@@ -65,13 +65,13 @@ def _steps(trace: "Trace", known: Mapping[str, Owned], model: Model) -> list[Nar
 
 
 def _labelled(states: list[State]) -> tuple[list[State], list[str]]:
-    """The steps of a history module's trace, by their labels, without those that lead to rest."""
+    """Return the labelled states of a history module's trace, without steps to rest."""
     bearing = [states[0], *(state for state in states[1:] if _label(state))]
     return bearing, [_label(state) for state in bearing]
 
 
 def _label(state: State) -> str:
-    """The action that a history module's state shows; empty at rest."""
+    """Return the action that a history module's state shows; empty at rest."""
     label = state[STEP]
     return str(label[0]) if isinstance(label, tuple) and label else ""
 
@@ -99,6 +99,6 @@ def _verdict(model: Model, result: CheckResult, known: Mapping[str, Owned]) -> s
 
 
 def in_words(name: str) -> str:
-    """A claim's name as words: ``LiveIsCounted`` is ``live is counted``."""
+    """Return a claim's name as words: ``LiveIsCounted`` is ``live is counted``."""
     words = _WORD.findall(name)
     return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in words)

@@ -6,24 +6,24 @@ from purgatory_tla.views.sayings import State
 
 
 def number(state: State, variable: str) -> int:
-    """A variable that holds a number."""
+    """Return the number that a variable holds."""
     value = state[variable]
     assert isinstance(value, int)
     return value
 
 
 def members(value: object) -> frozenset[object]:
-    """A set."""
+    """Return the set that a value is."""
     assert isinstance(value, frozenset)
     return value
 
 
 def entries(value: object) -> Mapping[object, object]:
-    """A function."""
+    """Return the function that a value is."""
     assert isinstance(value, Mapping)
     return value
 
 
 def numbers(value: object) -> list[int]:
-    """All values of a function to numbers."""
+    """Return all results of a function to numbers."""
     return [each for each in entries(value).values() if isinstance(each, int)]

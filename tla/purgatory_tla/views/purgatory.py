@@ -7,7 +7,7 @@ from purgatory_tla.views.sayings import State
 
 
 def proposal(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The published accounting: ``estimate`` is a counter, and lists are sets of operations."""
+    """Return the counts of the published accounting; lists are sets of operations."""
     completed = members(state["completed"])
     watched = frozenset[object]().union(*map(members, entries(state["lists"]).values()))
     return {
@@ -21,7 +21,7 @@ def proposal(state: State, constants: Mapping[str, str]) -> Mapping[str, object]
 
 
 def exact(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The exact accounting: ``counted`` is the counter of stale entries, ``stale`` what is true."""
+    """Return the counts of the exact accounting; ``stale`` is the true number."""
     completed = {operation for operation, yes in entries(state["completed"]).items() if yes}
     listed = [
         (operation, many)
@@ -43,7 +43,7 @@ def exact(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def _pending(state: State, defects: str) -> int:
-    """The number of pending operations, counted as the module with these defects counts."""
+    """Return the number of pending operations, as the module with these defects counts."""
     pending = len(members(state["timer"]))
     if "pending-is-timer-size" in defects:
         return pending
@@ -53,7 +53,7 @@ def _pending(state: State, defects: str) -> int:
 
 
 def purgatory_calls(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The clock, the lists, the timer and the executor's queue, and what is completed."""
+    """Return the clock, the lists, the timer, the executor's queue and completed operations."""
     lines = {str(key): line for key, line in entries(state["lists"]).items()}
     shown = [f"{key}: {' '.join(map(str, _line(line)))}" for key, line in sorted(lines.items())]
     return {

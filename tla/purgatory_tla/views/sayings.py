@@ -25,7 +25,7 @@ class InvalidSaying(Exception):
 
 
 def fill(text: str, before: State, after: State, acting: object) -> str:
-    """The text with every placeholder replaced by its value.
+    """Return the text with every placeholder replaced by its value.
 
     Where nobody is known to act (``acting`` is empty), what depends on it is a question mark.
 
@@ -42,7 +42,7 @@ def fill(text: str, before: State, after: State, acting: object) -> str:
 
 
 def show(value: object) -> str:
-    """A value in words: strings bare, sets in braces, sequences in brackets."""
+    """Return a value in words: strings bare, sets in braces, sequences in brackets."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
@@ -77,7 +77,7 @@ class _Reader:
         return value
 
     def _gone(self, before: object) -> object:
-        """What is in one set and not in the other."""
+        """Return the elements of one set that are missing in the other."""
         name = self._next()["name"]
         after = self._path(name) if name in self._before else None
         if not isinstance(before, frozenset) or not isinstance(after, frozenset):

@@ -7,12 +7,12 @@ from purgatory_tla.views.sayings import State
 
 
 def timer(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The clock, the pending tasks with their due ticks, the executor's queue."""
+    """Return the clock, the pending tasks with their due ticks, the executor's queue."""
     return {"clock": number(state, "now"), "pending": state["due"], "queue": state["queue"]}
 
 
 def timing_wheel(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The clocks, how many tasks are pending, the levels, the delay queue, the executor's queue.
+    """Return the clocks, the pending tasks' number, the levels, both queues.
 
     A bucket is shown as level, expiry and tasks.
     """
@@ -37,7 +37,7 @@ def timing_wheel(state: State, constants: Mapping[str, str]) -> Mapping[str, obj
 
 
 def timing_wheel_steps(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The clock, the timer's size, the levels, the buckets in use, the executor's queue.
+    """Return the clock, the timer's size, the levels, the buckets in use, the executor's queue.
 
     A bucket is in use while tasks are in it or it is in the delay queue.
     """

@@ -61,12 +61,12 @@ class ChannelMutingRow:
     make: Make
 
     def is_offered(self, profile: ChannelMutingProfile) -> bool:
-        """Whether a subject of this profile can be brought into the situation."""
+        """Decide whether a subject of this profile can be brought into the situation."""
         return profile.features.issuperset(self.needs)
 
 
 def _an_idle_channel(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A connection is made where no channel is idle."""
+    """Draw steps in which a connection is made where no channel is idle."""
     if not world.idle and len(world.channels()) < MOST_CHANNELS:
         yield Connect(world.fresh_name())
 
@@ -77,7 +77,7 @@ def _connect(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _whole(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A request is sent whole, and polled."""
+    """Draw steps in which a request is sent whole, and polled."""
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(1, world.most)
@@ -86,7 +86,7 @@ def _whole(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _size_alone(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A request is announced, with nothing of its body or a part of it."""
+    """Draw steps in which a request is announced, with nothing of its body or a part of it."""
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(2, world.most) if world.most > 1 else 1
@@ -96,7 +96,7 @@ def _size_alone(world: ChannelMutingWorld, source: Source) -> Iterator[Operation
 
 
 def _part_of_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A part of a size is sent, whether or not there is memory."""
+    """Draw steps in which a part of a size is sent, whether or not there is memory."""
     if source.integer(0, 1):
         yield from _exhaust(world, source)
     yield from _an_idle_channel(world, source)
@@ -107,7 +107,7 @@ def _part_of_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operati
 
 
 def _rest(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A request that was begun is sent to its end."""
+    """Draw steps in which a request that was begun is sent to its end."""
     if world.begun:
         name, coming = source.item(world.begun)
         yield Send(name, SIZE_BYTES + coming.size_bytes - coming.sent_bytes)
@@ -123,7 +123,7 @@ def _part(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _exhaust(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """Requests are received until no memory is left."""
+    """Draw steps in which requests are received until no memory is left."""
     for _ in range(MOST_CHANNELS):
         if world.state.available_bytes <= 0 or world.state.waiting:
             return
@@ -135,7 +135,7 @@ def _exhaust(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _wait(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """No memory is left, and a request is refused: its size alone, a part of it, or all of it."""
+    """Draw a request that is refused since no memory is left: its size, a part, or all of it."""
     yield from _exhaust(world, source)
     yield from _an_idle_channel(world, source)
     if world.idle:
@@ -151,7 +151,7 @@ def _two_wait(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """Two or three channels are ready in one poll, and may want the same memory."""
+    """Draw a poll in which two or three channels are ready, which may want the same memory."""
     for _ in range(source.integer(2, 3)):
         if len(world.idle) < 3:
             yield from _connect(world, source)
@@ -162,7 +162,7 @@ def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[Oper
 
 
 def _newcomer(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """Memory comes back as somebody waits, and somebody else sends a request before the poll."""
+    """Draw a newcomer's request between a release, for which a channel waits, and the poll."""
     yield from _wait(world, source)
     yield from _an_idle_channel(world, source)
     if world.idle and world.handled:
@@ -184,7 +184,7 @@ def _respond(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _complete(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A request is released and answered."""
+    """Draw steps in which a request is released and answered."""
     if world.handled:
         request = source.item(world.handled)
         yield Release(request)
@@ -193,7 +193,7 @@ def _complete(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _poll_while(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """Memory comes back while the poll waits for its sockets."""
+    """Draw steps in which memory comes back while the poll waits for its sockets."""
     if not world.state.waiting:
         yield from _wait(world, source)
     if world.handled:
@@ -201,7 +201,7 @@ def _poll_while(world: ChannelMutingWorld, source: Source) -> Iterator[Operation
 
 
 def _beside(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client sends without end, and another sends a request."""
+    """Draw steps in which a client sends without end, and another sends a request."""
     while len(world.idle) < 2 and len(world.channels()) < MOST_CHANNELS:
         yield Connect(world.fresh_name())
     if len(world.idle) >= 2:
@@ -213,7 +213,7 @@ def _beside(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client sends its next request before the last one is answered."""
+    """Draw steps in which a client sends its next request before the last one is answered."""
     if not world.ordered:
         yield from _whole(world, source)
     there = {name for name, _ in world.channels()}
@@ -225,7 +225,7 @@ def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _two_reasons(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """Somebody waits, somebody else is ordered and has more; then memory comes back."""
+    """Draw a waiting channel beside an ordered one with more bytes; then memory comes back."""
     yield from _wait(world, source)
     yield from _ahead(world, source)
     if len(world.handled) and world.state.waiting:
@@ -246,7 +246,7 @@ def _empty_without_memory(world: ChannelMutingWorld, source: Source) -> Iterator
 
 
 def _behind_an_empty(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client sends an empty request and another behind it, and the empty one is answered."""
+    """Draw an empty request, another behind it, and an answer to the empty one."""
     yield from _an_idle_channel(world, source)
     if world.idle:
         name = source.item(world.idle)
@@ -268,7 +268,7 @@ def _bad_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _hang_up(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client ends, whatever its channel is about."""
+    """Draw a client's end, whatever its channel is about."""
     names = [name for name, _ in world.channels()]
     if names:
         yield HangUp(source.item(names), source.item(_endings(world)))
@@ -285,7 +285,7 @@ def _endings(world: ChannelMutingWorld) -> list[Ending]:
 
 
 def _end_mid_request(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client announces a request, gets its memory, and ends."""
+    """Draw a client that announces a request, gets its memory, and ends."""
     yield from _size_alone(world, source)
     holding = [name for name, channel in world.channels() if channel.holds]
     if holding:
@@ -294,7 +294,7 @@ def _end_mid_request(world: ChannelMutingWorld, source: Source) -> Iterator[Oper
 
 
 def _end_while_waiting(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client ends whose request waits; later memory comes back."""
+    """Draw the end of a client whose request waits; later memory comes back."""
     yield from _wait(world, source)
     there = {name for name, _ in world.channels()}
     waiting = [name for name in world.state.waiting if name in there]
@@ -307,7 +307,7 @@ def _end_while_waiting(world: ChannelMutingWorld, source: Source) -> Iterator[Op
 
 
 def _end_while_handled(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client ends whose request is handled; then its memory comes back."""
+    """Draw the end of a client whose request is handled; then its memory comes back."""
     yield from _whole(world, source)
     there = {name for name, _ in world.channels()}
     requests = [each for each in world.handled if channel_of(each) in there]
@@ -321,7 +321,7 @@ def _end_while_handled(world: ChannelMutingWorld, source: Source) -> Iterator[Op
 
 
 def _half_close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client sends a whole request and no more; it may have to wait, and is answered."""
+    """Draw a client that sends a whole request and no more; it may wait, and is answered."""
     yield from _an_idle_channel(world, source)
     if source.integer(0, 1):
         yield from _exhaust(world, source)
@@ -344,7 +344,7 @@ def _half_close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation
 
 
 def _close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """The server closes a connection, preferably one that holds or waits."""
+    """Draw the server's close of a connection, preferably one that holds or waits."""
     names = [name for name, channel in world.channels() if channel.holds or channel.waits]
     names = names or [name for name, _ in world.channels()]
     if names:
@@ -353,7 +353,7 @@ def _close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 
 
 def _throttle(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A channel is throttled and answered, its client sends more; then throttling ends."""
+    """Draw a throttled and answered channel whose client sends more; then throttling ends."""
     if not world.ordered:
         yield from _whole(world, source)
     if not world.ordered:
@@ -399,7 +399,7 @@ def _wait_past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[
 
 
 def _trickle(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """A client that holds memory sends a byte from time to time, until the limit has passed."""
+    """Draw a client that holds memory and sends a byte now and then, past the limit."""
     yield from _size_alone(world, source)
     for _ in range(3):
         yield Elapse(world.state.now_ms + _LIMIT_MS // 2 - 1)
@@ -416,7 +416,7 @@ def _construct(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]
 
 
 def _all_leave(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    """All clients end, and all memory comes back."""
+    """Draw steps in which all clients end, and all memory comes back."""
     for name, _ in world.channels():
         yield HangUp(name)
     yield Poll()
@@ -546,13 +546,13 @@ class ChannelMutingDraft:
         self.world = ChannelMutingWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """No operations."""
+        """Return no operations."""
         del source
         return ()
 
     @property
     def rows(self) -> list[ChannelMutingRow]:
-        """The situations that a subject of this profile can be brought into."""
+        """Return the situations that a subject of this profile can be brought into."""
         configuration = self.configuration
         has_limits = configuration.idle_limit_ms or configuration.receive_limit_ms
         table = (
@@ -563,11 +563,11 @@ class ChannelMutingDraft:
         return [row for row in table if row.is_offered(self.profile)]
 
     def offers(self, situation: str) -> bool:
-        """Whether a subject of this profile can be brought into the situation now."""
+        """Decide whether a subject of this profile can be brought into the situation now."""
         return any(row.name == situation for row in self.rows)
 
     def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
-        """The operations of a situation, as far as names mean what they should."""
+        """Return the operations of a situation, as far as names mean what they should."""
         operations: list[Operation] = []
         for operation in CHANNEL_MUTING_ROWS[situation].make(self.world, source):
             if self.world.can_be_asked(operation):
@@ -576,7 +576,7 @@ class ChannelMutingDraft:
         return tuple(operations)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
-        """Nothing: the end of a case ends its server."""
+        """Return no operations: the end of a case ends its server."""
         del source, share
         return ()
 
@@ -584,7 +584,7 @@ class ChannelMutingDraft:
 def draw_configuration(
     profile: ChannelMutingProfile, source: Source, wanted: frozenset[str]
 ) -> ChannelMutingConfiguration:
-    """A configuration of a sort that is offered, preferably one that the wanted rules need."""
+    """Draw a configuration of an offered sort, preferably one that the wanted rules need."""
     features = profile.features
     limit, most = source.item(_SIZES)
     offers_tls = ChannelMutingFeature.TLS in features
@@ -619,7 +619,7 @@ def draw_operations(
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:
-    """The operations of one case, at most about ``most``.
+    """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.
     """

@@ -1,4 +1,4 @@
-"""What a generator knows of a server: the model's state, if all goes by the rules.
+"""A generator's knowledge of a server: the model's state, if all goes by the rules.
 
 Where several channels want the same memory the world follows one of the right ends. What the
 subject does may be another: what is asked afterwards is then about requests that it has not
@@ -63,7 +63,7 @@ class ChannelMutingWorld:
     state: ChannelMutingState = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin without connections."""
+        """Begin without any connection."""
         self.model = ChannelMutingModel(self.configuration, self.profile)
         self.state = self.model.initial()
 
@@ -72,25 +72,25 @@ class ChannelMutingWorld:
         _, self.state = next(iter(self.model.successors(self.state, operation)))
 
     def has(self, feature: ChannelMutingFeature) -> bool:
-        """Whether the subject offers this."""
+        """Decide whether the subject offers this."""
         return feature in self.profile.features
 
     def fresh_name(self) -> str:
-        """The name of a channel that was never connected."""
+        """Return the name of a channel that was never connected."""
         return f"c{len(self.state.channels) + 1}"
 
     @property
     def most(self) -> int:
-        """The largest request, bytes."""
+        """Return the largest request, bytes."""
         return self.configuration.max_request_bytes
 
     @property
     def handled(self) -> list[str]:
-        """The requests whose memory is out, in alphabetical order."""
+        """Return the requests whose memory is out, in alphabetical order."""
         return sorted(self.state.handled)
 
     def channels(self) -> list[tuple[str, Channel]]:
-        """The open channels whose clients are there, by name."""
+        """Return the open channels whose clients are there, by name."""
         return [
             (name, channel)
             for name, channel in sorted(self.state.channels.items())
@@ -99,7 +99,7 @@ class ChannelMutingWorld:
 
     @property
     def idle(self) -> list[str]:
-        """Channels that are not muted and have nothing to receive."""
+        """Return channels that are not muted and have nothing to receive."""
         return [n for n, each in self.channels() if each.may_be_read and not each.coming]
 
     @property
@@ -113,7 +113,7 @@ class ChannelMutingWorld:
 
     @property
     def begun(self) -> list[tuple[str, Coming]]:
-        """Channels whose client has begun a request, with that request."""
+        """Return channels whose client has begun a request, with that request."""
         return [
             (name, channel.coming[-1])
             for name, channel in self.channels()
@@ -121,13 +121,13 @@ class ChannelMutingWorld:
         ]
 
     def is_going_on(self, coming: Coming) -> bool:
-        """Whether more of a request can be sent."""
+        """Decide whether more of a request can be sent."""
         if not coming.is_announced:
             return True
         return 0 <= coming.size_bytes <= self.most and not coming.is_whole
 
     def can_be_asked(self, operation: Operation) -> bool:
-        """Whether a subject of this profile can be asked this now: names mean what they should."""
+        """Decide whether a subject of this profile can be asked the operation now."""
         match operation:
             case Connect(name):
                 return name not in self.state.channels
@@ -164,18 +164,18 @@ class ChannelMutingWorld:
                 return True
 
     def _client(self, name: str) -> Channel | None:
-        """An open channel by name, whose client has not hung up."""
+        """Return an open channel by name, whose client has not hung up."""
         return dict(self.channels()).get(name)
 
     def _may_announce(self, channel: Channel, size_bytes: int, sent_bytes: int) -> bool:
-        """Whether a client may begin such a request: the one before was sent to its end."""
+        """Decide whether a client may begin such a request: the previous one was sent whole."""
         coming = channel.coming
         is_free = not coming or (coming[-1].is_whole and len(coming) < MOST_COMING)
         is_legal = 0 <= size_bytes <= self.most
         return is_free and 1 <= sent_bytes <= SIZE_BYTES + (size_bytes if is_legal else 0)
 
     def _may_send(self, channel: Channel, sent_bytes: int) -> bool:
-        """Whether so many bytes are left of the request that a client has begun."""
+        """Decide whether so many bytes are left of the request that a client has begun."""
         if not channel.coming:
             return False
         last = channel.coming[-1]
@@ -187,19 +187,19 @@ class ChannelMutingWorld:
         return request in self.state.handled
 
     def _may_respond(self, name: str) -> bool:
-        """Whether a response may be written: after the release, or where both ways are offered."""
+        """Decide whether a response may be written: after the release, or where both ways exist."""
         if self.has(ChannelMutingFeature.RESPOND_FIRST):
             return True
         return name not in map(channel_of, self.state.handled)
 
 
 def is_offered(configuration: ChannelMutingConfiguration, profile: ChannelMutingProfile) -> bool:
-    """Whether a subject of this profile offers such a server."""
+    """Decide whether a subject of this profile offers such a server."""
     return needed(configuration) <= profile.features
 
 
 def needed(configuration: ChannelMutingConfiguration) -> frozenset[ChannelMutingFeature]:
-    """The features that declare servers of the configuration's sort."""
+    """Return the features that declare servers of the configuration's sort."""
     return frozenset(_needed(configuration))
 
 

@@ -66,7 +66,7 @@ class MemoryPoolRow:
     make: Make
 
     def is_offered(self, profile: MemoryPoolProfile) -> bool:
-        """Whether a subject of this profile can be brought into the situation."""
+        """Decide whether a subject of this profile can be brought into the situation."""
         return profile.features.issuperset(self.needs)
 
 
@@ -87,13 +87,13 @@ def _largest(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _what_is_left(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """Exactly what is left, or a byte more or less."""
+    """Draw a request for exactly what is left, or a byte more or less."""
     asked = world.available + source.item((0, 1, -1))
     return [_ask(world, asked)] if 1 <= asked <= world.most else []
 
 
 def _taken_but(world: MemoryPoolWorld, left: int) -> list[Operation]:
-    """Requests that leave this many bytes available; empty where too many would be needed."""
+    """Return requests that leave this many bytes available; none where too many are needed."""
     rest = world.available - left
     if world.configuration.unbounded or not 0 <= rest <= world.most * MOST_BUFFERS:
         return []
@@ -104,7 +104,7 @@ def _taken_but(world: MemoryPoolWorld, left: int) -> list[Operation]:
 
 
 def _to_the_bound(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """All but a byte is taken, then the largest request is made, then any."""
+    """Draw steps in which all but a byte is taken, then the largest request is made, then any."""
     left = world.most if world.configuration.strict else 1
     if world.available < left:
         return []
@@ -113,7 +113,7 @@ def _to_the_bound(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _spell(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """A pool without anything left, a request that is refused, and something that ends that."""
+    """Draw an empty pool, a request that is refused, and a step that ends the spell."""
     operations = _taken_but(world, 0)
     taken = [operation.buffer for operation in operations if isinstance(operation, Allocate)]
     held = world.held + taken
@@ -150,7 +150,7 @@ def _oversize(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """A request that is legal if only its lower 16 bits are looked at, behind any illegal one."""
+    """Draw a request that is legal in its lower 16 bits alone, behind an illegal one."""
     configuration = world.configuration
     if configuration.unbounded or configuration.size_bytes > LARGEST_INT:
         return []
@@ -158,7 +158,7 @@ def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _beyond_int(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """A request that is legal if only its lower 32 bits are looked at."""
+    """Draw a request that is legal if only its lower 32 bits are looked at."""
     return [_ask(world, source.item((2**32 + 1, 1 - 2**32)))]
 
 
@@ -167,7 +167,7 @@ def _few(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _some_kilobytes(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """More than a pool with a bound has here; one without grants it, small as its buffers stay."""
+    """Draw a request for some kilobytes: a bounded pool has less, an unbounded one grants it."""
     if not world.configuration.unbounded or len(world.held) > _MOST_LARGE_BUFFERS:
         return []
     asked = _ask(world, source.integer(9_000, 11_000))
@@ -183,7 +183,7 @@ def _release_all(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _release_and_ask(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    """What was released can be granted again."""
+    """Draw a release, and a request for the released bytes."""
     if not world.held:
         return []
     buffer = source.item(world.held)
@@ -196,7 +196,7 @@ def _release_again(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 def _other_form(form: ReleaseForm) -> Make:
     def make(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-        """Something that looks like the buffer, and sometimes then the buffer."""
+        """Draw a release of an object that looks like the buffer, and sometimes of the buffer."""
         if not world.held:
             return []
         buffer = source.item(world.held)
@@ -346,19 +346,19 @@ class MemoryPoolDraft:
         self.world = MemoryPoolWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """No operations; decides whether the case gives back the pool's own buffers only."""
+        """Return no operations; decide whether the case gives back the pool's own buffers only."""
         if self.profile.release_validation is ReleaseValidation.NONE:
             self.gives_back_its_own = source.integer(0, 1) == 0
         return ()
 
     @property
     def is_full(self) -> bool:
-        """Whether so many buffers are held that some must be given back before anything else."""
+        """Decide whether so many buffers are held that some must be given back first."""
         return len(self.world.held) > MOST_BUFFERS
 
     @property
     def rows(self) -> list[MemoryPoolRow]:
-        """The situations that a subject of this profile can be brought into now."""
+        """Return the situations that a subject of this profile can be brought into now."""
         if self.is_full:
             return [_RELIEF]
         table = _BEYOND_INT_TABLE if self.configuration == _BEYOND_INT else MEMORY_POOL_TABLE
@@ -366,11 +366,11 @@ class MemoryPoolDraft:
         return [row for row in table if row.is_offered(self.profile) and not row.needs & left_out]
 
     def offers(self, situation: str) -> bool:
-        """Whether a subject of this profile can be brought into the situation now."""
+        """Decide whether a subject of this profile can be brought into the situation now."""
         return any(row.name == situation for row in self.rows)
 
     def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
-        """The operations of a situation, as far as names mean what they should."""
+        """Return the operations of a situation, as far as names mean what they should."""
         operations: list[Operation] = []
         for operation in MEMORY_POOL_ROWS[situation].make(self.world, source):
             if self.world.can_be_asked(operation):
@@ -379,14 +379,14 @@ class MemoryPoolDraft:
         return tuple(operations)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
-        """Nothing: a pool cannot be shut down."""
+        """Return no operations: a pool cannot be shut down."""
         return ()
 
 
 def draw_configuration(
     profile: MemoryPoolProfile, source: Source, wanted: frozenset[str]
 ) -> MemoryPoolConfiguration:
-    """A configuration of a sort that is offered, preferably a sort that the wanted rules need."""
+    """Draw a configuration of an offered sort, preferably one that the wanted rules need."""
     sorts = sorts_offered(profile) or [MemoryPoolFeature.NON_STRICT]
     for rules, sort in _RULES_OF_SORTS:
         if wanted and wanted <= rules and sort in sorts:
@@ -433,7 +433,7 @@ def draw_operations(
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:
-    """The operations of one case, at most about ``most``.
+    """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.
     """

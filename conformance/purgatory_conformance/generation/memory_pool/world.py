@@ -1,4 +1,4 @@
-"""What a generator knows of a memory pool: the model's state, if all goes by the rules."""
+"""A generator's knowledge of a memory pool: the model's state, if all goes by the rules."""
 
 from dataclasses import dataclass, field
 
@@ -35,36 +35,36 @@ class MemoryPoolWorld:
         _, self.state = next(iter(self.model.successors(self.state, operation)))
 
     def has(self, feature: MemoryPoolFeature) -> bool:
-        """Whether the subject offers this."""
+        """Decide whether the subject offers this."""
         return feature in self.profile.features
 
     def fresh_name(self) -> str:
-        """The name of a buffer that was never asked for."""
+        """Return the name of a buffer that was never asked for."""
         self.names += 1
         return f"b{self.names}"
 
     @property
     def held(self) -> list[str]:
-        """The outstanding buffers, the oldest name first."""
+        """Return the outstanding buffers, the oldest name first."""
         return sorted(self.state.held, key=_number)
 
     @property
     def returned(self) -> list[str]:
-        """The buffers that were given back, the oldest name first."""
+        """Return the buffers that were given back, the oldest name first."""
         return sorted(self.state.returned, key=_number)
 
     @property
     def available(self) -> int:
-        """The bytes that are left."""
+        """Return the bytes that are available."""
         return self.state.available_bytes
 
     @property
     def most(self) -> int:
-        """The largest buffer that may be asked for, bytes."""
+        """Return the largest buffer that may be asked for, bytes."""
         return self.configuration.max_single_bytes
 
     def can_be_asked(self, operation: Operation) -> bool:
-        """Whether a subject of this profile can be asked this now: names mean what they should."""
+        """Decide whether a subject of this profile can be asked the operation now."""
         state = self.state
         if isinstance(operation, Allocate):
             offers_nothing = self.profile.zero_request is not ZeroRequest.NOT_OFFERED
@@ -78,13 +78,13 @@ class MemoryPoolWorld:
 
 
 def is_offered(configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> bool:
-    """Whether a subject of this profile offers such a pool; one that names no sort offers any."""
+    """Decide whether a subject of this profile offers such a pool; without sorts, any."""
     sorts = sorts_offered(profile)
     return not sorts or sort_of(configuration) in sorts
 
 
 def sorts_offered(profile: MemoryPoolProfile) -> list[MemoryPoolFeature]:
-    """The sorts of pools that a profile declares, the simplest first."""
+    """Return the sorts of pools that a profile declares, the simplest first."""
     sorts = (
         MemoryPoolFeature.NON_STRICT,
         MemoryPoolFeature.STRICT,
@@ -94,7 +94,7 @@ def sorts_offered(profile: MemoryPoolProfile) -> list[MemoryPoolFeature]:
 
 
 def sort_of(configuration: MemoryPoolConfiguration) -> MemoryPoolFeature:
-    """The feature that declares pools of the configuration's sort."""
+    """Return the feature that declares pools of the configuration's sort."""
     if configuration.unbounded:
         return MemoryPoolFeature.UNBOUNDED
     return MemoryPoolFeature.STRICT if configuration.strict else MemoryPoolFeature.NON_STRICT

@@ -63,7 +63,7 @@ def _expiry(world: PurgatoryWorld, source: Source, due_tick: int) -> list[Operat
 
 
 def watches_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback watches another operation; where that is offered, rarely its own or a known."""
+    """Draw a callback that watches another operation; rarely its own or a known one."""
     name = world.fresh_name()
     if world.has(PurgatoryFeature.REWATCH) and source.integer(0, 3) == 3:
         name = source.item([*world.live, world.next_name])
@@ -75,7 +75,7 @@ def watches_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def checks_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback checks a key under which others wait, also its own key."""
+    """Draw a callback that checks a key under which others wait, also its own key."""
     if source.integer(0, 3) == 3:
         return _checks_what_is_due(world, source)
     key = source.item(world.used_keys) if world.used_keys else "a"
@@ -88,14 +88,14 @@ def checks_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def cancels_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback cancels a key, also its own."""
+    """Draw a callback that cancels a key, also its own."""
     key = source.item(world.used_keys) if world.used_keys else "a"
     keys = (key,) if source.integer(0, 2) == 0 else world.keys(source, most=2)
     return _completed(world, source, (CancelForKeyInside(key),), keys)
 
 
 def forces_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback forces another operation, rarely an unknown operation or its own."""
+    """Draw a callback that forces another operation, rarely an unknown one or its own."""
     if source.integer(0, 3) == 3:
         return _forces_what_is_due(world, source)
     known = [*world.live, *world.live, *world.completed[:1]]
@@ -105,7 +105,7 @@ def forces_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def _forces_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Two operations expire together, and the one completes the other before it has run."""
+    """Draw two operations that expire together; the one completes the other before it has run."""
     delay_ms, key = source.integer(1, 4), source.item(("a", "b"))
     first, second = world.fresh_name(), world.fresh_name()
     script = Script(on_complete=(ForceInside(second),))
@@ -114,7 +114,7 @@ def _forces_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation
 
 
 def _checks_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Two operations expire together, and the one checks the key of the other, which is ready."""
+    """Draw two operations that expire together; the one checks the other's key, which is ready."""
     delay_ms, key = source.integer(1, 4), source.item(("a", "b"))
     first, second = world.fresh_name(), world.fresh_name()
     script = Script(on_complete=(CheckInside(key),))
@@ -124,7 +124,7 @@ def _checks_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation
 
 
 def throws_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback throws, and others expire with its operation or after it."""
+    """Draw a callback that throws beside operations that expire in or after the same tick."""
     key = source.item(world.used_keys) if world.used_keys else "a"
     operations = _completed(world, source, (Throw(),), (key, "b") if key != "b" else (key,))
     other = Watch(world.fresh_name(), (key,), source.integer(1, 4))
@@ -135,7 +135,7 @@ def throws_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]
 
 
 def throws_in_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback throws in the executor, with others before it and behind it in the queue."""
+    """Draw a callback that throws in the executor, between others in the queue."""
     key, delay_ms = source.item(("a", "b")), source.integer(1, 4)
     in_complete = Script(on_complete=(Throw(),))
     script = source.item((in_complete, Script(on_expiration=(Throw(),))))

@@ -19,7 +19,7 @@ _LARGEST_DELAY_MS = 10**7
 
 
 def crowd(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Many operations wait under one key or many; some are completed, then time passes.
+    """Draw many operations under one key or many; some are completed, then time passes.
 
     Fewer operations are watched where an inline executor runs all expiries in one step: the order
     inside a step is hard to follow.
@@ -52,7 +52,7 @@ def crowd(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def long_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Some 200 operations wait under one key, which is more than a part of a list may hold.
+    """Draw some 200 operations under one key, more than a part of a list may hold.
 
     Some are completed, a check passes the list, more are added, and a part is cancelled or times
     out.
@@ -76,7 +76,7 @@ def long_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def _completed(world: PurgatoryWorld, source: Source, watches: list[Watch]) -> list[Operation]:
-    """All but a few are completed, through the last of their keys or by force."""
+    """Draw the completion of all but a few, through the last of their keys or by force."""
     forced = world.has(PurgatoryFeature.FORCE) and source.integer(0, 3) > 0
     ends: list[Operation] = []
     for watch in watches[source.integer(0, 2) :]:
@@ -88,7 +88,7 @@ def _completed(world: PurgatoryWorld, source: Source, watches: list[Watch]) -> l
 
 
 def far_time_out(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A delay at the reach of one of the wheels; advances to just before it is due, and to it."""
+    """Draw a delay at the reach of a wheel, and advances to just before it is due, and to it."""
     configuration = world.configuration
     reaches = [configuration.tick_ms * configuration.wheel_size]
     while reaches[-1] * configuration.wheel_size <= _LARGEST_DELAY_MS:

@@ -37,7 +37,7 @@ Actions = tuple[CallbackAction, ...]
 def actions(
     world: PurgatoryWorld, source: Source, names: Sequence[str], keys: Sequence[str], most: int = 3
 ) -> Actions:
-    """What a callback does with these operations and keys, of what the subject offers.
+    """Draw a callback's actions on these operations and keys, of those the subject offers.
 
     At most one of the actions watches, so that callbacks do not go on for long.
     """
@@ -65,7 +65,7 @@ def actions(
 
 
 def owner_before_others(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation whose callback acts on those that were watched after it under the same key."""
+    """Draw an operation whose callback acts on those watched after it under the same key."""
     key = source.item(world.keys(source, most=1))
     owner = world.fresh_name()
     others = [world.fresh_name() for _ in range(source.integer(1, 3))]
@@ -83,7 +83,7 @@ def owner_before_others(world: PurgatoryWorld, source: Source) -> list[Operation
 
 
 def first_try_with_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """The first try completes an operation whose callback acts, throws, or acts and throws."""
+    """Draw a first try that completes an operation whose callback acts, throws, or both."""
     key, other = source.item(world.keys(source, most=1)), world.fresh_name()
     acts = actions(world, source, (other,), (key,), most=2)
     if world.has(PurgatoryFeature.SCRIPT_THROW) and (not acts or source.integer(0, 1)):
@@ -159,12 +159,12 @@ def watch_again_with_script(world: PurgatoryWorld, source: Source) -> list[Opera
 
 
 def run_queue(world: PurgatoryWorld, more: int) -> list[Operation]:
-    """Runs for what the executor has, and for that many more, where running is a step."""
+    """Return runs for the executor's queue, and as many more, where running is a step."""
     return [RunOne() for _ in range(len(world.queue) + more)] if world.is_stepped else []
 
 
 def satisfy_alone(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation becomes completable and nobody checks; then it is watched, or cancelled."""
+    """Draw an operation that becomes completable without a check; then a watch or a cancel."""
     ways = ["satisfied"] if world.live else []
     if world.has(PurgatoryFeature.REWATCH):
         ways += ["before its watch", "watched again"]
@@ -185,7 +185,7 @@ def satisfy_alone(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A chain of operations, each of which completes the next one in its callback.
+    """Draw a chain of operations, each of which completes the next one in its callback.
 
     The last callback acts or throws; later actions of the other callbacks show that the call went
     on.

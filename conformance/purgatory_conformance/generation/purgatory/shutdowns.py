@@ -1,4 +1,4 @@
-"""What is still done, and what is refused, after a shutdown while operations with scripts wait."""
+"""Calls after a shutdown while operations with scripts wait: those done, those refused."""
 
 from purgatory_conformance.generation.purgatory.histories import actions, run_queue
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
@@ -22,7 +22,7 @@ WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
 
 
 def outlive_shutdown(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Operations with scripts wait across the shutdown and are completed behind it."""
+    """Draw operations with scripts that wait across the shutdown and are completed behind it."""
     keys = world.keys(source, most=3)
     bystander, expiring = world.fresh_name(), world.fresh_name()
     delay_ms = source.integer(1, 3)
@@ -56,7 +56,7 @@ def _shuffled(keys: tuple[str, ...], source: Source) -> tuple[str, ...]:
 def _acts(
     world: PurgatoryWorld, source: Source, keys: tuple[str, ...]
 ) -> tuple[WatchInside | Throw, ...]:
-    """A callback that watches, or throws, of what the subject offers."""
+    """Draw the actions of a callback that watches or throws, of those the subject offers."""
     if world.has(PurgatoryFeature.SCRIPT_WATCH) and source.integer(0, 1):
         return (WatchInside(world.fresh_name(), keys[:1], 2),)
     return (Throw(),) if world.has(PurgatoryFeature.SCRIPT_THROW) else ()
@@ -65,7 +65,7 @@ def _acts(
 def _scripts(
     world: PurgatoryWorld, source: Source, bystander: str, keys: tuple[str, ...]
 ) -> list[Script]:
-    """Scripts for operations that outlive the shutdown: an acting callback, a throwing try."""
+    """Draw scripts of operations that outlive the shutdown: acting callbacks, throwing tries."""
     scripts = [Script(on_complete=actions(world, source, (bystander,), keys, most=2))]
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
         scripts.append(Script(on_complete=(WatchInside(world.fresh_name(), keys[-1:], 2),)))

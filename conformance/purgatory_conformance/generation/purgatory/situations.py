@@ -36,22 +36,22 @@ def watch(world: PurgatoryWorld, source: Source, *tries: Answer) -> list[Operati
 
 
 def watch_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation that waits."""
+    """Draw an operation that waits."""
     return watch(world, source)
 
 
 def watch_first_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation that the first try completes."""
+    """Draw an operation that the first try completes."""
     return watch(world, source, COMPLETE)
 
 
 def watch_second_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation that the second try completes."""
+    """Draw an operation that the second try completes."""
     return watch(world, source, WAIT, COMPLETE)
 
 
 def watch_later_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation that becomes completable by itself, and checks until it is."""
+    """Draw an operation that becomes completable by itself, and checks until it is."""
     waits = source.integer(2, 4)
     watched = watch(world, source, *([WAIT] * waits), COMPLETE)
     keys = watched[0].keys if isinstance(watched[0], Watch) else world.used_keys
@@ -60,12 +60,12 @@ def watch_later_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def watch_first_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation whose first try throws."""
+    """Draw an operation whose first try throws."""
     return watch(world, source, THROW, source.item((WAIT, COMPLETE)))
 
 
 def watch_second_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation whose second try throws, and that its time-out or an event completes."""
+    """Draw an operation whose second try throws, and that its time-out or an event completes."""
     watched = watch(world, source, WAIT, THROW, WAIT)
     first = watched[0]
     if not isinstance(first, Watch) or source.integer(0, 2) == 0:
@@ -76,7 +76,7 @@ def watch_second_throws(world: PurgatoryWorld, source: Source) -> list[Operation
 
 
 def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation that throws in a check, others before and behind it under the same key."""
+    """Draw an operation that throws in a check, between others under the same key."""
     key = world.keys(source, most=1)[0]
     tries = ((), (WAIT, WAIT, THROW, WAIT), (), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, THROW))
     operations: list[Operation] = []
@@ -90,7 +90,7 @@ def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation under a key that is given twice, and a check of that key.
+    """Draw an operation under a key that is given twice, and a check of that key.
 
     The check completes the operation at the first entry, at the second entry (the first entry
     stays), or not at all.
@@ -105,7 +105,7 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Opera
 
 
 def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation watched under no key, then perhaps under keys: the first delay stays."""
+    """Draw an operation watched under no key, then perhaps under keys: the first delay stays."""
     name, delay_ms = world.fresh_name(), world.delay(source)
     refused = Watch(name, (), delay_ms)
     if not world.has(PurgatoryFeature.REWATCH) or source.integer(0, 2):
@@ -134,7 +134,7 @@ def watch_again(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def watch_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A completed operation, watched again."""
+    """Draw a completed operation, watched again."""
     if not world.completed:
         return []
     name = source.item(world.completed)
@@ -147,7 +147,7 @@ def check_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def satisfy_and_check(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An event: an operation becomes completable, and one of its keys is checked."""
+    """Draw an event: an operation becomes completable, and one of its keys is checked."""
     if not world.live:
         return []
     name = source.item(world.live)
@@ -172,7 +172,7 @@ def force_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def force_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Force a completed operation."""
+    """Draw a force of a completed operation."""
     return [Force(source.item(world.completed))] if world.completed else []
 
 
@@ -215,12 +215,12 @@ def advance_by(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def let_time_pass(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """The clock moves, and nobody advances."""
+    """Draw a move of the clock without an advance."""
     return [Elapse(world.now + source.integer(0, 6))]
 
 
 def run_one(_world: PurgatoryWorld, _source: Source) -> list[Operation]:
-    """Run one expiry."""
+    """Draw a run of one expiry."""
     return [RunOne()]
 
 
@@ -230,7 +230,7 @@ def run_all(world: PurgatoryWorld, _source: Source) -> list[Operation]:
 
 
 def mass_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Many operations expire together; what they leave behind is seen by a later advance."""
+    """Draw many operations that expire together; a later advance sees what they leave behind."""
     delay_ms = source.integer(1, 5)
     keys = world.keys(source, most=2)
     most = world.configuration.purge_interval + 3
@@ -246,7 +246,7 @@ def mass_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def lost_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation is handed over and completed by somebody else before it runs."""
+    """Draw an expiry that is handed over, and a completion before it runs."""
     waiting = [name for name in world.queue if name in world.live]
     operations: list[Operation] = []
     if waiting:
@@ -266,7 +266,7 @@ def lost_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def make_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Operations under several keys are completed through one; then comes an advance."""
+    """Draw operations under several keys that are completed through one, and an advance."""
     count = source.integer(1, max(1, min(world.configuration.purge_interval + 1, 6)))
     operations: list[Operation] = []
     for _ in range(count):
@@ -276,7 +276,7 @@ def make_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """As many stale entries as the interval allows, or one more, under one key or several.
+    """Draw as many stale entries as the interval allows, or one more, under one or more keys.
 
     Where half of what lives may be stale, some more is watched before.
     """
@@ -298,7 +298,7 @@ def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operati
 
 
 def shut_down(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """The end of a case: what is refused, what is dropped and what can still be done."""
+    """Draw the end of a case: a shutdown, refused and dropped operations, calls after it."""
     waiting, delay_ms = world.fresh_name(), source.integer(2, 6)
     key = source.item(("a", "b"))
     begun: list[Operation] = [

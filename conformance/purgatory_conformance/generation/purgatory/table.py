@@ -41,7 +41,7 @@ class Row:
     stepped_only: bool = False
 
     def is_offered(self, profile: PurgatoryProfile, *, stepped: bool) -> bool:
-        """Whether a subject of this profile can be brought into the situation."""
+        """Decide whether a subject of this profile can be brought into the situation."""
         return (stepped or not self.stepped_only) and profile.features.issuperset(self.needs)
 
 
@@ -340,7 +340,7 @@ class PurgatoryDraft:
         self.world = PurgatoryWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """Many operations or entries at once, in one of twenty cases; half of them under a key."""
+        """Draw many operations or entries at once in some cases; half of them under a key."""
         if source.integer(0, _ONE_CROWD_IN - 1) < _ONE_CROWD_IN - 1:
             return ()
         makes = [crowd, crowd, long_list] if self.world.is_stepped else [crowd]
@@ -349,15 +349,15 @@ class PurgatoryDraft:
         return self._followed(source.item(makes)(self.world, source))
 
     def offers(self, situation: str) -> bool:
-        """Whether a subject of this profile can be brought into the situation."""
+        """Decide whether a subject of this profile can be brought into the situation."""
         return _ROWS[situation].is_offered(self.profile, stepped=self.world.is_stepped)
 
     def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
-        """The operations of a situation."""
+        """Return the operations of a situation."""
         return self._followed(_ROWS[situation].make(self.world, source))
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
-        """The operations of a shutdown, in one of ``share + 1`` cases."""
+        """Return the operations of a shutdown, in one of ``share + 1`` cases."""
         if not self.world.has(PurgatoryFeature.SHUTDOWN) or source.integer(0, share) < share:
             return ()
         row = source.item((SHUTDOWN_ROW, _SCRIPTED_SHUTDOWN_ROW))
@@ -370,7 +370,7 @@ class PurgatoryDraft:
 def draw_purgatory_configuration(
     profile: PurgatoryProfile, source: Source, wanted: frozenset[str]
 ) -> PurgatoryConfiguration:
-    """A configuration: small intervals make purges, small wheels and ticks late due ticks."""
+    """Draw a configuration: small intervals make purges, small wheels and ticks late ticks."""
     time_outs = True
     if PurgatoryFeature.NO_TIME_OUTS in profile.features:
         share = 3 if "PURGATORY-NO-TIME-OUTS" in wanted else 9
@@ -391,7 +391,7 @@ def draw_purgatory_operations(
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:
-    """The operations of one case, at most about ``most``.
+    """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.
     """

@@ -31,7 +31,7 @@ Actions = tuple[CallbackAction, ...]
 
 
 def acts_in_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A try of an operation satisfies, checks, forces, cancels or watches."""
+    """Draw a try that satisfies, checks, forces, cancels or watches."""
     name, key = world.fresh_name(), source.item(world.keys(source, most=1))
     calls: list[CallInside] = []
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
@@ -52,7 +52,7 @@ def acts_in_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """While a check tries an operation, the try changes the list that the check is passing.
+    """Draw a check in which a try changes the list that the check is passing.
 
     It adds an entry, cancels for the key, or checks the key: then entries of completed operations
     leave the list, which may be many. Mostly the try completes its operation.
@@ -82,7 +82,7 @@ def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A check passes a list of some hundred entries, and a try of it changes the list meanwhile.
+    """Draw a check of a list of some hundred entries, which a try changes meanwhile.
 
     The list is longer than a part of a list may be, where lists have parts, and so parts come to be
     empty or small while a check stands in them. Three operations have many entries each: one is
@@ -118,7 +118,7 @@ def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation
 
 
 def _changes(world: PurgatoryWorld, source: Source, key: str, other: str, added: str) -> Actions:
-    """Actions of a try that complete an operation and pass the list, or lengthen it, or end it."""
+    """Draw actions of a try that complete an operation and pass, lengthen or end the list."""
     completes: CallbackAction = SatisfyInside(other)
     if world.has(PurgatoryFeature.SCRIPT_FORCE) and source.integer(0, 1):
         completes = ForceInside(other)
@@ -137,14 +137,14 @@ def _few(world: PurgatoryWorld, source: Source) -> list[str]:
 
 
 def _ended(world: PurgatoryWorld, names: list[str]) -> list[Operation]:
-    """These operations are completed now, or by the next check."""
+    """Return steps that complete these operations now, or in the next check."""
     if world.has(PurgatoryFeature.FORCE):
         return [Force(name) for name in names]
     return [Satisfy(name) for name in names]
 
 
 def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """While an operation is tried another thread checks its key, or that of another, or forces."""
+    """Draw a try during which another thread checks its key, another's key, or forces."""
     name, key = world.fresh_name(), source.item(world.keys(source, most=1))
     way = source.item(("own", "own", "other", "force", "watch"))
     if way == "own":
@@ -164,7 +164,7 @@ def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """While ``on_complete`` of an operation runs another thread checks the key of another one."""
+    """Draw an ``on_complete`` during which another thread checks another operation's key."""
     name, other = world.fresh_name(), world.fresh_name()
     script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), (Meanwhile(CheckInside("b")),))
     watches: list[Operation] = [

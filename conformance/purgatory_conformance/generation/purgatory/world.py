@@ -1,4 +1,4 @@
-"""What a generator knows while it makes a case of a purgatory: the model's state, by the rules."""
+"""A generator's knowledge of a purgatory: the model's state, by the rules."""
 
 from dataclasses import dataclass, field
 
@@ -74,25 +74,25 @@ class PurgatoryWorld:
 
     @property
     def is_stepped(self) -> bool:
-        """Whether running an expired operation is a step of its own."""
+        """Decide whether running an expired operation is a step of its own."""
         return self.profile.executor is Executor.STEPPED
 
     def has(self, *features: PurgatoryFeature) -> bool:
-        """Whether the subject offers all of these."""
+        """Decide whether the subject offers all of these."""
         return self.profile.features.issuperset(features)
 
     def fresh_name(self) -> str:
-        """The name of an operation that was never used."""
+        """Return the name of an operation that was never used."""
         self.names += 1
         return f"o{self.names}"
 
     @property
     def next_name(self) -> str:
-        """The name that will be fresh next."""
+        """Return the name that will be fresh next."""
         return f"o{self.names + 1}"
 
     def keys(self, source: Source, most: int = 3) -> tuple[str, ...]:
-        """Some distinct keys, in any order."""
+        """Return some distinct keys, in any order."""
         left = list(KEYS)
         drawn: list[str] = []
         for _ in range(source.integer(1, most)):
@@ -102,7 +102,7 @@ class PurgatoryWorld:
         return tuple(drawn)
 
     def delay(self, source: Source) -> int:
-        """A short delay, ms; rarely one that is due at once."""
+        """Return a short delay, ms; rarely one that is due at once."""
         tick_ms = self.configuration.tick_ms
         if source.integer(0, 11) == 11:
             negative = self.profile.negative_delay is not NegativeDelay.NOT_OFFERED
@@ -111,45 +111,45 @@ class PurgatoryWorld:
 
     @property
     def now(self) -> int:
-        """The clock's reading, ms."""
+        """Return the clock's reading, ms."""
         return self.state.timer.now_ms
 
     @property
     def live(self) -> list[str]:
-        """The operations that are watched and not completed."""
+        """Return the operations that are watched and not completed."""
         return sorted(self.state.live)
 
     @property
     def completed(self) -> list[str]:
-        """The completed operations."""
+        """Return the completed operations."""
         return sorted(self.state.completed)
 
     @property
     def used_keys(self) -> list[str]:
-        """The keys that have a list."""
+        """Return the keys that have a list."""
         return sorted(self.state.lists)
 
     @property
     def queue(self) -> tuple[str, ...]:
-        """What the executor has not run."""
+        """Return the executor's queue of operations that have not run."""
         return self.state.timer.queue
 
     def keys_of(self, name: str) -> list[str]:
-        """The keys under which an operation is watched."""
+        """Return the keys under which an operation is watched."""
         return [key for key, entries in sorted(self.state.lists.items()) if name in entries]
 
     @property
     def due_ticks(self) -> list[int]:
-        """The moments at which something is due, the first one first, ms."""
+        """Return the moments at which something is due, the first one first, ms."""
         return sorted(set(self.state.timer.store.due_ticks.values()))
 
     def due_tick(self, delay_ms: int) -> int:
-        """When a delay that begins now is over, no sooner than now, ms."""
+        """Return the time at which a delay that begins now is over, no sooner than now, ms."""
         return max(self.now, self.model.timer.due_tick_of(self.state.timer, delay_ms))
 
 
 def _without_first_try(watch: Watch) -> Watch:
-    """The same watch without what its script says of the first try; a last answer stays."""
+    """Return the same watch with no script for the first try; a last answer stays."""
     script = watch.script
     later = msgspec.structs.replace(
         script, tries=script.tries[1:] or script.tries, on_try=script.on_try[1:]

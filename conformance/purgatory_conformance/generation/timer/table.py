@@ -53,14 +53,14 @@ class Row:
     stepped_only: bool = False
 
     def is_offered(self, profile: TimerProfile) -> bool:
-        """Whether a subject of this profile can be brought into the situation."""
+        """Decide whether a subject of this profile can be brought into the situation."""
         if self.stepped_only and profile.executor is not Executor.STEPPED:
             return False
         return profile.features.issuperset(self.needs)
 
 
 def _delay_for(world: World, task: str, delay_ms: int) -> int:
-    """The delay for adding a known task: the previous delay where delays cannot change."""
+    """Return the delay for adding a known task: the previous delay where delays cannot change."""
     if task in world.delays and not world.has(Feature.CHANGE_DELAY):
         return world.delays[task]
     return delay_ms
@@ -116,7 +116,7 @@ def _same_tick(world: World, source: Source) -> list[Operation]:
 
 
 def _from_two_levels(world: World, source: Source) -> list[Operation]:
-    """A task that will come down into a bucket, and a task added to the same bucket before."""
+    """Draw a task that will come down into a bucket, and one added to that bucket before."""
     tick, size = world.configuration.tick_ms, world.configuration.wheel_size
     if size < 3:
         return []
@@ -144,7 +144,7 @@ def _elapse(world: World, source: Source) -> list[Operation]:
 
 
 def _huge(world: World, source: Source) -> list[Operation]:
-    """A delay about the largest one; rarely one at the end of 64-bit arithmetic."""
+    """Draw a delay about the largest one; rarely one at the end of 64-bit arithmetic."""
     largest = world.profile.largest_delay_ms
     delays = [largest, largest - 1, largest + 1, 2**31 - 1, 2**31, 2**40, 2**53 - 1]
     greatest = LARGEST_SAFE_INTEGER + 1 if world.has(Feature.INT64) else LARGEST_SAFE_INTEGER
@@ -235,7 +235,7 @@ def _runs(world: World, source: Source, due_ms: int) -> list[Operation]:
 
 
 def _throws(world: World, source: Source) -> list[Operation]:
-    """A throwing task, and a second task that expires at the same time or later."""
+    """Draw a throwing task, and a second task that expires at the same time or later."""
     delay_ms = source.integer(0, _span(world))
     task, other = world.fresh_name(), world.fresh_name()
     later_ms = delay_ms + source.integer(0, world.configuration.tick_ms)
@@ -256,7 +256,7 @@ def _adds(world: World, source: Source, task: str) -> tuple[Action, ...]:
 
 
 def _adds_itself(world: World, source: Source) -> list[Operation]:
-    """A task adds itself as it runs, and so once more; where it can be, it is cancelled then."""
+    """Draw a task that adds itself as it runs, and so once more; then it may be cancelled."""
     task = world.fresh_name()
     delay_ms = world.configuration.tick_ms + source.integer(0, _span(world))
     due_ms = world.now + delay_ms
@@ -271,7 +271,7 @@ def _cancels(world: World, source: Source, task: str) -> tuple[Action, ...]:
 
 
 def _advances(world: World, source: Source) -> list[Operation]:
-    """A task that advances; where time can pass, when another has become due meanwhile."""
+    """Draw a task that advances, where time can pass after another has become due."""
     due_ms = world.now + source.integer(0, _span(world))
     task, other = world.fresh_name(), world.fresh_name()
     operations: list[Operation] = [Add(task, due_ms - world.now, (AdvanceInside(),))]
@@ -283,7 +283,7 @@ def _advances(world: World, source: Source) -> list[Operation]:
 
 
 def _very_many(world: World, source: Source) -> list[Operation]:
-    """More tasks than a timer may hand over, or an executor take, in one go."""
+    """Draw more tasks than a timer may hand over, or an executor take, in one go."""
     delay_ms = source.integer(1, _span(world))
     adds: list[Operation] = [
         Add(world.fresh_name(), delay_ms) for _ in range(source.integer(1030, 1200))
@@ -465,7 +465,7 @@ class TimerDraft:
         self.world = World(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """More than a thousand tasks where the wheel is wide, so that it happens seldom.
+        """Return more than a thousand tasks where the wheel is wide, so that it happens seldom.
 
         With a stepped executor alone: in one step so many runs in any order are hard to follow.
         """
@@ -477,15 +477,15 @@ class TimerDraft:
         return operations
 
     def offers(self, situation: str) -> bool:
-        """Whether a subject of this profile can be brought into the situation."""
+        """Decide whether a subject of this profile can be brought into the situation."""
         return _ROWS[situation].is_offered(self.profile)
 
     def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
-        """The operations of a situation."""
+        """Return the operations of a situation."""
         return self._followed(_ROWS[situation], source)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
-        """The operations of a shutdown, in one of ``share + 1`` cases."""
+        """Return the operations of a shutdown, in one of ``share + 1`` cases."""
         if SHUTDOWN_ROW.is_offered(self.profile) and source.integer(0, share) == share:
             return self._followed(SHUTDOWN_ROW, source)
         return ()
@@ -500,7 +500,7 @@ class TimerDraft:
 
 
 def delays_are_offered(operations: Iterable[Operation], profile: TimerProfile) -> bool:
-    """Whether a timer of this profile can be asked for the delays of all adds, inner ones too."""
+    """Decide whether a timer of this profile can be asked for the delays of all adds."""
     return all(
         (delay_ms >= 0 or profile.negative_delay is not NegativeDelay.NOT_OFFERED)
         and (
@@ -521,7 +521,7 @@ def _delays(operations: Iterable[Operation]) -> Iterator[int]:
 def draw_configuration(
     profile: TimerProfile, source: Source, wanted: frozenset[str]
 ) -> TimerConfiguration:
-    """A configuration: small wheels show cascades, larger ticks show rounding."""
+    """Return a configuration: small wheels show cascades, larger ticks show rounding."""
     tick_ms = source.item((1, 1, 2, 3, 10))
     wheel_size = source.item((2, 3, 5, 20))
     start_ms = source.item((0, 0, 1, 7, 1003))
@@ -539,7 +539,7 @@ def draw_operations(
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:
-    """The operations of one case, at most about ``most``.
+    """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.
     """

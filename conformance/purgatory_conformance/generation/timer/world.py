@@ -1,4 +1,4 @@
-"""What a generator knows while it makes a case: the model's state, if all goes by the rules."""
+"""A generator's knowledge of a timer: the model's state, if all goes by the rules."""
 
 from dataclasses import dataclass, field
 
@@ -58,44 +58,44 @@ class World:
             self.delays[operation.task] = operation.delay_ms
 
     def has(self, *features: Feature) -> bool:
-        """Whether the subject offers all of these."""
+        """Decide whether the subject offers all of these."""
         return self.profile.features.issuperset(features)
 
     def fresh_name(self) -> str:
-        """The name of a task that was never used."""
+        """Return the name of a task that was never used."""
         self.names += 1
         return f"t{self.names}"
 
     @property
     def now(self) -> int:
-        """The clock's reading, ms."""
+        """Return the clock's reading, ms."""
         return self.state.now_ms
 
     @property
     def own_clock(self) -> int:
-        """The wheel's own clock, ms; the reading where the subject is no wheel."""
+        """Return the wheel's own clock, ms; the reading where the subject is no wheel."""
         store = self.state.store
         return store.own_clock_ms if isinstance(store, TimingWheel) else self.now
 
     @property
     def pending(self) -> list[str]:
-        """The pending tasks."""
+        """Return the pending tasks."""
         return sorted(self.state.store.due_ticks)
 
     @property
     def cancelled_tasks(self) -> list[str]:
-        """Tasks whose last arming was cancelled."""
+        """Return the tasks whose last arming was cancelled."""
         return sorted(self.cancelled)
 
     @property
     def idle_tasks(self) -> list[str]:
-        """Tasks that expired and are neither pending nor waiting for the executor."""
+        """Return the tasks that expired and are neither pending nor in the executor's queue."""
         busy = {*self.state.store.due_ticks, *self.state.queue, *self.cancelled}
         return sorted(self.expired - busy)
 
     @property
     def next_due(self) -> int | None:
-        """The first moment at which an advance does anything, ms."""
+        """Return the first moment at which an advance does anything, ms."""
         store = self.state.store
         if isinstance(store, TimingWheel):
             return min(store.buckets)[0] if store.buckets else None
@@ -103,11 +103,11 @@ class World:
 
     @property
     def due_ticks_within_reach(self) -> list[int]:
-        """The due ticks of pending tasks that the clock may be moved to, the first one first."""
+        """Return the due ticks of pending tasks to which the clock may be moved, in order."""
         reach = self.now + WITHIN_REACH_MS
         return sorted({due for due in self.state.store.due_ticks.values() if due < reach})
 
     @property
     def last_due(self) -> int:
-        """The last due tick of a pending task within reach, or the reading if that is later, ms."""
+        """Return the last due tick of a pending task within reach, not before the reading, ms."""
         return max([self.now, *self.due_ticks_within_reach[-1:]])

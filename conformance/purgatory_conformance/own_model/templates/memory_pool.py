@@ -18,7 +18,7 @@ PROFILE = {  # what is not declared here is neither asked for nor compared
 
 @dataclass(frozen=True)
 class State:
-    """What the future depends on: the bytes that are left, and the buffers that are held."""
+    """The state of a pool: the bytes that are left, and the buffers that are held."""
 
     available_bytes: int
     held: frozenset[tuple[str, int]] = frozenset()
@@ -32,11 +32,11 @@ class Model:
         self.configuration = configuration
 
     def initial(self) -> State:
-        """A pool that was just made."""
+        """Return a pool that was just made."""
         return State(self.configuration.size_bytes)
 
     def step(self, state: State, operation: Operation) -> tuple[Outcome, State]:
-        """The outcome, with the state after it; there is no choice in a pool."""
+        """Return the outcome, with the state after it; there is no choice in a pool."""
         match operation:
             case Allocate(buffer, size_bytes):
                 return self.allocate(state, buffer, size_bytes)
@@ -65,11 +65,11 @@ class Model:
         return Outcome(observed=self.shown(after)), after
 
     def rejected(self, state: State) -> tuple[Outcome, State]:
-        """The request is an error, and nothing has changed."""
+        """Return a rejection, with the state unchanged."""
         outcome = Outcome(rejected=Reason.INVALID_ARGUMENT, observed=self.shown(state))
         return outcome, state
 
     def shown(self, state: State) -> dict[str, int | bool]:
-        """The observables that PROFILE declares."""
+        """Return the observables that PROFILE declares."""
         available = state.available_bytes
         return {"available_bytes": available, "out_of_memory": available <= 0}

@@ -18,7 +18,7 @@ PROFILE = {"executor": "stepped"}  # what is not declared here is neither asked 
 
 @dataclass(frozen=True)
 class State:
-    """What the future depends on.
+    """The state of a purgatory: everything that its future depends on.
 
     ``answers`` are those that the tries of each operation are still to give; once there is one
     left, it stays. An operation that is completed has none.
@@ -36,12 +36,12 @@ Steps = Iterator[tuple[Outcome, State]]
 
 
 def initial(configuration: PurgatoryConfiguration) -> State:
-    """A purgatory that was just made."""
+    """Return a purgatory that was just made."""
     return State(configuration.tick_ms, configuration.start_ms)
 
 
 def step(state: State, operation: Operation) -> Steps:
-    """Every outcome that is allowed, with the state after it."""
+    """Yield every outcome that is allowed, with the state after it."""
     match operation:
         case Watch(keys=()):
             yield Outcome(rejected=Reason.INVALID_ARGUMENT), state
@@ -120,7 +120,7 @@ def advance(state: State) -> Steps:
 
 
 def orders(due: frozenset[tuple[int, str]]) -> Iterator[tuple[str, ...]]:
-    """The orders in which operations may expire: tick after tick, inside a tick in any order."""
+    """Yield the orders of expiry: tick after tick, inside a tick in any order."""
     if not due:
         yield ()
         return
@@ -132,13 +132,13 @@ def orders(due: frozenset[tuple[int, str]]) -> Iterator[tuple[str, ...]]:
 
 
 def run(state: State, name: str) -> tuple[Outcome, State]:
-    """The executor runs a time-out, which may come too late."""
+    """Return the outcome of a run of a time-out, which may come too late."""
     if name not in state.answers:
         return Outcome(), state
     return Outcome(events=(completed(name), timed_out(name))), finish(state, name)
 
 
 def finish(state: State, name: str) -> State:
-    """The operation is completed, and its time-out leaves the timer."""
+    """Return the state with the operation completed and its time-out out of the timer."""
     due = frozenset(each for each in state.due if each[1] != name)
     return replace(state, answers=state.answers.delete(name), due=due)

@@ -19,7 +19,7 @@ LARGEST_DELAY_MS = 2**31 - 1
 
 @dataclass(frozen=True)
 class State:
-    """What the future depends on: clock, due ticks of the pending tasks, the executor's queue."""
+    """The state of a timer: clock, due ticks of pending tasks, the executor's queue."""
 
     tick_ms: int
     now_ms: int
@@ -31,12 +31,12 @@ Steps = Iterator[tuple[Outcome, State]]
 
 
 def initial(configuration: TimerConfiguration) -> State:
-    """A timer that was just made."""
+    """Return a timer that was just made."""
     return State(configuration.tick_ms, configuration.start_ms)
 
 
 def step(state: State, operation: Operation) -> Steps:
-    """Every outcome that is allowed, with the state after it."""
+    """Yield every outcome that is allowed, with the state after it."""
     match operation:
         case Add(task, delay_ms):
             yield from add(state, task, delay_ms)
@@ -72,7 +72,7 @@ def advance(state: State) -> Steps:
 
 
 def orders(due: frozenset[tuple[int, str]]) -> Iterator[tuple[str, ...]]:
-    """The orders in which tasks may expire: tick after tick, inside a tick in any order."""
+    """Yield the orders in which tasks may expire: tick after tick, inside a tick in any order."""
     if not due:
         yield ()
         return
@@ -84,5 +84,5 @@ def orders(due: frozenset[tuple[int, str]]) -> Iterator[tuple[str, ...]]:
 
 
 def without(state: State, task: str) -> State:
-    """The task is not pending any longer, if it was."""
+    """Return the state in which the task is not pending."""
     return replace(state, due=frozenset(each for each in state.due if each[1] != task))

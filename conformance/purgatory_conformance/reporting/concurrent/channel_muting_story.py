@@ -33,7 +33,7 @@ OF_THREADS = frozenset({"Poll", "Select", "Done"})
 def narrate_channel_muting(
     instance: str, muting: ChannelMuting, counterexample: Counterexample[MutingState, Step]
 ) -> Narrative:
-    """The way to a step that breaks the claim; ``instance`` says what was explored."""
+    """Return the way to a step that breaks the claim; ``instance`` says what was explored."""
 
     def says(before: MutingState, step: Step) -> tuple[str, str]:
         (argument,) = step.arguments

@@ -43,7 +43,7 @@ SAYINGS: Mapping[str, str] = {
 
 
 def narrate_exact(instance: str, counterexample: Counterexample[ExactState, Step]) -> Narrative:
-    """The way to a step that breaks the claim; ``instance`` says what was explored."""
+    """Return the way to a step that breaks the claim; ``instance`` says what was explored."""
     return narrate_threads(instance, counterexample, _says, _counts)
 
 

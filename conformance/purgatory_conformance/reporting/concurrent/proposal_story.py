@@ -51,7 +51,7 @@ SAYINGS: Mapping[str, str] = {
 def narrate_proposal(
     instance: str, counterexample: Counterexample[ProposalState, Step]
 ) -> Narrative:
-    """The way to a step that breaks the claim; ``instance`` says what was explored."""
+    """Return the way to a step that breaks the claim; ``instance`` says what was explored."""
     return narrate_threads(
         instance,
         counterexample,

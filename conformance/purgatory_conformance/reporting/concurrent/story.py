@@ -15,7 +15,7 @@ def narrate_threads(
     says: Callable[[State, Step], str],
     counts: Callable[[State], Mapping[str, str]],
 ) -> Narrative:
-    """The way to a step that breaks the claim.
+    """Return the way to a step that breaks the claim.
 
     ``says`` gives the words for a step from a state, empty for an action without words, which is
     then told by name and arguments; the rest is as in ``narrate``.
@@ -51,7 +51,7 @@ SAYINGS: Mapping[str, str] = {
 def narrate_concurrent_pool(
     instance: str, counterexample: Counterexample[ConcurrentPoolState, Step]
 ) -> Narrative:
-    """The way to a step that breaks the claim; ``instance`` says what was explored."""
+    """Return the way to a step that breaks the claim; ``instance`` says what was explored."""
     return narrate_threads(instance, counterexample, _says, _counts)
 
 

@@ -99,17 +99,17 @@ class Channel:
 
     @property
     def unread(self) -> int:
-        """How many bytes lie in the socket."""
+        """Return the number of bytes that lie in the socket."""
         return sum(map(len, self.wire))
 
     @property
     def missing(self) -> int:
-        """How many bytes of the present body have not been read."""
+        """Return the number of bytes of the present body that have not been read."""
         return 0 if self.size is None else self.size - len(self.body)
 
     @property
     def must_ask(self) -> bool:
-        """Whether the size of the present request is known, and it has no memory yet."""
+        """Decide whether the size of the present request is known, and memory not granted yet."""
         return self.size is not None and self.memory is None
 
 
@@ -155,7 +155,7 @@ class SmallServer:
     # Connections
 
     def connect(self, channel: Channel) -> None:
-        """Take a connection."""
+        """Take a connection of a client."""
         channel.active_ms = self.now_ms
         self.channels.append(channel)
 
@@ -169,7 +169,7 @@ class SmallServer:
         self.give_back(channel)
 
     def leave(self, channel: Channel) -> None:
-        """Wait no longer."""
+        """Leave the line of waiting channels."""
         channel.waits = False
         if channel in self.line:
             self.line.remove(channel)
@@ -194,19 +194,19 @@ class SmallServer:
             self.grant(channel, size)
 
     def must_stand_behind(self, channel: Channel) -> bool:
-        """Whether others were refused before."""
+        """Decide whether other channels were refused before."""
         return self.first_come and bool(self.line)
 
     def is_enough(self, size: int) -> bool:
-        """Whether the pool grants so many bytes."""
+        """Decide whether the pool grants so many bytes."""
         return self.available >= size if self.strict else self.available > 0
 
     def memory_for(self, size: int) -> int:
-        """How much is granted to a request of this size."""
+        """Return the number of bytes granted to a request of this size."""
         return size
 
     def grant(self, channel: Channel, size: int) -> None:
-        """The request has its memory."""
+        """Give the request its memory."""
         self.has_done_something = True
         channel.waits = False
         channel.memory = self.memory_for(size)
@@ -215,7 +215,7 @@ class SmallServer:
         self.renew_at_grant(channel)
 
     def renew_at_grant(self, channel: Channel) -> None:
-        """The idle time begins anew with the end of the wait."""
+        """Begin the idle time anew with the end of the wait."""
         self.is_active(channel)
 
     def debit(self, count: int) -> None:
@@ -228,14 +228,14 @@ class SmallServer:
         self.memory_is_back()
 
     def refuse(self, channel: Channel) -> None:
-        """The channel waits."""
+        """Let the channel wait for memory."""
         if not self.line:
             self.waits_since_ms = self.now_ms
         channel.waits = True
         self.line.append(channel)
 
     def end_wait(self) -> None:
-        """Somebody has left the line, perhaps as the last."""
+        """End the time of waiting if the last channel has left the line."""
         if not self.line:
             self.waited_ms += self.now_ms - self.waits_since_ms
 
@@ -247,7 +247,7 @@ class SmallServer:
             self.serve()
 
     def recover(self) -> None:
-        """A poll's look at the pool."""
+        """Look at the pool in a poll, and let waiting channels go on."""
         if self.first_come:
             self.serve()
         elif self.line and self.is_back():
@@ -255,7 +255,7 @@ class SmallServer:
                 self.unmute(channel)
 
     def is_back(self) -> bool:
-        """Whether a poll finds so much available that those who wait ask again."""
+        """Decide whether a poll finds enough memory that the waiting channels ask again."""
         return self.available > 0
 
     def serve(self) -> None:
@@ -267,7 +267,7 @@ class SmallServer:
             self.grant(channel, channel.size or 0)
 
     def next_in_line(self) -> Channel:
-        """Who has memory first."""
+        """Return the channel that has memory first."""
         return self.line[0]
 
     def unmute(self, channel: Channel) -> None:
@@ -296,22 +296,22 @@ class SmallServer:
                 return
 
     def select(self) -> Iterable[Channel]:
-        """The channels that are ready, in the order in which they are read."""
+        """Return the channels that are ready, in the order in which they are read."""
         ready = [each for each in self.channels if each.is_open and self.is_ready(each)]
         return reversed(ready) if self.habits.descending else ready
 
     def is_ready(self, channel: Channel) -> bool:
-        """Whether there is something to be read, or an end, or memory to be asked for."""
+        """Decide whether there are bytes to read, or an end, or memory to ask for."""
         in_socket = channel.wire or channel.ending or channel.supply is not None
         must_ask = channel.must_ask and not self.asks_with_bytes
         return bool(in_socket or must_ask or self.has_buffered(channel))
 
     def has_buffered(self, channel: Channel) -> bool:
-        """Whether TLS has taken bytes that nobody has read."""
+        """Decide whether TLS has taken bytes that were not read."""
         return bool(channel.taken)
 
     def is_muted(self, channel: Channel) -> bool:
-        """Whether there is a reason to read nothing."""
+        """Decide whether a reason mutes the channel."""
         return channel.waits or channel.is_ordered or channel.is_throttled
 
     def attend(self, channel: Channel) -> None:
@@ -324,7 +324,7 @@ class SmallServer:
             self.close(channel)
 
     def is_hopeless(self, channel: Channel) -> bool:
-        """Whether the end of a channel that waits is noticed: its request cannot be completed."""
+        """Decide whether the end of a waiting channel is noticed: its request is hopeless."""
         return self.ends_at_once and not self.tls and channel.unread < channel.missing
 
     # Reading
@@ -362,19 +362,19 @@ class SmallServer:
         return True
 
     def is_possible(self, size: int) -> bool:
-        """Whether a request may have this size."""
+        """Decide whether a request may have this size."""
         return 0 <= size <= self.most
 
     def turn_away(self, channel: Channel, size: int) -> None:
-        """A channel has announced a request of an impossible size."""
+        """Turn away a channel that has announced a request of an impossible size."""
         self.close(channel)
 
     def asks_now(self, channel: Channel) -> bool:
-        """Whether a request whose size is known asks for memory."""
+        """Decide whether a request whose size is known asks for memory."""
         return True
 
     def take(self, channel: Channel, most: int) -> bytes:
-        """Up to so many bytes, from TLS or the socket."""
+        """Take up to so many bytes, from TLS or the socket."""
         found = channel.taken[:most]
         channel.taken = channel.taken[most:]
         for _ in self.records_of_a_turn():
@@ -394,7 +394,7 @@ class SmallServer:
         return range(_TURN)
 
     def next_record(self, channel: Channel) -> bytes | None:
-        """The next write that has come; None where nothing has."""
+        """Return the next write that has come; None where none has."""
         if channel.wire:
             return channel.wire.popleft()
         if channel.supply is None:
@@ -405,14 +405,14 @@ class SmallServer:
         return b""
 
     def put_back(self, channel: Channel, rest: bytes) -> None:
-        """The rest of a write that was not asked for: it stays in the socket, but not under TLS."""
+        """Put the rest of a write back into the socket, but under TLS keep it."""
         if self.tls:
             channel.taken = rest
         elif rest:
             channel.wire.appendleft(rest)
 
     def receive(self, channel: Channel, size: int) -> None:
-        """A request is whole."""
+        """Hand on a request that is whole."""
         self.has_done_something = True
         self.hand_on(channel, channel.body)
         channel.size = None
@@ -426,18 +426,18 @@ class SmallServer:
         self.received.append(channel.handled)
 
     def end(self, channel: Channel) -> None:
-        """The client's end has been reached."""
+        """Close a channel whose client has ended."""
         self.close(channel)
 
     # Requests
 
     def release(self, request: Request) -> None:
-        """The handler gives the memory of a request back."""
+        """Give the memory of a handled request back."""
         request.is_released = True
         self.credit(request.memory)
 
     def respond(self, channel: Channel) -> None:
-        """The response is written, and its channel goes on."""
+        """Write the response, and let the channel go on."""
         channel.is_ordered = False
         self.is_active(channel)
 
@@ -446,14 +446,14 @@ class SmallServer:
         channel.is_throttled = True
 
     def unthrottle(self, channel: Channel) -> None:
-        """That time is over."""
+        """End the throttling of a channel."""
         channel.is_throttled = False
         self.is_active(channel)
 
     # Time
 
     def is_active(self, channel: Channel) -> None:
-        """A channel has given a sign of life."""
+        """Note a sign of life of a channel."""
         channel.active_ms = self.now_ms
 
     def expire(self) -> None:
@@ -463,17 +463,17 @@ class SmallServer:
                 self.close(channel)
 
     def is_idle(self, channel: Channel) -> bool:
-        """Whether a channel has been idle beyond the limit."""
+        """Decide whether a channel has been idle beyond the limit."""
         if not self.idle_limit_ms or not self.can_be_idle(channel):
             return False
         return self.now_ms - channel.active_ms > self.idle_limit_ms
 
     def can_be_idle(self, channel: Channel) -> bool:
-        """Whether it is for the client to go on."""
+        """Decide whether the client has to go on."""
         return not self.is_muted(channel)
 
     def is_slow(self, channel: Channel) -> bool:
-        """Whether a channel holds memory for longer than the limit."""
+        """Decide whether a channel holds memory for longer than the limit."""
         if not self.receive_limit_ms or not channel.memory:
             return False
         return self.now_ms - channel.granted_ms > self.receive_limit_ms
@@ -481,11 +481,11 @@ class SmallServer:
     # What is shown
 
     def shown_waiting(self, channel: Channel) -> bool:
-        """Whether a channel waits for memory."""
+        """Decide whether a channel waits for memory."""
         return channel.waits
 
     def depleted_ms(self) -> int:
-        """How long somebody has waited."""
+        """Return how long channels have waited, ms."""
         return self.waited_ms + (self.now_ms - self.waits_since_ms if self.line else 0)
 
     def check_limits(self, limit: int, most: int) -> None:
@@ -501,7 +501,7 @@ class SmallServerInstance(Specimen):
     """Put a small server behind the step vocabulary, with its clients and its handlers."""
 
     def __init__(self, server: SmallServer, profile: ChannelMutingProfile) -> None:
-        """Begin without connections."""
+        """Begin without any connection."""
         super().__init__(profile)
         self._server = server
         self._channels: dict[str, Channel] = {}
@@ -550,7 +550,7 @@ class SmallServerInstance(Specimen):
         channel.supply = None
 
     def _handle(self, operation: op.Operation) -> None:
-        """What a handler does, or the server by itself."""
+        """Do an operation of a handler, or of the server by itself."""
         server = self._server
         match operation:
             case op.Release(name):
@@ -568,7 +568,7 @@ class SmallServerInstance(Specimen):
                 raise Refusal(Reason.UNSUPPORTED)
 
     def _write(self, name: str, data: bytes) -> None:
-        """A client's write, which a connection that is closed does not take."""
+        """Write a client's data, which a closed connection does not take."""
         channel = known(self._channels, name)
         if channel.is_open and data:
             channel.wire.append(data)
@@ -613,7 +613,7 @@ def small_server_subject(
     habits: Habits | None = None,
     name: str = "small server",
 ) -> InProcessSubject:
-    """Small servers, right or wrong, as a subject in process.
+    """Return small servers, right or wrong, as a subject in process.
 
     Args:
         server: Makes a server.

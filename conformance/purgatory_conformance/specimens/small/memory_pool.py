@@ -51,7 +51,7 @@ class Buffer:
 
     @property
     def capacity(self) -> int:
-        """Its size in bytes."""
+        """Return the capacity of the buffer in bytes."""
         return len(self.memory)
 
 
@@ -75,7 +75,7 @@ class SmallMemoryPool:
     # Asking
 
     def try_allocate(self, asked: int) -> Buffer | None:
-        """A buffer, or None; raises ``Refusal`` for a size that may not be asked for."""
+        """Return a buffer, or None; raises ``Refusal`` for an illegal size."""
         self.check_request(asked)
         if not self.is_enough(asked):
             self.refuse(asked)
@@ -93,22 +93,22 @@ class SmallMemoryPool:
             raise Refusal
 
     def is_enough(self, asked: int) -> bool:
-        """Whether a legal request is granted."""
+        """Decide whether a legal request is granted."""
         if asked == 0 and self.zero_request is ZeroRequest.REFUSE:
             return False
         return self.available >= asked if self.strict else self.available > 0
 
     def refuse(self, asked: int) -> None:
-        """A legal request cannot be granted."""
+        """Begin a dry spell with a legal request that cannot be granted."""
         if self.dry_since_ms is None:
             self.dry_since_ms = self.now_ms
 
     def make_buffer(self, asked: int) -> Buffer:
-        """The buffer for a request that is granted."""
+        """Return the buffer for a request that is granted."""
         return Buffer(bytearray(asked))
 
     def debit(self, count: int) -> None:
-        """That many bytes are taken."""
+        """Take so many bytes out of the pool."""
         self.available -= count
 
     # Giving back
@@ -125,19 +125,19 @@ class SmallMemoryPool:
         self.end_spell()
 
     def release_nothing(self) -> None:
-        """There is no buffer to take back."""
+        """Refuse a release without a buffer."""
         raise Refusal
 
     def is_mine(self, buffer: Buffer) -> bool:
-        """Whether this very buffer is outstanding."""
+        """Decide whether this very buffer is outstanding."""
         return buffer in self.granted
 
     def turn_away(self, buffer: Buffer) -> None:
-        """It is not mine."""
+        """Refuse a buffer that is not the pool's."""
         raise Refusal
 
     def forget(self, buffer: Buffer) -> None:
-        """The buffer is outstanding no longer."""
+        """Forget a buffer that is outstanding no longer."""
         if buffer in self.granted:
             self.granted.remove(buffer)
 
@@ -146,18 +146,18 @@ class SmallMemoryPool:
         self.available += count
 
     def collected(self, buffer: Buffer) -> None:
-        """Nobody refers to a buffer any longer, and nobody released it."""
+        """Credit a buffer that was lost without a release."""
         self.forget(buffer)
         self.credit(buffer.capacity)
 
     # Time
 
     def elapse(self, to_ms: int) -> None:
-        """The clock reads this from now on."""
+        """Set the clock's reading."""
         self.now_ms = to_ms
 
     def end_spell(self) -> None:
-        """The dry spell is over, if there is one."""
+        """End the dry spell, if there is one."""
         if self.dry_since_ms is not None:
             self.spells += 1
             self.dry_ms += self.now_ms - self.dry_since_ms
@@ -166,19 +166,19 @@ class SmallMemoryPool:
     # What is shown
 
     def used(self) -> int:
-        """The bytes that are not available."""
+        """Return the bytes that are not available."""
         return self.size - self.available
 
     def shown_size(self) -> int:
-        """What the pool was made with."""
+        """Return the size that the pool was made with."""
         return self.size
 
     def is_out_of_memory(self) -> bool:
-        """Whether nothing is left."""
+        """Decide whether nothing is left."""
         return self.available <= 0
 
     def depleted_ms(self) -> int:
-        """How long the spells were that have ended."""
+        """Return how long the ended spells were, ms."""
         return self.dry_ms
 
     def check_sizes(self, size: int, most: int) -> None:
@@ -191,25 +191,25 @@ class SmallUnboundedPool(SmallMemoryPool):
     """The pool that stands for having none."""
 
     def check_request(self, asked: int) -> None:
-        """A size below zero is none."""
+        """Refuse a size below zero."""
         if asked < 0:
             raise Refusal
 
     def is_enough(self, asked: int) -> bool:
-        """There is always enough."""
+        """Return true: there is always enough."""
         return True
 
     def debit(self, count: int) -> None:
-        """Nothing is counted."""
+        """Count nothing for an allocation."""
 
     def release(self, buffer: Buffer | None) -> None:
-        """Nothing is counted."""
+        """Count nothing for a release."""
 
     def collected(self, buffer: Buffer) -> None:
-        """Nothing is counted."""
+        """Count nothing for a lost buffer."""
 
     def shown_size(self) -> int:
-        """As much as one likes."""
+        """Return the largest safe integer as the size."""
         return LARGEST_SAFE_INTEGER
 
 
@@ -284,7 +284,7 @@ def small_pool_subject(
     behaves: MemoryPoolProfile | None = None,
     name: str = "small memory pool",
 ) -> InProcessSubject:
-    """Small pools, right or wrong, as a subject in process.
+    """Return small pools, right or wrong, as a subject in process.
 
     Args:
         bounded: Makes a pool with a bound.

@@ -34,7 +34,7 @@ class WheelPurgatory(SmallPurgatory):
         )
 
     def arm(self, operation: DelayedOperation) -> None:
-        """The wheel says whether the operation is due at once."""
+        """Arm in the wheel, which decides whether the operation is due at once."""
         if self.time_outs:
             super().arm(operation)
             self.wheel.now_ms = self.now_ms
@@ -42,18 +42,18 @@ class WheelPurgatory(SmallPurgatory):
             self.hand_over(self.popped())
 
     def disarm(self, operation: DelayedOperation) -> None:
-        """The wheel's bucket stays."""
+        """Disarm the operation and leave the wheel's bucket."""
         super().disarm(operation)
         self.wheel.cancel(self.wheel.task(operation.name))
 
     def pop_due(self) -> list[DelayedOperation]:
-        """What the wheel expires."""
+        """Return the operations that the wheel expires."""
         self.wheel.now_ms = self.now_ms
         self.wheel.advance()
         return self.popped()
 
     def popped(self) -> list[DelayedOperation]:
-        """What the wheel has handed over leaves the timer."""
+        """Take the operations that the wheel has handed over out of the timer."""
         due = [self.operations[task.name] for task in self.wheel.queue]
         self.wheel.queue.clear()
         self.armed = [operation for operation in self.armed if operation not in due]
@@ -64,7 +64,7 @@ class BackwardsPurgatory(SmallPurgatory):
     """A purgatory in which what expires in one tick is handed over from last to first."""
 
     def pop_due(self) -> list[DelayedOperation]:
-        """Only the order of ticks is kept."""
+        """Return the due operations, within a tick the last one first."""
         due = super().pop_due()
         return sorted(due, key=lambda operation: (operation.due_tick, -operation.arming))
 
@@ -73,7 +73,7 @@ class AtEndPurgatory(SmallPurgatory):
     """A purgatory whose check drops what is completed when it is through."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
-        """Nothing is dropped yet."""
+        """Drop no entry yet, and return whether its operation is completed."""
         return entry.operation.completed
 
     def check(self, key: str) -> int:
@@ -89,7 +89,7 @@ class OneTryPurgatory(SmallPurgatory):
     """A purgatory whose watch enters the lists and then tries once."""
 
     def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
-        """There is none."""
+        """Return false: there is no first try."""
         return False
 
 
@@ -106,12 +106,12 @@ class TickerPurgatory(SmallPurgatory):
     """A purgatory whose timer does each tick once."""
 
     def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
-        """The tick in which it is made is done."""
+        """Make a purgatory in which the present tick is done."""
         super().__init__(configuration, profile)
         self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms
 
     def due_tick(self, expiry_ms: int) -> int:
-        """No sooner than the next tick."""
+        """Return a due tick no sooner than the next tick."""
         return max(super().due_tick(expiry_ms), self.ticked_ms + self.tick_ms)
 
     def pop_due(self) -> list[DelayedOperation]:

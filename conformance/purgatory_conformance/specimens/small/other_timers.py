@@ -16,11 +16,11 @@ class HeapTimer(SmallTimer):
         self.heap: list[tuple[int, int, Task]] = []
 
     def is_due(self, task: Task) -> bool:
-        """Adding expires nothing."""
+        """Return false: adding expires no task."""
         return False
 
     def put(self, task: Task) -> None:
-        """Push the arming."""
+        """Push the arming onto the heap."""
         heappush(self.heap, (task.due_tick, task.arming, task))
 
     def leave(self, task: Task) -> None:
@@ -47,7 +47,7 @@ class TickerTimer(HeapTimer):
     """A timer that does each tick once, when its ticker comes to it."""
 
     def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
-        """The tick in which the timer is made is done."""
+        """Make a timer in which the present tick is done."""
         super().__init__(configuration, profile)
         self.ticked_ms = self.round_down(self.now_ms, self.tick_ms)
 

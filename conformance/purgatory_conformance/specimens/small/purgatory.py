@@ -102,7 +102,7 @@ class DelayedOperation:
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """One place in a watcher list."""
+    """An entry in a watcher list."""
 
     operation: DelayedOperation
 
@@ -130,12 +130,12 @@ class SmallPurgatory(Specimen):
     # What a step asks for
 
     def do(self, operation: op.Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
         self.callback_timer_size = None
         return super().do(operation)
 
     def perform(self, operation: op.Operation) -> Value:
-        """The result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
+        """Return the result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
         result: Value = None
         match operation:
             case op.Watch(name, keys, delay_ms, script):
@@ -164,7 +164,7 @@ class SmallPurgatory(Specimen):
     def introduced(
         self, name: str, delay_ms: int = 0, script: op.Script | None = None
     ) -> DelayedOperation:
-        """The operation of a name, with delay and script where this is its first mention."""
+        """Return the operation of a name; delay and script count at its first mention."""
         if name not in self.operations:
             self.operations[name] = DelayedOperation(name, delay_ms, script or NO_SCRIPT)
         return self.operations[name]
@@ -199,7 +199,7 @@ class SmallPurgatory(Specimen):
             raise Refusal(Reason.INVALID_ARGUMENT)
 
     def is_completed(self, operation: DelayedOperation) -> bool:
-        """Whether an operation is completed by now."""
+        """Decide whether an operation is completed by now."""
         return operation.completed
 
     def watch_completed(self, operation: DelayedOperation, keys: Keys) -> bool:
@@ -208,11 +208,11 @@ class SmallPurgatory(Specimen):
         return False
 
     def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
-        """The try before an operation is watched."""
+        """Try an operation before it is watched."""
         return self.attempt(operation)
 
     def second_try(self, operation: DelayedOperation) -> bool:
-        """The try after an operation was added to all lists."""
+        """Try an operation after it was added to all lists."""
         return self.attempt(operation)
 
     def enlist(self, operation: DelayedOperation, keys: Keys) -> None:
@@ -221,7 +221,7 @@ class SmallPurgatory(Specimen):
             self.lists.setdefault(key, []).append(Entry(operation))
 
     def count_watch(self, keys: Keys) -> None:
-        """What the proposal's estimate grows by."""
+        """Count a watch in the proposal's estimate."""
         self.estimated += 1
 
     # Trying and completing
@@ -255,18 +255,18 @@ class SmallPurgatory(Specimen):
         self.call_on_complete(operation)
 
     def call_on_complete(self, operation: DelayedOperation) -> None:
-        """Call ``on_complete``."""
+        """Call ``on_complete`` of the operation."""
         self.events.append(completed(operation.name))
         self.callback_timer_size = self.timer_size()
         self.act_all(operation, operation.script.on_complete)
 
     def call_on_expiration(self, operation: DelayedOperation) -> None:
-        """Call ``on_expiration``."""
+        """Call ``on_expiration`` of the operation."""
         self.events.append(timed_out(operation.name))
         self.act_all(operation, operation.script.on_expiration)
 
     def act_all(self, operation: DelayedOperation, actions: Iterable[op.CallbackAction]) -> None:
-        """The actions of a callback; raises ``ScriptFailure`` where it throws."""
+        """Do the actions of a callback; raises ``ScriptFailure`` where it throws."""
         for action in actions:
             if isinstance(action, op.Throw):
                 raise ScriptFailure
@@ -277,7 +277,7 @@ class SmallPurgatory(Specimen):
                 self.events.append(event)
 
     def act(self, action: op.CallbackAction) -> None:
-        """One action of a callback."""
+        """Do one action of a callback."""
         match action:
             case op.WatchInside(name, keys, delay_ms):
                 self.watch(self.introduced(name, delay_ms), keys)
@@ -295,7 +295,7 @@ class SmallPurgatory(Specimen):
                 raise ScriptFailure
 
     def act_meanwhile(self, call: op.CallInside) -> None:
-        """The call of another thread goes through at once: no lock is held."""
+        """Make the call of another thread at once: no lock is held."""
         self.act(call)
 
     # Checking and cancelling
@@ -325,7 +325,7 @@ class SmallPurgatory(Specimen):
     """What an entry of a completed operation adds to the result of a check."""
 
     def met_by_check(self, key: str) -> list[Entry]:
-        """The entries that a check goes through, in its order."""
+        """Return the entries that a check goes through, in its order."""
         return list(self.lists.get(key, ()))
 
     def attempt_in_check(self, operation: DelayedOperation) -> bool:
@@ -333,7 +333,7 @@ class SmallPurgatory(Specimen):
         return self.attempt(operation)
 
     def after_throwing(self, key: str, entry: Entry) -> None:
-        """What a check does to the entry of an operation that threw."""
+        """Leave the entry of an operation that threw in a check."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
         """Drop the entry of a completed operation; whether it is one."""
@@ -367,7 +367,7 @@ class SmallPurgatory(Specimen):
         return cancelled
 
     def is_watched(self, operation: DelayedOperation) -> bool:
-        """Whether an operation has an entry."""
+        """Decide whether an operation has an entry."""
         return any(entry.operation is operation for each in self.lists.values() for entry in each)
 
     # Time-outs
@@ -382,12 +382,12 @@ class SmallPurgatory(Specimen):
             self.armed.append(operation)
 
     def delay_meant(self, delay_ms: int) -> int:
-        """The delay that an accepted delay stands for, ms."""
+        """Return the delay that an accepted delay stands for, ms."""
         as_zero = self.profile.negative_delay is NegativeDelay.AS_ZERO
         return max(delay_ms, 0) if as_zero else delay_ms
 
     def due_tick(self, expiry_ms: int) -> int:
-        """The expiry rounded to the tick, as declared."""
+        """Return the expiry rounded to the tick, as declared."""
         if self.profile.rounding is Rounding.EXACT:
             return expiry_ms
         if self.profile.rounding is Rounding.UP:
@@ -423,7 +423,7 @@ class SmallPurgatory(Specimen):
             self.queue.append(operation)
 
     def settle(self) -> None:
-        """What an executor does by itself."""
+        """Run the executor's queue unless running is a step."""
         while self.queue and self.profile.executor is not Executor.STEPPED:
             self.run_one()
 
@@ -440,30 +440,30 @@ class SmallPurgatory(Specimen):
             self.call_on_expiration(operation)
 
     def shutdown(self) -> None:
-        """Drop the time-outs."""
+        """Close the purgatory and drop the time-outs."""
         self.closed = True
         self.armed = []
 
     # Counting and purging
 
     def is_purge_due(self) -> bool:
-        """Whether there is more than the interval to purge."""
+        """Decide whether a purge would remove more than the interval."""
         return self.to_purge() > self.interval()
 
     def interval(self) -> int:
-        """The purge interval, or half of what lives where that is declared and more."""
+        """Return the purge interval, or half of the live entries where declared and larger."""
         if self.profile.purge_due is PurgeDue.FIXED:
             return self.purge_interval
         return max(self.purge_interval, self.live() // 2)
 
     def live(self) -> int:
-        """The operations or entries that live, by the accounting."""
+        """Return the live operations or entries, by the accounting."""
         if self.profile.accounting is Accounting.PROPOSAL:
             return len(self.armed)
         return self.entries() - self.stale_entries()
 
     def to_purge(self) -> int:
-        """What the accounting believes that a purge would remove."""
+        """Return the number of entries that a purge would remove, by the accounting."""
         if self.profile.accounting is Accounting.PROPOSAL:
             return self.estimated - len(self.armed)
         return self.stale_entries()
@@ -476,32 +476,32 @@ class SmallPurgatory(Specimen):
             self.forget_empty(key)
 
     def purged(self, entries: list[Entry]) -> list[Entry]:
-        """What a purge leaves of a list."""
+        """Return the entries that a purge leaves of a list."""
         return [entry for entry in entries if not entry.operation.completed]
 
     def entries(self) -> int:
-        """The lists' lengths together."""
+        """Return the sum of the lists' lengths."""
         return sum(len(each) for each in self.lists.values())
 
     def stale_entries(self) -> int:
-        """The entries of completed operations."""
+        """Return the entries of completed operations."""
         return sum(entry.operation.completed for each in self.lists.values() for entry in each)
 
     def stale_operations(self) -> int:
-        """The completed operations in some list."""
+        """Return the completed operations in some list."""
         listed = {entry.operation.name for each in self.lists.values() for entry in each}
         return sum(self.operations[name].completed for name in listed)
 
     def timer_size(self) -> int:
-        """The operations in the timer."""
+        """Return the operations in the timer."""
         return len(self.armed)
 
     def pending(self) -> int:
-        """The time-outs that are owed."""
+        """Return the number of time-outs that are owed."""
         return len(self.armed) + len(self.queue)
 
     def estimate(self) -> int:
-        """The estimate, by the accounting."""
+        """Return the estimate, by the accounting."""
         if self.profile.accounting is Accounting.PROPOSAL:
             return self.estimated
         return len(self.armed) + len(self.queue) + self.stale_entries()

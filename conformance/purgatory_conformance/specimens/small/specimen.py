@@ -50,7 +50,7 @@ class Specimen:
         self.events: list[Event] = []
 
     def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
         self.events = []
         result: Value = None
         rejected: Reason | None = None

@@ -63,7 +63,7 @@ class Bucket:
 
 
 class Fate(Enum):
-    """What became of the last arming of a task."""
+    """The fate of a task's last arming."""
 
     NEVER_ARMED = "never armed"
     PENDING = "pending"
@@ -106,7 +106,7 @@ class SmallTimer(Specimen):
     # What a step asks for
 
     def perform(self, operation: op.Operation) -> Value:
-        """The result of an operation; raises ``Refusal``."""
+        """Return the result of an operation; raises ``Refusal``."""
         match operation:
             case op.Add(name, delay_ms, script):
                 self.add(self.task(name), delay_ms, script)
@@ -127,7 +127,7 @@ class SmallTimer(Specimen):
         return None
 
     def task(self, name: str) -> Task:
-        """The task object of a name."""
+        """Return the task object of a name."""
         return self.tasks.setdefault(name, Task(name))
 
     def add(self, task: Task, delay_ms: int, script: Script = None) -> None:
@@ -168,11 +168,11 @@ class SmallTimer(Specimen):
         return self.advance_result(popped, due)
 
     def advance_result(self, popped: bool, due: list[Task]) -> bool:
-        """What an advance answers that popped a bucket or not, and expired these tasks."""
+        """Return the result of an advance that popped a bucket or not, and expired these tasks."""
         return popped
 
     def shutdown(self) -> None:
-        """Drop what is pending."""
+        """Close the timer and drop the pending tasks."""
         self.closed = True
         for task in self.tasks.values():
             if task.fate is Fate.PENDING:
@@ -193,13 +193,13 @@ class SmallTimer(Specimen):
             raise Refusal(Reason.INVALID_ARGUMENT)
 
     def expiry(self, delay_ms: int) -> int:
-        """When a delay that begins now has passed, ms."""
+        """Return the time at which a delay that begins now has passed, ms."""
         if self.profile.negative_delay is NegativeDelay.AS_ZERO:
             delay_ms = max(delay_ms, 0)
         return self.now_ms + min(delay_ms, self.profile.largest_delay_ms)
 
     def due_tick(self, expiry_ms: int) -> int:
-        """The expiry rounded to the tick, as declared."""
+        """Return the expiry rounded to the tick, as declared."""
         if self.profile.rounding is Rounding.EXACT:
             return expiry_ms
         if self.profile.rounding is Rounding.UP:
@@ -207,31 +207,31 @@ class SmallTimer(Specimen):
         return self.round_down(expiry_ms, self.tick_ms)
 
     def round_down(self, time_ms: int, tick_ms: int) -> int:
-        """The largest multiple of a tick that is not larger than a time."""
+        """Return the largest multiple of a tick that is not larger than a time."""
         return time_ms // tick_ms * tick_ms
 
     def is_due(self, task: Task) -> bool:
-        """Whether a task that is added expires at once."""
+        """Decide whether a task that is added expires at once."""
         return task.due_tick <= self.own_clock_ms
 
     def comes_due(self, task: Task) -> bool:
-        """Whether a task expires with its bucket."""
+        """Decide whether a task expires with its bucket."""
         return task.due_tick <= self.own_clock_ms
 
     # Levels and buckets
 
     def tick_of(self, level: int) -> int:
-        """The tick of a level (counted from 0), ms."""
+        """Return the tick of a level (counted from 0), ms."""
         tick_ms: int = self.tick_ms * self.wheel_size**level
         return tick_ms
 
     def covers(self, level: int, due_tick: int) -> bool:
-        """Whether a level has a bucket for a due tick."""
+        """Decide whether a level has a bucket for a due tick."""
         tick_ms = self.tick_of(level)
         return due_tick < self.round_down(self.own_clock_ms, tick_ms) + tick_ms * self.wheel_size
 
     def level_for(self, due_tick: int) -> int:
-        """The lowest level that covers a due tick; it is made if need be."""
+        """Return the lowest level that covers a due tick; make it if need be."""
         level = 0
         while not self.covers(level, due_tick):
             level += 1
@@ -240,7 +240,7 @@ class SmallTimer(Specimen):
         return level
 
     def add_level(self) -> None:
-        """Make the next level."""
+        """Make the next level of the wheel."""
         level = len(self.levels)
         self.levels.append([Bucket(level) for _ in range(self.wheel_size)])
 
@@ -270,11 +270,11 @@ class SmallTimer(Specimen):
         self.leave(task)
 
     def first_bucket(self) -> Bucket:
-        """The first bucket of the delay queue, which is not empty."""
+        """Return the first bucket of the delay queue, which is not empty."""
         return min(self.delay_queue, key=lambda bucket: bucket.expiry_ms)
 
     def is_ready(self, bucket: Bucket) -> bool:
-        """Whether the delay queue gives a bucket away."""
+        """Decide whether the delay queue gives a bucket away."""
         return bucket.expiry_ms <= self.now_ms
 
     def pop(self, bucket: Bucket) -> list[Task]:
@@ -300,7 +300,7 @@ class SmallTimer(Specimen):
     # The executor
 
     def in_order(self, due: list[Task]) -> list[Task]:
-        """The tasks expired by an advance, in the order of their hand-over."""
+        """Return the tasks expired by an advance, in the order of their hand-over."""
         if self.profile.same_tick_order is SameTickOrder.FIFO:
             return sorted(due, key=lambda task: (task.due_tick, task.arming))
         return due
@@ -314,7 +314,7 @@ class SmallTimer(Specimen):
             self.queue.append(task)
 
     def settle(self) -> None:
-        """What the executor does by itself at the end of a step."""
+        """Run the executor's queue at the end of a step unless running is a step."""
         if self.profile.executor is not Executor.STEPPED:
             self.run_all()
 
@@ -345,7 +345,7 @@ class SmallTimer(Specimen):
                 self.events.append(event)
 
     def act(self, action: op.Action) -> None:
-        """One action of a running task."""
+        """Do one action of a running task."""
         match action:
             case op.Throw():
                 raise ScriptFailure
@@ -359,11 +359,11 @@ class SmallTimer(Specimen):
     # What is shown
 
     def size(self) -> int:
-        """The number of pending tasks."""
+        """Return the number of pending tasks."""
         return self.pending
 
     def next_expiry(self) -> int | None:
-        """When there is something to do, ms."""
+        """Return the expiry of the first bucket, ms; None without one."""
         return self.first_bucket().expiry_ms if self.delay_queue else None
 
     def show(self) -> Mapping[StrEnum, Value]:

@@ -64,7 +64,7 @@ class _Server:
         self.received: list[tuple[_Channel, bytes]] = []
 
     def is_granted(self, channel: "_Channel", size: int) -> bool:
-        """Whether there is memory; otherwise the channel stands in the line."""
+        """Decide whether there is memory; otherwise put the channel into the line."""
         if not size or (not self.line and self.available > 0):
             self.available -= size
             return True
@@ -72,7 +72,7 @@ class _Server:
         return False
 
     def credit(self, size: int) -> None:
-        """Memory comes back, and goes to those who wait."""
+        """Give memory that comes back to the waiting channels."""
         self.available += size
         while self.line and self.available > 0:
             channel = self.line.pop(0)
@@ -95,32 +95,32 @@ class _Channel(asyncio.Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether it stands in the line."""
+        """Decide whether the channel stands in the line."""
         return self in self._server.line
 
     @property
     def may_read(self) -> bool:
-        """Whether nothing speaks against reading."""
+        """Decide whether there is no reason against reading."""
         return self.is_open and not (self.waits or self.is_ordered or self.has_ended)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The loop has taken the connection."""
+        """Note the connection that the loop has taken."""
         self.transport = cast("asyncio.Transport", transport)
         self.transport.pause_reading()
 
     def data_received(self, data: bytes) -> None:
-        """The loop has read, whether or not there is memory."""
+        """Note bytes that the loop has read, whether or not there is memory."""
         self.read += data
         self.go_on()
 
     def eof_received(self) -> bool:
-        """The client sends no more; it may still be owed a response."""
+        """Note that the client sends no more; it may still be owed a response."""
         self.has_ended = True
         self.go_on()
         return True
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The connection is broken."""
+        """Note that the connection is broken."""
         self.end()
 
     def go_on(self) -> None:
@@ -168,7 +168,7 @@ class _Connection:
 
     @property
     def unread_bytes(self) -> int:
-        """How many bytes lie in the server's socket."""
+        """Return the number of bytes in the server's socket."""
         transport = self.channel.transport
         assert transport is not None
         return unread_in(transport.get_extra_info("socket"))

@@ -82,7 +82,7 @@ class PassedOverWhileTried(SmallPurgatory):
             self.tried_by.pop()
 
     def is_held(self, operation: DelayedOperation) -> bool:
-        """Whether the other thread holds the lock that a try needs."""
+        """Decide whether the other thread holds the lock that a try needs."""
         return (operation, not self.is_other_thread) in self.tried_by
 
     def act_meanwhile(self, call: op.CallInside) -> None:

@@ -77,7 +77,7 @@ class GonersStandInLine(SmallServer):
     """A channel that was closed keeps its place in the line, and nobody behind it has memory."""
 
     def leave(self, channel: Channel) -> None:
-        """It is still in the line."""
+        """Leave the channel in the line."""
 
     def serve(self) -> None:
         if not self.line or self.next_in_line().is_open:

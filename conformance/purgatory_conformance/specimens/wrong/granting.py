@@ -10,7 +10,7 @@ from purgatory_conformance.specimens.small.specimen import Refusal
 
 
 def _power_of_two(count: int) -> int:
-    """The smallest power of two that is not smaller."""
+    """Return the smallest power of two that is not smaller."""
     return 1 << (count - 1).bit_length()
 
 
@@ -226,7 +226,7 @@ class UnboundedTakesNegative(SmallUnboundedPool):
     """A pool without a bound answers a request for a negative size with an empty buffer."""
 
     def check_request(self, asked: int) -> None:
-        """Checks nothing."""
+        """Check no request."""
 
     def make_buffer(self, asked: int) -> Buffer:
         return Buffer(bytearray(max(asked, 0)))

@@ -42,7 +42,7 @@ class _RemembersWaits(SmallServer):
             super().hand_on(channel, body)
 
     def hand_on_waited(self, channel: Channel, body: bytes) -> None:
-        """What goes wrong."""
+        """Hand on a request that has waited, with a fault."""
 
 
 @breaks("MUTING-ORDER").by(_RemembersWaits.hand_on_waited)

@@ -10,7 +10,7 @@ class NeverUnmutes(SmallServer):
     """A channel that waits is never read again."""
 
     def serve(self) -> None:
-        """Nobody looks."""
+        """Serve no waiting channel."""
 
     def is_back(self) -> bool:
         return False

@@ -144,7 +144,7 @@ class RewatchKnowsKeys(SmallPurgatory):
         super().enlist(operation, tuple(fresh))
 
     def has(self, key: str, operation: DelayedOperation) -> bool:
-        """Whether the operation is watched under the key."""
+        """Decide whether the operation is watched under the key."""
         return any(entry.operation is operation for entry in self.lists.get(key, ()))
 
 

@@ -99,7 +99,7 @@ def offered_twice(self: SmallTimer, bucket: Bucket, expiry_ms: int) -> None:
 
 @breaks("TIMER-OVERFLOW-ON-DEMAND").by(SmallTimer.add_level)
 def eager_level(self: SmallTimer) -> None:
-    """One level more is made than any task needed."""
+    """A level more is made than any task needed."""
     SmallTimer.add_level(self)
     if len(self.levels) == 1:
         SmallTimer.add_level(self)

@@ -31,7 +31,7 @@ from purgatory_spec.profiles import (
 
 
 def implementation() -> Implementation:
-    """Our own implementation, as reports name it."""
+    """Return our own implementation, as reports name it."""
     return Implementation(
         name="purgatory_impl",
         version=metadata.version("purgatory-spec"),
@@ -41,7 +41,7 @@ def implementation() -> Implementation:
 
 
 def bundled_subject() -> InProcessSubject:
-    """The subject ``bundled``."""
+    """Return the subject ``bundled``."""
     profiles: dict[Component, Profile] = {
         Component.TIMER: bundled_timer.PROFILE,
         Component.PURGATORY: bundled_purgatory.PROFILE,
@@ -52,7 +52,7 @@ def bundled_subject() -> InProcessSubject:
 
 
 def bundled_proposal_subject() -> InProcessSubject:
-    """The subject ``bundled-proposal``: a purgatory that counts as the proposal has it."""
+    """Return the subject ``bundled-proposal``: a purgatory that counts as the proposal has it."""
     named = msgspec.structs.replace(
         implementation(), name="purgatory_impl, accounting as published"
     )
@@ -61,14 +61,14 @@ def bundled_proposal_subject() -> InProcessSubject:
 
 
 def bundled_fixed_subject() -> InProcessSubject:
-    """The subject ``bundled-fixed-interval``: a purgatory that purges at the purge interval."""
+    """Return the subject ``bundled-fixed-interval``: its purgatory purges at the interval."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, purges as published")
     profiles = {Component.PURGATORY: bundled_purgatory.FIXED_PROFILE}
     return InProcessSubject(named, profiles, bundled_purgatory.fixed_instance)
 
 
 def bundled_inline_subject() -> InProcessSubject:
-    """The subject ``bundled-inline``: what expires runs in the thread that made it expire."""
+    """Return the subject ``bundled-inline``: expiries run in the advancing thread."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, inline executor")
     profiles: dict[Component, Profile] = {
         Component.TIMER: bundled_timer.INLINE_PROFILE,

@@ -117,7 +117,7 @@ class _InterruptedReadiness:
         self._inner.forget(connection)
 
     def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
-        """Descriptors with what was found, after what another thread does in between."""
+        """Return descriptors with what was found, after what another thread does in between."""
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
             other = OtherThread(PATIENCE_S)
@@ -126,12 +126,12 @@ class _InterruptedReadiness:
         return self._inner.wait(timeout_ms)
 
     def close(self) -> None:
-        """Forget everything."""
+        """Forget all sockets and close."""
         self._inner.close()
 
 
 class ChannelMutingInstance:
-    """One network thread with its pool, and the clients that steps have named."""
+    """A network thread with its pool, and the clients that steps have named."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Make a fresh thread, and listen."""
@@ -159,7 +159,7 @@ class ChannelMutingInstance:
         self._events: list[Event] = []
 
     def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
         self._events.clear()
         rejected: Reason | None = None
         detail = ""
@@ -207,7 +207,7 @@ class ChannelMutingInstance:
                 self._handle(operation)
 
     def _handle(self, operation: Operation) -> None:
-        """What a handler does, or the server by itself; the thread then reads nothing."""
+        """Do an operation of a handler, or of the server; the thread then reads nothing."""
         match operation:
             case Release(name):
                 self._no_longer_handled(name).release()
@@ -275,7 +275,7 @@ class ChannelMutingInstance:
         self._take(self._thread.poll(0, is_reading=False))
 
     def _poll_once(self, timeout_ms: int) -> bool:
-        """One poll; whether it has received or closed."""
+        """Poll once; return whether it has received or closed."""
         return self._take(self._thread.poll(timeout_ms))
 
     def _poll_until_quiet(self) -> None:
@@ -288,7 +288,7 @@ class ChannelMutingInstance:
             before = after
 
     def _progress(self) -> list[tuple[int, ...]]:
-        """How far each open channel has come; a poll that finds nothing to do changes nothing."""
+        """Return the state of each open channel: a poll that finds no work leaves it unchanged."""
         return [
             (
                 channel.reasons,

@@ -47,7 +47,7 @@ _IN_A_STEP: ContextVar[bool] = ContextVar("in_a_step", default=False)
 
 
 def _is_news(_: logging.LogRecord) -> bool:
-    """Whether somebody else's pool speaks: buffers that a step loses are lost on purpose."""
+    """Decide whether a record is of another pool: a step loses buffers on purpose."""
     return not _IN_A_STEP.get()
 
 
@@ -69,7 +69,7 @@ class _Held:
 
 
 class MemoryPoolInstance:
-    """One pool with the buffers that steps have named."""
+    """A pool with the buffers that steps have named."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Make a fresh pool; a bounded pool detects leaks."""
@@ -83,7 +83,7 @@ class MemoryPoolInstance:
         self._buffers: dict[str, _Held] = {}
 
     def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
         token = _IN_A_STEP.set(True)
         try:
             return self._do(operation)
@@ -111,7 +111,7 @@ class MemoryPoolInstance:
         self._buffers.clear()
 
     def _allocate(self, operation: Allocate) -> int | None:
-        """The capacity of the buffer that was granted; None where there was none."""
+        """Return the capacity of the buffer that was granted; None without one."""
         view = self.pool.try_allocate(operation.size_bytes)
         if view is None:
             return None

@@ -184,7 +184,7 @@ class PurgatoryInstance:
     def introduce(
         self, name: str, delay_ms: int = 0, script: Script | None = None
     ) -> _ScriptedOperation:
-        """The operation of this name; a known operation keeps its delay and script."""
+        """Return the operation of this name; a known operation keeps its delay and script."""
         if name not in self._operations:
             made = _ScriptedOperation(name, delay_ms, script or Script(), self)
             self._operations[name] = made
@@ -198,7 +198,7 @@ class PurgatoryInstance:
         self._perform(call)
 
     def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
         self.events.clear()
         self.callback_timer_size = None
         results: list[Value] = []
@@ -268,12 +268,12 @@ class PurgatoryInstance:
 
 
 def proposal_instance(configuration: Configuration) -> PurgatoryInstance:
-    """A purgatory with the accounting as published, and its interval."""
+    """Return a purgatory with the accounting as published, and its interval."""
     return PurgatoryInstance(configuration, "proposal", "fixed")
 
 
 def fixed_instance(configuration: Configuration) -> PurgatoryInstance:
-    """A purgatory that purges at the purge interval, whatever lives."""
+    """Return a purgatory that purges at the purge interval, however much is live."""
     return PurgatoryInstance(configuration, purge_due="fixed")
 
 
@@ -283,7 +283,7 @@ def _name_of(operation: DelayedOperation) -> str:
 
 
 def _reason_of(call: Callable[[], object]) -> Reason | None:
-    """Why a call was refused, or that a script's exception came out of it."""
+    """Return the reason for which a call was refused, or that a script's exception left it."""
     try:
         call()
     except PurgatoryError as error:

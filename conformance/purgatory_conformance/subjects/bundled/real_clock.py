@@ -79,12 +79,12 @@ class _Instance:
 
 
 def bundled_real_clock_subject() -> InProcessSubject:
-    """The subject ``bundled-real-clock``."""
+    """Return the subject ``bundled-real-clock``."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, real clock")
     return InProcessSubject(named, {Component.TIMER: PROFILE}, real_clock_instance)
 
 
 def real_clock_instance(configuration: Configuration) -> Instance:
-    """A fresh timer with its threads."""
+    """Return a fresh timer with its threads."""
     arguments = narrowed(configuration, TimerConfiguration)
     return _Instance(Timer(tick_ms=arguments.tick_ms, wheel_size=arguments.wheel_size))

@@ -66,16 +66,16 @@ class Whole:
     """A whole number that is no ``int``."""
 
     def __init__(self, number: int) -> None:
-        """Stand for a number."""
+        """Stand for a number that is no integer."""
         self._number = number
 
     def __index__(self) -> int:
-        """The number."""
+        """Return the number."""
         return self._number
 
 
 def in_two_forms(number: int) -> int | Whole:
-    """An even number as it is, an odd one as an object with an ``__index__``."""
+    """Return an even number as it is, an odd one as an object with an ``__index__``."""
     return Whole(number) if number % 2 else number
 
 
@@ -95,7 +95,7 @@ def failures_in_turn() -> Iterator[ScriptFailure]:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a log record tells of something else than a task that throws by its script."""
+    """Decide whether a log record is about more than a task that throws by its script."""
     return not (record.exc_info and isinstance(record.exc_info[1], ScriptFailure))
 
 
@@ -114,7 +114,7 @@ class _OwnTask(TimerTask):
 
 
 class _NamedTask:
-    """What a name of the steps stands for: it records its run and carries out its script.
+    """The task of a name: it records its runs and carries out its script.
 
     ``task`` is the timer's own form of it; of a bare callable the one that was made last.
     """
@@ -176,13 +176,13 @@ class TimerInstance:
         self._failures = failures_in_turn()
 
     def task(self, name: str) -> _NamedTask:
-        """The task of this name."""
+        """Return the task of this name."""
         if name not in self._tasks:
             self._tasks[name] = _NamedTask(name, len(self._tasks) % 3, self)
         return self._tasks[name]
 
     def act(self, action: Action) -> None:
-        """One action of a running task."""
+        """Do one action of a running task."""
         match action:
             case Throw():
                 raise next(self._failures)
@@ -195,7 +195,7 @@ class TimerInstance:
                 self.timer.advance()
 
     def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
+        """Carry out one operation and return its outcome."""
         self.events.clear()
         result: Value = None
         rejected = None
@@ -209,7 +209,7 @@ class TimerInstance:
         return Outcome(result, rejected, tuple(self.events), self._observe())
 
     def close(self) -> None:
-        """Close the timer."""
+        """Close the instance's timer."""
         self.timer.close()
 
     def _perform(self, operation: Operation) -> Value:

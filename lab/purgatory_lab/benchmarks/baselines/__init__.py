@@ -1,4 +1,4 @@
-"""What the new design is measured against: the purgatory as it was before it, the *old design*.
+"""The baseline of the new design: the purgatory before it, the *old design*.
 
 Plain typed Python like the implementation, and compiled in the same way where that is compiled.
 """

@@ -38,7 +38,7 @@ class DelayQueue:
     )
 
     def __init__(self, clock: Clock) -> None:
-        """An empty queue.
+        """Make an empty queue on a clock.
 
         Args:
             clock: Where ``wait_until_due`` takes the time from.
@@ -54,7 +54,7 @@ class DelayQueue:
 
     @property
     def length(self) -> int:
-        """Requests in the queue, completed ones included."""
+        """Return the number of requests in the queue, completed ones included."""
         return len(self._waiting)
 
     def push(self, operation: DelayedOperation, expiry_ms: int) -> None:

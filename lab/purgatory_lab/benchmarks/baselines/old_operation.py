@@ -46,19 +46,19 @@ class DelayedOperation:
         raise NotImplementedError("an operation must override try_complete")
 
     def on_complete(self) -> None:
-        """Called once, when the operation is completed, under its own lock."""
+        """React to the completion: called once, under the operation's own lock."""
 
     def on_expiration(self) -> None:
-        """Called after ``on_complete`` where the time-out has completed it, under no lock."""
+        """React to the time-out: called after ``on_complete``, under no lock."""
 
     @property
     def delay_ms(self) -> int:
-        """The time-out, ms from when the operation is watched."""
+        """Return the time-out, ms from when the operation is watched."""
         return self._delay_ms
 
     @property
     def is_completed(self) -> bool:
-        """Whether somebody has completed it; true before ``on_complete`` is called."""
+        """Decide whether the operation is completed; true before ``on_complete`` is called."""
         return self._completed
 
     @final
@@ -98,7 +98,7 @@ class DelayedOperation:
 
     @final
     def _expire(self) -> None:
-        """The time-out is due: complete the operation, unless somebody has.
+        """Complete the operation whose time-out is due, unless it is completed already.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-LOST-EXPIRY, PURGATORY-CALLBACK-ORDER.
         """

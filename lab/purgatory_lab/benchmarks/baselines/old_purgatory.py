@@ -189,22 +189,22 @@ class Purgatory(Generic[Key]):
                 _LOGGER.warning("Thread %s has not ended after %d ms", reaper.name, timeout_ms)
 
     def watched(self) -> dict[Key, list[DelayedOperation]]:
-        """What is in each list, completed operations included: for diagnosis."""
+        """Return the contents of each list, completed operations included: for diagnosis."""
         return self._lists.by_key()
 
     @property
     def entries(self) -> int:
-        """The sum of the lengths of all lists, completed operations included."""
+        """Return the sum of the lengths of all lists, completed operations included."""
         return self._lists.entries
 
     @property
     def keys(self) -> int:
-        """Keys under which something is watched."""
+        """Return the number of keys under which operations are watched."""
         return self._lists.keys
 
     @property
     def delayed(self) -> int:
-        """Requests in the delay queue, completed ones included."""
+        """Return the number of requests in the delay queue, completed ones included."""
         return self._queue.length
 
     def _purge_if_due(self) -> None:
@@ -213,7 +213,7 @@ class Purgatory(Generic[Key]):
             self.purge()
 
     def _reap(self) -> None:
-        """The expiration thread: sleep, advance, until the purgatory is closed."""
+        """Run the expiration thread: sleep, advance, until the purgatory is closed."""
         while self._queue.wait_until_due(POLL_MS):
             try:
                 self.advance()

@@ -32,19 +32,19 @@ class WatcherLists(Generic[Key]):
     __slots__ = ("_entries", "_lists", "_lock")
 
     def __init__(self) -> None:
-        """No key is watched."""
+        """Make lists without any key."""
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._lists: dict[Key, _Watchers] = {}
         self._entries = 0
 
     @property
     def entries(self) -> int:
-        """The sum of the lengths of all lists, completed requests included."""
+        """Return the sum of the lengths of all lists, completed requests included."""
         return self._entries
 
     @property
     def keys(self) -> int:
-        """How many lists there are."""
+        """Return the number of lists."""
         return len(self._lists)
 
     def append(self, keys: tuple[Key, ...], operation: DelayedOperation) -> None:
@@ -104,7 +104,7 @@ class WatcherLists(Generic[Key]):
         return removed
 
     def by_key(self) -> dict[Key, list[DelayedOperation]]:
-        """What is in each list, completed requests included."""
+        """Return the contents of each list, completed requests included."""
         with self._lock:
             return {key: watchers.requests.copy() for key, watchers in self._lists.items()}
 
@@ -154,7 +154,7 @@ def _without(
     met: list[DelayedOperation],
     kept: list[DelayedOperation],
 ) -> list[DelayedOperation]:
-    """The requests without those that were met and not kept, one entry for each.
+    """Return the requests without those that were met and not kept, one entry for each.
 
     Another call has changed the list meanwhile; it may have taken out the same entries.
     """

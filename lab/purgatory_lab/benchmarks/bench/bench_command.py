@@ -62,7 +62,7 @@ _OF_A_RUN: Final = (
 
 
 def options_of_a_run(command: _Command) -> _Command:
-    """What the measures and the workload are both told."""
+    """Add the options that the measures and the workload share."""
     for option in reversed(_OF_A_RUN):
         command = option(command)
     return command
@@ -200,7 +200,7 @@ def say(what: str) -> None:
 def chosen_rolls(
     rolls: Sequence[Roll], own: Sequence[tuple[str, str]], names: Sequence[str]
 ) -> list[Roll]:
-    """The peers of these names, in the order of the roster; all of the roster without names.
+    """Return the peers of these names, in the order of the roster; all of the roster without names.
 
     Args:
         rolls: The roster.
@@ -225,7 +225,7 @@ def chosen_rolls(
 
 
 def _refuse_options(context: click.Context) -> None:
-    """Options of the measures say nothing to other commands.
+    """Refuse options of the measures for other commands.
 
     Raises:
         Problem: some were given.
@@ -246,7 +246,7 @@ def _sizes(quick: bool, pending: tuple[int, ...], operations: int | None) -> Siz
 
 
 def _chosen_settings(sizes: Sizes, only: Sequence[str]) -> list[Setting]:
-    """The settings of these measures; `hot` stands for `hot/virtual` and `hot/system`.
+    """Return the settings of these measures; `hot` stands for `hot/virtual` and `hot/system`.
 
     Raises:
         Problem: there is no such measure.

@@ -82,7 +82,7 @@ def build_rust(checkout: Path, work: Path, log: Path) -> Path:
 
 
 def build_compiled(checkout: Path, work: Path, log: Path) -> Path:
-    """An environment with the compiled wheel; its Python.
+    """Build an environment with the compiled wheel, and return its Python.
 
     It is made anew when a source has changed.
 
@@ -119,7 +119,7 @@ def build_compiled(checkout: Path, work: Path, log: Path) -> Path:
 
 
 def fingerprint(checkout: Path) -> str:
-    """What the compiled environment is made of: one number for all contents, and this Python."""
+    """Return a fingerprint of the compiled environment: of all contents and this Python."""
     sums = hashlib.sha256(sys.version.encode())
     for path in _files(checkout):
         sums.update(path.relative_to(checkout).as_posix().encode() + b"\0" + path.read_bytes())
@@ -134,7 +134,7 @@ def _files(checkout: Path) -> Iterator[Path]:
 
 
 def _need(tool: str, name: str) -> str:
-    """Where a program is.
+    """Return the path of a program.
 
     Raises:
         NotBuilt: it is not installed.
@@ -180,7 +180,7 @@ def _run(
 
 
 def _tail(log: Path, begin: int) -> str:
-    """The last line in which a tool names an error; without one, what it said last."""
+    """Return the last line in which a tool names an error; without one, its last line."""
     said = log.read_bytes()[begin:].decode(errors="replace").split("\n")
     lines = [line.strip() for line in said if line.strip()]
     errors = [line for line in lines if _ERROR.search(line)]

@@ -1,4 +1,4 @@
-"""What is measured: each measure, what its figures are, and the settings that peers are asked."""
+"""The measures: their figures, and the settings that peers are asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,7 +116,7 @@ MEASURES: Final = (
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything.
+    """The sizes of all measures.
 
     Attributes:
         pending: Numbers of pending timers; of ``expire``, of timers in all.
@@ -159,7 +159,7 @@ _PAUSE_MS: Final = 3000
 
 
 def settings(sizes: Sizes) -> list[Setting]:
-    """Every setting, those of one measure side by side."""
+    """Return every setting, those of one measure side by side."""
     made: list[Setting] = []
     for measure in MEASURES:
         made += _settings_of(measure.name, sizes)
@@ -167,23 +167,23 @@ def settings(sizes: Sizes) -> list[Setting]:
 
 
 def setting_name(measure: str, label: str) -> str:
-    """What a setting is called; goals name settings by it, too."""
+    """Return the name of a setting, by which goals name it, too."""
     return f"{measure}, {label}"
 
 
 def pending_label(pending: int) -> str:
-    """How settings that differ in what is pending are told apart."""
+    """Return the label of a setting with so many pending."""
     return f"{pending:,}"
 
 
 def purgatory_label(keys: int, operations: int, kind: str = "") -> str:
-    """How settings of ``purgatory`` are told apart; of interpreted operations nothing is said."""
+    """Return the label of a ``purgatory`` setting; interpreted operations are not named."""
     said = f"{keys:,} keys, {operations:,} operations"
     return f"{said}, {kind}" if kind else said
 
 
 def payload_label(payload: int) -> str:
-    """How settings of ``memory/purgatory`` are told apart."""
+    """Return the label of a ``memory/purgatory`` setting."""
     return f"{payload} bytes" if payload else "none"
 
 

@@ -1,4 +1,4 @@
-"""Where the sources of the peers are: in a checkout, and not in the wheel."""
+"""Place of the peers' sources: in a checkout, and not in the wheel."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ _CONTRACT: Final = Path("lab") / "peers" / "README.md"
 
 
 def find_checkout(told: Path | None) -> Path | None:
-    """The checkout: the folder given, or else the checkout that contains this module.
+    """Return the checkout: the folder given, or else the checkout that contains this module.
 
     Raises:
         Problem: the folder given is no checkout.

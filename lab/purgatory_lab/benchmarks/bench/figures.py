@@ -14,7 +14,7 @@ _PER_OPERATION: Final = (THREAD, PROCESS, "wall_ns")
 
 
 class Figures:
-    """What files of results tell.
+    """The figures in files of results.
 
     Attributes:
         files: The files.
@@ -34,7 +34,7 @@ class Figures:
             self._add(file)
 
     def values(self, setting: str, peer: str, source: str) -> Mapping[int, float]:
-        """The figure of each round that counts; empty where there is none.
+        """Return the figure of each round that counts; empty where there is none.
 
         Args:
             setting: Its name.
@@ -51,7 +51,7 @@ class Figures:
         return found
 
     def summary(self, setting: str, peer: str, source: str) -> Summary | None:
-        """Of all rounds; None where there is no figure."""
+        """Return the summary of all rounds; None without a figure."""
         values = self.values(setting, peer, source)
         return summary(list(values.values())) if values else None
 
@@ -62,7 +62,7 @@ class Figures:
         source: str,
         source_below: str = "",
     ) -> Summary | None:
-        """Of ratios that are formed within one round.
+        """Return the summary of ratios within rounds; None without a figure.
 
         Args:
             above: Setting and peer of the numerator.
@@ -74,11 +74,11 @@ class Figures:
         return summary(found) if found else None
 
     def peers_of(self, setting: str) -> Iterable[str]:
-        """The peers of the file that has a setting, in their order."""
+        """Return the peers of the file that has a setting, in their order."""
         return self._peers_of.get(setting, {})
 
     def reason(self, setting: str, peer: str) -> str:
-        """The reason why a figure is missing; empty where a figure exists."""
+        """Return the reason why a figure is missing; empty where a figure exists."""
         if setting not in self.settings:
             return LEFT_OUT
         if reason := self._reasons.get((setting, peer)):
@@ -113,7 +113,7 @@ class Figures:
 
 
 def value_of(answer: Measurement, source: str) -> float | None:
-    """A figure of an answer; None where the peer does not tell it."""
+    """Return a figure of an answer; None where the peer does not tell it."""
     if source in _PER_OPERATION:
         whole: float | None = getattr(answer, source)
         return None if whole is None else whole / answer.operations

@@ -42,7 +42,7 @@ LAG_MS: Final = 20.0
 
 
 class GoalVerdict(Enum):
-    """What became of a goal."""
+    """The verdict on a goal."""
 
     AIM = "aim met"
     MET = "met"
@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal.
+    """A goal: two quantities that are compared, and a bound.
 
     Attributes:
         title: The two quantities that are compared.
@@ -87,7 +87,7 @@ class Goal:
     rate: bool = False
 
     def within(self, value: float, bound: float) -> bool:
-        """Whether a value is as good as the bound."""
+        """Decide whether a value is as good as the bound."""
         return value >= bound if self.rate else value <= bound
 
 
@@ -105,7 +105,7 @@ StatedMedians: TypeAlias = Mapping[tuple[str, str], float]
 
 
 def judge(figures: Figures, stated: StatedMedians | None = None) -> list[Judged]:
-    """Every goal."""
+    """Return every goal with its verdict."""
     return [_judge(goal, figures, stated or {}) for goal in GOALS]
 
 
@@ -126,7 +126,7 @@ def _judge(goal: Goal, figures: Figures, stated: StatedMedians) -> Judged:
 
 
 def together(verdicts: Sequence[GoalVerdict]) -> GoalVerdict:
-    """The verdict of several machines: the worst of theirs."""
+    """Return the verdict of several machines: the worst of theirs."""
     order = (
         GoalVerdict.NO_BOUND,
         GoalVerdict.MISSED,
@@ -151,7 +151,7 @@ def _part(
     source: str,
     source_below: str = "",
 ) -> Part:
-    """A ratio within rounds, or why there is none."""
+    """Return a ratio within rounds, or the reason why it is missing."""
     found = figures.ratio(above, below, source, source_below)
     if found is not None:
         return Part(label, found)
@@ -162,7 +162,7 @@ def _part(
 
 
 def _against_kafka(measure: str) -> Callable[[Figures], Sequence[Part]]:
-    """Ours and Kafka's in the same settings, with many timers."""
+    """Return the parts of ours and Kafka's in the same settings, with many timers."""
 
     def parts(figures: Figures) -> Sequence[Part]:
         found = []

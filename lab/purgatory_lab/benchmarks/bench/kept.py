@@ -82,7 +82,7 @@ def keep(docs: Path, files: Sequence[Results]) -> list[Path]:
 
 
 def read_kept(docs: Path) -> list[KeptMachine]:
-    """All machines of which something is kept, by the names of their folders.
+    """Return all machines with kept results, by the names of their folders.
 
     Raises:
         Problem: a file is none of ours, or there is none.
@@ -94,17 +94,17 @@ def read_kept(docs: Path) -> list[KeptMachine]:
 
 
 def machine_name(machine: Machine) -> str:
-    """The processor's name without what every name has."""
+    """Return the processor's name without what every name has."""
     return " ".join(_NOISE.sub(" ", machine.processor).split()) or "unknown processor"
 
 
 def slug(words: str) -> str:
-    """As the name of a file."""
+    """Return words as the name of a file."""
     return re.sub(r"[^a-z0-9]+", "-", words.lower().replace(",", "")).strip("-")
 
 
 def in_lines(results: Results) -> str:
-    """The file, with a line for each sample: small, and its changes can be read."""
+    """Return the file, with a line for each sample: small, and its changes can be read."""
     fields = []
     for name, value in msgspec.to_builtins(results).items():
         if isinstance(value, list) and value:
@@ -136,13 +136,13 @@ def _read_stated(path: Path) -> Stated | None:
 
 
 def _parts(file: Results) -> Mapping[str, Results]:
-    """A file for each part, without the rounds of warming up."""
+    """Return a file for each part, without the rounds of warming up."""
     parts = dict.fromkeys(_part_of(each.name, each.measure, file) for each in file.settings)
     return {part: _only(file, part) for part in parts}
 
 
 def _part_of(setting: str, measure: str, file: Results) -> str:
-    """The part that a setting belongs to: of the workload a part has all rates of a series."""
+    """Return the part of a setting: a part of the workload has all rates of a series."""
     return setting.rpartition(", ")[0] if file.kind == "workload" else measure
 
 
@@ -159,6 +159,6 @@ def _only(file: Results, part: str) -> Results:
 
 
 def stated_medians(machine: KeptMachine) -> Mapping[tuple[str, str], float]:
-    """What is stated of a machine, by the goal and the figure."""
+    """Return the stated medians of a machine, by goal and figure."""
     figures = machine.stated.figures if machine.stated else ()
     return {(each.goal, each.figure): each.median for each in figures}

@@ -1,4 +1,4 @@
-"""What the machine is, as far as the operating system tells."""
+"""The machine, as far as the operating system tells."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ def load_now() -> Load:
 
 
 def facts(load_begin: Load, checkout: Path | None) -> Machine:
-    """The machine as it is now, at the end of the run.
+    """Return the machine as it is now, at the end of the run.
 
     Args:
         load_begin: What the load was at its begin.
@@ -42,13 +42,13 @@ def facts(load_begin: Load, checkout: Path | None) -> Machine:
 
 
 def in_words() -> str:
-    """Python, system and processors, for a line above a table."""
+    """Return Python, system and processors, for a line above a table."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{python}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors"
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -60,7 +60,7 @@ def _memory_mib() -> int | None:
 
 
 def _first(file: str, pattern: str) -> str:
-    """The first match in a file; empty where there is no file, or no match."""
+    """Return the first match in a file; empty where there is no file, or no match."""
     try:
         found = re.search(pattern, Path(file).read_text(encoding="utf-8", errors="replace"))
     except OSError:
@@ -75,7 +75,7 @@ def _commit(checkout: Path) -> str:
 
 
 def _git(checkout: Path, *words: str) -> str:
-    """Git's answer; empty without Git or without a repository."""
+    """Return Git's answer; empty without Git or without a repository."""
     try:
         done = subprocess.run(
             ["git", "-C", checkout, *words],

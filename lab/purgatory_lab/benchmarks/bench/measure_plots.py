@@ -59,7 +59,7 @@ def _settings(figures: Figures, measure: Measure) -> Sequence[Setting]:
 
 
 def _peers(figures: Figures, measure: Measure) -> list[str]:
-    """The peers that have a figure of a measure."""
+    """Return the peers that have a figure of a measure."""
     source = measure.quantities[0].source
     settings = _settings(figures, measure)
     return [

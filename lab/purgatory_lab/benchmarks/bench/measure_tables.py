@@ -16,7 +16,7 @@ _LEAST_PROCESS_NS: Final = 100e6
 
 
 def measure_tables(figures: Figures) -> str:
-    """All of them, each with its heading; empty where no measure was asked for."""
+    """Return all tables, each with its heading; empty where no measure was asked for."""
     return "\n\n".join(text for measure in MEASURES for text in _of_measure(measure, figures))
 
 
@@ -85,7 +85,7 @@ def _cell(quantity: Quantity, figures: Figures, setting: str, peer: str) -> str:
 
 
 def _is_fine_enough(figures: Figures, setting: str, each_ns: float) -> bool:
-    """Whether the process took so long that steps of 10 ms, which some count in, do not matter."""
+    """Decide whether a process took so long that steps of 10 ms do not matter."""
     operations = figures.settings[setting].request["operations"]
     return each_ns * float(operations) >= _LEAST_PROCESS_NS
 

@@ -86,7 +86,7 @@ def _has_keys_of_goal(file: Results) -> bool:
 
 
 def caption(stem: str) -> str:
-    """What a plot shows, by the name of its file: the kind, then the conditions."""
+    """Return the caption of a plot, by its file's name: the kind, then the conditions."""
     if stem in _CAPTIONS:
         return _CAPTIONS[stem]
     kind = "-".join(stem.split("-")[:2])

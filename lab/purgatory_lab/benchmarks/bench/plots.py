@@ -60,7 +60,7 @@ def _workload(figures: Figures, folder: Path, suffix: str) -> list[Path]:
 def _against_rate(
     source: str, label: str, x_label: str = "target rate, requests a second", x: str = ""
 ) -> Callable[[Figures, Series], Panel | None]:
-    """A figure of each peer, against the target rate or another figure."""
+    """Return a figure of each peer, against the target rate or another figure."""
 
     def panel(figures: Figures, series: Series) -> Panel | None:
         lines = []
@@ -100,7 +100,7 @@ _PANELS: Final = {
 
 
 def _over_time(figures: Figures, case: str) -> Panel | None:
-    """Resident memory over time: at the lowest rate where a peer was ended, else at the highest."""
+    """Return memory over time: at the lowest rate that ended a peer, else at the highest."""
     curves = [
         curve
         for file in figures.files
@@ -124,7 +124,7 @@ def _over_time(figures: Figures, case: str) -> Panel | None:
 
 
 def _line(curve: Curve) -> Line:
-    """A curve with few enough points that markers stand apart, the last point included."""
+    """Return a curve with few enough points that markers stand apart, the last point included."""
     step = -(-len(curve.mib) // _MOST_MARKERS)
     chosen = range((len(curve.mib) - 1) % step, len(curve.mib), step)
     return Line(curve.peer, [curve.seconds[n] for n in chosen], [curve.mib[n] for n in chosen])

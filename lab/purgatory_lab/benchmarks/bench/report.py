@@ -1,4 +1,4 @@
-"""What a run has found, in Markdown, out of its files alone."""
+"""The report of a run in Markdown, made of its files alone."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ SPREAD_BOUND: Final = 0.25
 
 
 def noise_of(file: Results) -> list[str]:
-    """What speaks against the figures of a file, one sentence each; nothing if it was quiet."""
+    """Return the reasons against a file's figures, one sentence each; none if it was quiet."""
     return [*_busy(file.machine), *_spread(file)]
 
 
 def is_busy(machine: Machine) -> bool:
-    """Whether there was more to do than the processors could, already at the begin."""
+    """Decide whether the processors had too much to do, already at the beginning."""
     return machine.load_begin is not None and machine.load_begin[0] > machine.cores
 
 
@@ -38,7 +38,7 @@ def _busy(machine: Machine) -> Iterator[str]:
 
 
 def _spread(file: Results) -> Iterator[str]:
-    """How many figures of processor time are spread too far, and the worst of them."""
+    """Yield a sentence with the number of spread figures and the worst, if any."""
     figures = Figures([file])
     timed = {each.name: each.quantities[0].source for each in MEASURES}
     worst, wide, all_of_them = ("", 0.0), 0, 0
@@ -66,14 +66,14 @@ _KINDS = {"measures": "The measures", "workload": "The workload"}
 
 @dataclass(frozen=True)
 class Column:
-    """What one machine's figures say of every goal, for a table with a column for each machine."""
+    """The column of one machine in a table of goals."""
 
     name: str
     judged: Sequence[Judged]
 
 
 def report(files: Sequence[Results]) -> str:
-    """Everything."""
+    """Return the whole report."""
     figures = Figures(files)
     column = Column("measured: median [least to most]", judge(figures))
     parts = ["## Goals", goals_text([column]), circumstances(files)]
@@ -85,7 +85,7 @@ def report(files: Sequence[Results]) -> str:
 
 
 def goals_text(columns: Sequence[Column]) -> str:
-    """The table of goals, and what was not measured of them."""
+    """Return the table of goals, and the parts that were not measured."""
     head = ["goal", "reach", "aim", *(column.name for column in columns), "verdict"]
     rows = [_goal_row(list(row)) for row in zip(*(each.judged for each in columns), strict=True)]
     text = table(head, rows, left=1)
@@ -100,7 +100,7 @@ def goals_text(columns: Sequence[Column]) -> str:
 
 
 def gate_problem(files: Sequence[Results]) -> str:
-    """Why a gate on the goals is closed; empty where it is open.
+    """Return the reason why a gate on the goals is closed; empty where it is open.
 
     A goal that was not measured closes nothing, as long as another one was.
     """
@@ -114,7 +114,7 @@ def gate_problem(files: Sequence[Results]) -> str:
 
 
 def circumstances(files: Sequence[Results]) -> str:
-    """What it was measured on and how, how noisy that was, and the peers, each once."""
+    """Return the machine, the conditions, the noise, and the peers, each once."""
     runs: dict[tuple[str, str], list[Results]] = {}
     for file in files:
         runs.setdefault((file.kind, file.began), []).append(file)
@@ -143,7 +143,7 @@ def circumstances_in_short(files: Sequence[Results]) -> str:
 
 
 def _joined(files: Sequence[Results]) -> Results:
-    """The parts of one run, which were kept as files of their own, as one again."""
+    """Return the parts of one run, which were kept as files of their own, as one again."""
     return msgspec.structs.replace(
         files[0],
         settings=[each for file in files for each in file.settings],
@@ -170,7 +170,7 @@ def _circumstances(file: Results) -> Iterator[str]:
 
 
 def _peers(files: Sequence[Results]) -> str:
-    """A peer that is not the same in all files has a line for each."""
+    """Return a line for each peer, or several where its files differ."""
     lines: dict[str, list[list[str]]] = {}
     for each in (peer for file in files for peer in file.peers):
         version = f"not measured: {each.reason}" if each.reason else each.version
@@ -210,7 +210,7 @@ def _bound(goal: Goal, bound: float | None) -> str:
 
 
 def _all_measured(judged: Judged) -> str:
-    """One line for each figure that there is; the others are explained below the table."""
+    """Return a line for each figure; missing ones are explained below the table."""
     if _has_nothing(judged):
         return NONE
     lines = [
@@ -230,7 +230,7 @@ def _measured(goal: Goal, label: str, found: Summary) -> str:
 
 
 def _reasons(parts: Sequence[Part]) -> list[str]:
-    """The reasons, each once, with what they are the reasons of."""
+    """Return the reasons for missing figures, each once."""
     found: dict[str, list[str]] = {}
     for part in parts:
         if part.measured is None:

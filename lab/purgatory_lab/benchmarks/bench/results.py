@@ -47,7 +47,7 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PeerFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One peer.
+    """A peer of the measurement, as results name it.
 
     Attributes:
         name: Its name in the tables.
@@ -81,7 +81,7 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """What a peer answered: times in ns, of the measured part alone."""
+    """The answer of a peer: times in ns, of the measured part alone."""
 
     operations: int
     thread_cpu_ns: float | None = None
@@ -91,7 +91,7 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One answer.
+    """An answer of a peer in one round.
 
     Attributes:
         setting: Name of what was asked.
@@ -137,7 +137,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Results(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run of the command.
+    """A run of the command, as its file holds it.
 
     Attributes:
         format: The kind of file.
@@ -200,5 +200,5 @@ def read_document(path: Path, kind: type[Document]) -> Document:
 
 
 def schema() -> str:
-    """The JSON schema of the file."""
+    """Return the JSON schema of the file."""
     return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Results))).decode()

@@ -21,7 +21,7 @@ from purgatory_lab.benchmarks.bench.talking import Start
 
 @dataclass(frozen=True)
 class Place:
-    """Where peers are made and run.
+    """The place where peers are made and run.
 
     Attributes:
         checkout: The folder of the peers' sources; None without a checkout.
@@ -32,13 +32,13 @@ class Place:
     work: Path
 
     def log(self, name: str) -> Path:
-        """The file for what a peer, or its build, says to people."""
+        """Return the file for the messages of a peer, or of its build."""
         folder = self.work / "logs"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{name}.log"
 
     def sources(self) -> Path:
-        """The checkout.
+        """Return the checkout's folder.
 
         Raises:
             NotBuilt: there is none.
@@ -50,7 +50,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Roll:
-    """How one peer is made ready.
+    """The way in which one peer is made ready.
 
     Attributes:
         name: In tables and options.
@@ -95,7 +95,7 @@ def _rust(place: Place) -> Start:
 
 
 def _python(label: str, name: str) -> Callable[[Place], Start]:
-    """A peer in the Python that runs this."""
+    """Return a peer in the Python that runs this."""
 
     def start(place: Place) -> Start:
         return _python_start(place, label, Path(sys.executable), name)
@@ -104,7 +104,7 @@ def _python(label: str, name: str) -> Callable[[Place], Start]:
 
 
 def _compiled(label: str, name: str) -> Callable[[Place], Start]:
-    """A peer in the environment of the compiled wheel; without sources this Python may be one."""
+    """Return a peer in the environment of the compiled wheel, or in this Python."""
 
     def start(place: Place) -> Start:
         if place.checkout is None and purgatory_impl.COMPILED:
@@ -121,7 +121,7 @@ def _python_start(place: Place, label: str, python: Path, name: str) -> Start:
 
 
 def own_roll(name: str, command: str) -> Roll:
-    """A peer of somebody's own.
+    """Return a peer that the user has written.
 
     Args:
         name: In tables.

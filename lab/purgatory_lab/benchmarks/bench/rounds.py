@@ -23,7 +23,7 @@ _NS_PER_PIECE: Final = 200_000
 
 @dataclass(frozen=True)
 class Plan:
-    """How often everything is asked.
+    """The number and order of the rounds.
 
     Attributes:
         rounds: The number of rounds that count.
@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass
 class Taken:
-    """What has been measured.
+    """The samples and failures so far.
 
     Attributes:
         samples: In the order in which they were taken.
@@ -59,7 +59,7 @@ def run_rounds(
     say: Callable[[str], None],
     keep: Callable[[], object],
 ) -> None:
-    """Take all measures.
+    """Take all measures of the team.
 
     Args:
         team: The peers.
@@ -76,13 +76,13 @@ def run_rounds(
 
 
 def turns(peers: Sequence[Member], round_number: int) -> Iterator[tuple[int, Member]]:
-    """The peers in the order of a round, each with its place: who begins changes."""
+    """Yield the peers in the order of a round, each with its place; the first one changes."""
     first = round_number % len(peers) if peers else 0
     yield from enumerate((*peers[first:], *peers[:first]), start=1)
 
 
 def patience(setting: Setting, plan: Plan) -> float:
-    """How long an answer may take, s."""
+    """Return how long an answer may take, s."""
     pieces = 0
     for name in ("pending", "operations"):
         count = setting.request.get(name, 0)

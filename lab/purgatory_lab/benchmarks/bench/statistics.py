@@ -7,7 +7,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Summary:
-    """What is told of several rounds.
+    """The summary of several rounds.
 
     Attributes:
         median: Of the rounds.
@@ -23,17 +23,17 @@ class Summary:
 
     @property
     def spread(self) -> float:
-        """The distance from the least to the most, as a share of the median."""
+        """Return the distance from the least to the most, as a share of the median."""
         return (self.most - self.least) / abs(self.median) if self.median else 0.0
 
 
 def summary(values: Sequence[float]) -> Summary:
-    """Of values, at least one."""
+    """Return the summary of values, at least one."""
     return Summary(median(values), min(values), max(values), len(values))
 
 
 def ratios(above: Mapping[int, float], below: Mapping[int, float]) -> list[float]:
-    """For each round that has both values their ratio, in the order of the rounds.
+    """Return the ratio of each round that has both values, in the order of the rounds.
 
     A round where the lower one is 0 has none: the clock was too coarse to tell.
     """

@@ -20,7 +20,7 @@ _SLOWEST_RATE: Final = 2_000
 
 @dataclass
 class PeersHolding:
-    """How peers do in a series.
+    """The peers that still hold the rates of a series.
 
     Attributes:
         peers: Who still holds the rates.
@@ -45,7 +45,7 @@ def run_sweep(
     say: Callable[[str], None],
     keep: Callable[[Setting], None],
 ) -> None:
-    """Take all points.
+    """Take all points of the sweep.
 
     At each point there are interleaved rounds. A series ends when no peer holds its rates any more.
 
@@ -74,13 +74,13 @@ def run_sweep(
 
 
 def patience(setting: Setting, plan: Plan) -> float:
-    """How long the answer of a point may take, s."""
+    """Return how long the answer of a point may take, s."""
     requests, rate = float(setting.request["operations"]), float(setting.request["rate"])
     return plan.patience_s + requests / min(rate, _SLOWEST_RATE)
 
 
 def saturated(setting: Setting, answers: Sequence[Measurement]) -> str:
-    """The reason why a peer is asked for no higher rate; empty where the peer holds this rate.
+    """Return the reason why a peer is asked for no higher rate; empty where it holds this.
 
     Args:
         setting: The point.

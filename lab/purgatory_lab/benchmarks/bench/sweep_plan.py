@@ -43,12 +43,12 @@ class Series:
 
     @property
     def label(self) -> str:
-        """What tells it from others; the usual purge interval is not said."""
+        """Return the label of the series; the usual purge interval is not named."""
         return f"{self.case}, {self.conditions}"
 
     @property
     def conditions(self) -> str:
-        """The same without the case."""
+        """Return the label without the case."""
         usual = self.purge_interval == PURGE_INTERVAL
         purge = "" if usual else f", purge interval {self.purge_interval:,}"
         return f"{self.keys:,} keys{purge}"
@@ -56,7 +56,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is swept.
+    """The points of a sweep.
 
     Attributes:
         rates: Target rates, rising.
@@ -75,7 +75,7 @@ class Sweep:
     purge_intervals: Sequence[int] = (PURGE_INTERVAL,)
 
     def series(self) -> Iterator[Series]:
-        """Every case with every number of keys and every purge interval."""
+        """Yield every case with every number of keys and every purge interval."""
         for case in self.cases:
             for keys in self.keys:
                 for purge_interval in self.purge_intervals:
@@ -83,17 +83,17 @@ class Sweep:
 
 
 def rate_label(series: Series, rate: int) -> str:
-    """What tells a point from others."""
+    """Return the label of a point."""
     return f"{series.label}, {rate:,}/s"
 
 
 def rate_setting_name(series: Series, rate: int, kind: str = MEASURE) -> str:
-    """What a point is called."""
+    """Return the name of a point's setting."""
     return f"{kind}, {rate_label(series, rate)}"
 
 
 def point(series: Series, rate: int, sweep: Sweep, kind: str = MEASURE) -> Setting:
-    """One point."""
+    """Return the setting of one point."""
     request: dict[str, int | float | str] = {
         "measure": MEASURE,
         "pending": 0,
@@ -109,20 +109,20 @@ def point(series: Series, rate: int, sweep: Sweep, kind: str = MEASURE) -> Setti
 
 
 def series_of(setting: Setting) -> Series:
-    """The series that a point belongs to; a file may be older than the choice of the interval."""
+    """Return the series of a point; older files lack the choice of the interval."""
     asked = setting.request
     interval = int(asked.get("purge_interval", PURGE_INTERVAL))
     return Series(str(asked["case"]), int(asked["keys"]), interval)
 
 
 def all_series(figures: Figures, kind: str = MEASURE) -> list[Series]:
-    """The series that were asked for, without duplicates."""
+    """Return the series that were asked for, without duplicates."""
     points = (each for each in figures.settings.values() if each.measure == kind)
     return list(dict.fromkeys(map(series_of, points)))
 
 
 def points_of(figures: Figures, series: Series, kind: str = MEASURE) -> list[Setting]:
-    """The points of a series that were asked for, by their rates."""
+    """Return the points of a series that were asked for, by their rates."""
     found = [
         each
         for each in figures.settings.values()
@@ -134,7 +134,7 @@ def points_of(figures: Figures, series: Series, kind: str = MEASURE) -> list[Set
 def held_rates(
     figures: Figures, peer: str, series: Series, *, share: float, lag_ms: float | None
 ) -> list[float] | None:
-    """The target rates that a peer holds, medians of all rounds; None where it was asked for none.
+    """Return the target rates that a peer holds, medians of all rounds, or None.
 
     Args:
         figures: What was measured.

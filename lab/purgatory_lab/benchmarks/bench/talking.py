@@ -1,4 +1,4 @@
-"""One peer's process: started, greeted, asked, ended. Every answer has a time limit."""
+"""A peer's process: started, greeted, asked, ended. Every answer has a time limit."""
 
 import contextlib
 import json
@@ -40,12 +40,12 @@ class Watcher(Protocol):
     """Looks at a process while it is waited for."""
 
     def look(self, process: int) -> str:
-        """Why the process has to be ended now; empty where it may go on."""
+        """Return the reason why the process has to be ended now; empty where it may go on."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """How a peer is started.
+    """The way in which a peer is started.
 
     Attributes:
         command: The program and its words.
@@ -84,13 +84,13 @@ class PeerProcess:
 
     @property
     def process(self) -> int:
-        """The id of its process."""
+        """Return the id of the peer's process."""
         return self._process.pid
 
     def ask(
         self, request: Request, patience_s: float, watcher: Watcher | None = None
     ) -> Measurement:
-        """Ask one thing.
+        """Ask one request of the peer.
 
         Args:
             request: The line.
@@ -135,7 +135,7 @@ class PeerProcess:
         self._lines.put(b"")
 
     def _line(self, patience_s: float, watcher: Watcher | None) -> bytes:
-        """The next line.
+        """Return the next line.
 
         Raises:
             Broken: none has come in time, the output has ended, or the watcher has had enough.
@@ -166,7 +166,7 @@ class PeerProcess:
             raise self._broken(f"{otherwise}, but {shown!r} ({problem}); ended") from None
 
     def _death(self) -> str:
-        """Why there will be no further line."""
+        """Return the reason why there will be no further line."""
         try:
             code = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -175,7 +175,7 @@ class PeerProcess:
         return f"{how} without an answer{self._last_words()}"
 
     def _last_words(self) -> str:
-        """The last line of its standard error."""
+        """Return the last line of the peer's standard error."""
         with contextlib.suppress(OSError):
             lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
             if said := [line.strip() for line in lines if line.strip()]:
@@ -219,7 +219,7 @@ class _Said(msgspec.Struct):
 
 
 def _started(start: Start) -> "subprocess.Popen[bytes]":
-    """The process, as the first of a group of its own.
+    """Return the process, as the first of a group of its own.
 
     Raises:
         Broken: it cannot be started.

@@ -38,11 +38,11 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Return the name of the member."""
         return self.roll.name
 
     def facts(self) -> PeerFacts:
-        """The peer's entry in the file of results."""
+        """Return the peer's entry in the file of results."""
         if self.hello is None:
             return PeerFacts(self.name, self.reason)
         hello = self.hello
@@ -80,7 +80,7 @@ class Team:
         self.rest()
 
     def able(self, measure: str) -> list[Member]:
-        """The members that can be asked for a measure now; one that has broken is started anew."""
+        """Return the members that can be asked for a measure now, broken ones started anew."""
         found = []
         for member in self.members:
             if member.hello is None or measure not in member.hello.measures:

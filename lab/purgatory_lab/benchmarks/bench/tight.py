@@ -46,7 +46,7 @@ class ResidentWatch:
     _begin: float = 0.0
 
     def look(self, process: int) -> str:
-        """Why the process has to be ended; empty where it may go on."""
+        """Return the reason why the process has to be ended; empty where it may go on."""
         seen, threads = memory_and_threads(process)
         if threads < 2:
             return ""
@@ -62,7 +62,7 @@ class ResidentWatch:
 
 
 def memory_and_threads(process: int) -> tuple[float, int]:
-    """What a process holds, MiB, and how many threads it has.
+    """Return a process's memory, MiB, and its number of threads.
 
     Both are 0 where it has ended, or the system does not tell.
     """
@@ -77,7 +77,7 @@ def memory_and_threads(process: int) -> tuple[float, int]:
 
 
 def thinned(watch: ResidentWatch) -> tuple[list[float], list[float]]:
-    """At most some hundred points of what was seen: of neighbours the one with the most memory."""
+    """Return at most some hundred points: of neighbours the one with the most memory."""
     step = max(1, -(-len(watch.mib) // _MOST_POINTS))
     seconds, mib = [], []
     for first in range(0, len(watch.mib), step):
@@ -89,7 +89,7 @@ def thinned(watch: ResidentWatch) -> tuple[list[float], list[float]]:
 
 @dataclass(frozen=True)
 class Limit:
-    """How much memory there may be.
+    """The limit of memory.
 
     Attributes:
         told_mib: The limit itself, MiB; None where it follows from the room.
@@ -153,7 +153,7 @@ def run_tight(
 def _calibrated(
     member: Member, setting: Setting, limit: Limit, plan: Plan, say: Callable[[str], None]
 ) -> float:
-    """What the first peer takes at the lowest rate, and the room above it, MiB.
+    """Return the first peer's memory at the lowest rate, plus the room above it, MiB.
 
     Raises:
         Broken: the peer did not answer, or the system does not tell what it takes.

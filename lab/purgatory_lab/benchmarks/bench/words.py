@@ -9,12 +9,12 @@ NONE: Final = "-"
 
 
 def number(value: float, digits: int = 0) -> str:
-    """With thousands set apart."""
+    """Return a number with thousands set apart."""
     return f"{value:,.{digits}f}"
 
 
 def told(found: Summary, digits: int = 0) -> str:
-    """Median, and least and most in brackets where there was more than one round."""
+    """Return the median, and least and most in brackets where there are several rounds."""
     middle = number(found.median, digits)
     if found.rounds == 1:
         return middle
@@ -22,20 +22,20 @@ def told(found: Summary, digits: int = 0) -> str:
 
 
 def per_cent(found: Summary) -> str:
-    """A factor as per cent above 1."""
+    """Return a factor as per cent above 1."""
     middle, least, most = (f"{(x - 1):+.1%}" for x in (found.median, found.least, found.most))
     return middle if found.rounds == 1 else f"{middle} [{least} to {most}]"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table whose first columns are set left, and the others right."""
+    """Return a Markdown table whose first columns are set left, and the others right."""
     marks = ["---"] * left + ["---:"] * (len(head) - left)
     lines = [_line(head), "|" + "|".join(marks) + "|", *(_line(row) for row in rows)]
     return "\n".join(lines)
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """A list."""
+    """Return a list in Markdown."""
     return "\n".join(f"- {line}" for line in lines)
 
 

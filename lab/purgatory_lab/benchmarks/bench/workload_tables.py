@@ -39,7 +39,7 @@ _TITLES: Final = {"low": "few time out", "high": "about half time out"}
 
 
 def workload_tables(figures: Figures) -> str:
-    """All of them; empty where the workload was not asked for."""
+    """Return all tables; empty where the workload was not asked for."""
     texts = [text for series in all_series(figures) for text in _of_series(figures, series)]
     return "\n\n".join([*texts, *_tight(figures)])
 
@@ -82,7 +82,7 @@ def _of_series(figures: Figures, series: Series) -> Iterator[str]:
 
 
 def _left_out(figures: Figures, points: Sequence[Setting], peers: Sequence[str]) -> list[str]:
-    """From which target on a peer was not measured, and why."""
+    """Return notes: from which target on a peer was not measured, and why."""
     notes = []
     for peer in peers:
         first: dict[str, str] = {}

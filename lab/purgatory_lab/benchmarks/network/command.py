@@ -138,7 +138,7 @@ def _measured(
 
 
 def _compiled_python(checkout: Path | None, work: Path) -> Path:
-    """The interpreter of the compiled build.
+    """Return the interpreter of the compiled build.
 
     Raises:
         Problem: it cannot be built.
@@ -156,7 +156,7 @@ def _compiled_python(checkout: Path | None, work: Path) -> Path:
 
 
 def certificates_in(folder: Path) -> Certificates:
-    """Of an authority that is made for this run.
+    """Return certificates of an authority that is made for this run.
 
     Raises:
         Problem: what makes certificates is not installed.

@@ -23,7 +23,7 @@ class CountedPool:
         self.most_bytes = 0
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
-        """As the pool."""
+        """Allocate from the pool, and count the bytes."""
         with self._lock:  # as one step: else the count lags behind a release
             buffer = self._pool.try_allocate(bytes_)
             if buffer is not None:
@@ -32,7 +32,7 @@ class CountedPool:
             return buffer
 
     def release(self, buffer: memoryview) -> None:
-        """As the pool."""
+        """Release to the pool, and count the bytes."""
         with self._lock:
             size = buffer.nbytes
             self._pool.release(buffer)
@@ -40,22 +40,22 @@ class CountedPool:
 
     @property
     def size_bytes(self) -> int:
-        """As the pool."""
+        """Return the size of the inner pool."""
         return self._pool.size_bytes
 
     @property
     def available_bytes(self) -> int:
-        """As the pool."""
+        """Return the available bytes of the inner pool."""
         return self._pool.available_bytes
 
     @property
     def used_bytes(self) -> int:
-        """As the pool."""
+        """Return the used bytes of the inner pool."""
         return self._pool.used_bytes
 
     @property
     def is_out_of_memory(self) -> bool:
-        """As the pool."""
+        """Decide whether the inner pool is out of memory."""
         return self._pool.is_out_of_memory
 
 
@@ -69,21 +69,21 @@ class SpinningReadiness:
         self._inner: Readiness = system_readiness()
 
     def watch(self, connection: socket.socket, interest: int) -> None:
-        """As the system's."""
+        """Watch as the system's readiness does."""
         self._inner.watch(connection, interest)
 
     def change(self, connection: socket.socket, interest: int) -> None:
-        """Whatever else is wanted, and bytes to read."""
+        """Change the interest, and always add bytes to read."""
         self._inner.change(connection, interest | READ)
 
     def forget(self, connection: socket.socket) -> None:
-        """As the system's."""
+        """Forget as the system's readiness does."""
         self._inner.forget(connection)
 
     def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
-        """As the system's."""
+        """Wait as the system's readiness does."""
         return self._inner.wait(timeout_ms)
 
     def close(self) -> None:
-        """As the system's."""
+        """Close as the system's readiness does."""
         self._inner.close()

@@ -58,7 +58,7 @@ Records = Callable[[RawClient], bytes]
 
 @dataclass(frozen=True)
 class Attack:
-    """A kind of attack.
+    """A kind of attack by records of TLS.
 
     Attributes:
         words: What it is called in the table.
@@ -129,7 +129,7 @@ ATTACKS: Final = {
 
 @dataclass(frozen=True)
 class Row:
-    """What pings have met.
+    """The figures of pings beside attackers.
 
     Attributes:
         attack: The name of the attack; empty for none.
@@ -174,7 +174,7 @@ def floods(seconds: float, names: tuple[str, ...], counts: tuple[int, ...]) -> N
 
 
 def measure(name: str, count: int, seconds: float, certificates: Certificates) -> Row:
-    """Ping for a time beside so many attackers of a kind.
+    """Measure pings for a time beside so many attackers of a kind.
 
     Raises:
         subprocess.CalledProcessError: a process has failed.

@@ -1,4 +1,4 @@
-"""What the two processes are told in their only argument, and the lines that they answer."""
+"""Messages of the two processes: their only argument, and the lines that they answer."""
 
 from typing import Literal
 
@@ -24,12 +24,12 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def total(self) -> int:
-        """All requests."""
+        """Return the number of all requests."""
         return self.connections * self.requests
 
 
 class Serve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a server is to do.
+    """The order to a server.
 
     Attributes:
         scene: Answer at once; answer when all memory that can be had is taken; or keep the first
@@ -54,7 +54,7 @@ class Serve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What clients are to do.
+    """The order to clients.
 
     Attributes:
         port: Where the server listens.
@@ -70,7 +70,7 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a server has measured of itself.
+    """The figures that a server has measured of itself.
 
     Attributes:
         is_compiled: Whether the compiled build has served.

@@ -29,10 +29,10 @@ Crowd: TypeAlias = list[tuple[Receiver, int]]
 
 
 class ContestLine(MemoryLine):
-    """No line: whoever was refused asks again in each contest, in an order that is given."""
+    """A crowd without a line: refused receivers ask again in each contest, in a given order."""
 
     def __init__(self, pool: MemoryPool, arrange: Callable[[Crowd, bool], None]) -> None:
-        """A crowd before a pool.
+        """Make a crowd before a pool.
 
         Args:
             pool: Where the memory comes from.
@@ -54,13 +54,13 @@ class ContestLine(MemoryLine):
         self.pool.release(buffer)
 
     def leave(self, receiver: Receiver) -> bool:
-        """Wait no longer."""
+        """Take a receiver out of the crowd."""
         before = len(self._crowd)
         self._crowd = [each for each in self._crowd if each[0] is not receiver]
         return len(self._crowd) < before
 
     def contest(self) -> None:
-        """What a poll of Kafka's does once the sockets are known: all that are ready ask."""
+        """Let all ready receivers ask, as a poll of Kafka's does once the sockets are known."""
         available = self.pool.available_bytes
         if available > 0:
             self._was_refused = False  # all waiting channels are un-muted
@@ -77,7 +77,7 @@ class ContestLine(MemoryLine):
 
 
 def arranger(order: Order, seed: int) -> Callable[[Crowd, bool], None]:
-    """How a crowd is arranged: at random, or as a hash set of keys has it while they live."""
+    """Return the arrangement of a crowd: at random, or as a hash set of keys has it."""
     draws = random.Random(seed)
     ranks: dict[int, float] = {}
 

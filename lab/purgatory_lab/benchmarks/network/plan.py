@@ -1,4 +1,4 @@
-"""What is measured: spikes, orders, idle servers, and loads in interleaved rounds."""
+"""The plan of the measurement: spikes, orders, idle servers, and loads in rounds."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _SEED: Final = 1
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything.
+    """The sizes of the plan.
 
     Attributes:
         spike_connections: Of each spike.
@@ -94,7 +94,7 @@ Say = Callable[[str], None]
 def spikes(
     sizes: Sizes, python: str, certificates: Certificates, say: Say
 ) -> Iterator[SpikeSample]:
-    """Spikes against the bound of bytes, no bound, and a bound of the queue alone."""
+    """Yield the spikes against the bound of bytes, no bound, and the queue's bound alone."""
     limit_bytes = (_KEPT_REQUESTS - 1) * sizes.spike_bytes + 1  # the bound can be reached exactly
     designs: tuple[tuple[Design, int, int], ...] = (
         ("byte bound", limit_bytes, 500),
@@ -112,7 +112,7 @@ def spikes(
 
 
 def orders(sizes: Sizes) -> Iterator[FairnessSample]:
-    """Each order, with responses in time and late.
+    """Yield the samples of each order, with responses in time and late.
 
     Raises:
         Problem: this is the compiled build, in which no other order can be put.
@@ -126,7 +126,7 @@ def orders(sizes: Sizes) -> Iterator[FairnessSample]:
 
 
 def idles(sizes: Sizes, python: str, certificates: Certificates, say: Say) -> Iterator[IdleSample]:
-    """Servers whose connections all wait, and the controls."""
+    """Yield the samples of servers whose connections all wait, and of the controls."""
     for spins, tls in product((False, True), (False, True)):
         say(f"idle, {in_words(tls=tls)}{', spinning' if spins else ''}")
         load = Load(sizes.idle_connections, 1, 1, 1000, is_crowd=True)
@@ -137,7 +137,7 @@ def idles(sizes: Sizes, python: str, certificates: Certificates, say: Say) -> It
 def loads(
     sizes: Sizes, pythons: Mapping[Build, str], certificates: Certificates, say: Say
 ) -> Iterator[LoadSample]:
-    """All loads, round after round; without and with a bound stand next to each other.
+    """Yield the samples of all loads in rounds; without and with a bound side by side.
 
     Args:
         sizes: How much.
@@ -165,5 +165,5 @@ def loads(
 
 
 def in_words(*, tls: bool) -> str:
-    """Plain or TLS."""
+    """Return whether connections are plain or under TLS, in a word."""
     return "TLS" if tls else "plain"

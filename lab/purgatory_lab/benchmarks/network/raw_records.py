@@ -43,7 +43,7 @@ class RawClient:
     def __init__(
         self, wire: socket.socket, context: ssl.SSLContext, *, name: str = "localhost"
     ) -> None:
-        """Shake hands.
+        """Shake hands and read the secrets.
 
         Args:
             wire: A connection to the server.

@@ -33,12 +33,12 @@ class SpikeSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def allowed_bytes(self) -> int:
-        """The bound: limit + largest request - 1."""
+        """Return the bound: limit + largest request - 1."""
         return self.limit_bytes + self.load.body_bytes - 1
 
 
 class FairnessSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who was served.
+    """The shares of service in one order.
 
     Attributes:
         order: Who is let on when memory comes back.
@@ -92,17 +92,17 @@ class LoadSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def requests_per_cpu_s(self) -> float:
-        """Requests for each second of the server's processor time."""
+        """Return the number of requests for each second of the server's processor time."""
         return self.served.requests / self.served.cpu_s
 
     @property
     def gigabytes_per_cpu_s(self) -> float:
-        """The bodies of these, 10^9 bytes."""
+        """Return the bodies for each second of the server's processor time, 10^9 bytes."""
         return self.requests_per_cpu_s * self.load.body_bytes / 1e9
 
 
 class NetworkResults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run of the command.
+    """A run of the network command, as its file holds it.
 
     Attributes:
         format: The kind of file.

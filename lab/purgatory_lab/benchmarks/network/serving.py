@@ -134,7 +134,7 @@ def _idle(task: Serve, line: MemoryLine, thread: NetworkThread, ends_s: float) -
 
 
 def _spike(task: Serve, limits: NetworkLimits, tls: ssl.SSLContext | None, ends_s: float) -> Served:
-    """Handlers stand still until all memory is taken that can be had; then they answer."""
+    """Serve a spike: handlers stand still until all memory is taken; then they answer."""
     gate = threading.Event()
     answered: list[None] = []
 

@@ -36,7 +36,7 @@ _MEMORIES: Final[tuple[Memory, ...]] = ("default", "padded")
 
 @dataclass(frozen=True)
 class Aim:
-    """An aim.
+    """An aim of the network's measurement.
 
     Attributes:
         title: What is to be.
@@ -52,14 +52,14 @@ class Aim:
 
     @property
     def verdict(self) -> str:
-        """In a word."""
+        """Return the verdict in a word."""
         if self.is_control:
             return "not found" if self.is_met else "found"
         return "met" if self.is_met else "**missed**"
 
 
 def aims(results: NetworkResults) -> list[Aim]:
-    """All aims of which something was measured."""
+    """Return all aims with measured figures."""
     return [
         *_aims_of_spikes(results.spikes),
         *_aims_of_orders(results.fairness),
@@ -69,19 +69,19 @@ def aims(results: NetworkResults) -> list[Aim]:
 
 
 def is_within_bound(sample: SpikeSample) -> bool:
-    """The check that the bound of bytes must pass, and other designs must not."""
+    """Return the check that the bound of bytes must pass, and other designs must not."""
     return sample.served.most_bytes <= sample.allowed_bytes
 
 
 def is_flat(smallest: SpikeSample, largest: SpikeSample) -> bool:
-    """Whether resident memory does not follow what comes."""
+    """Decide whether resident memory does not grow with the bytes sent."""
     more_bytes = (largest.load.total - smallest.load.total) * largest.load.body_bytes
     grown = largest.served.grown_bytes - smallest.served.grown_bytes
     return grown <= FLAT_SHARE * more_bytes
 
 
 def aims_table(results: NetworkResults) -> str:
-    """Aims, figures and verdicts."""
+    """Return the table of aims, figures and verdicts."""
     return table(
         ("aim", "measured", "verdict"),
         ((each.title, each.measured, each.verdict) for each in aims(results)),
@@ -90,7 +90,7 @@ def aims_table(results: NetworkResults) -> str:
 
 
 def spikes_table(results: NetworkResults) -> str:
-    """All spikes."""
+    """Return the table of all spikes."""
     return table(
         (
             "design",
@@ -122,7 +122,7 @@ def spikes_table(results: NetworkResults) -> str:
 
 
 def fairness_table(results: NetworkResults) -> str:
-    """All orders."""
+    """Return the table of all orders."""
     return table(
         ("order", "responses", "served", "Jain's index", "longest wait, requests of others"),
         (
@@ -140,7 +140,7 @@ def fairness_table(results: NetworkResults) -> str:
 
 
 def idle_table(results: NetworkResults) -> str:
-    """All idle servers."""
+    """Return the table of all idle servers."""
     return table(
         ("server", "by", "waiting", "polls a second", "processor time, ms a second"),
         (
@@ -158,7 +158,7 @@ def idle_table(results: NetworkResults) -> str:
 
 
 def loads_table(results: NetworkResults) -> str:
-    """All loads, in medians."""
+    """Return the table of all loads, in medians."""
 
     def rows() -> Iterator[tuple[str, ...]]:
         for name, tls, build, memory in _kinds(results.loads):
@@ -198,7 +198,7 @@ def loads_table(results: NetworkResults) -> str:
 
 
 def circumstances(results: NetworkResults) -> str:
-    """When, how, and on which machine."""
+    """Return the time, the command and the machine in words."""
     return (
         f"`{results.command}`, {results.began}, {results.seconds / 60:.0f} minutes; "
         f"{_machine(results.machine)}."
@@ -206,7 +206,7 @@ def circumstances(results: NetworkResults) -> str:
 
 
 def regions(results: NetworkResults) -> dict[str, str]:
-    """What stands between the marks of the page; a part that was not taken has no region."""
+    """Return the regions of the page; a part that was not taken has none."""
     found = {"aims": f"{aims_table(results)}\n\n{circumstances(results)}"}
     for name, samples, shown in (
         ("spikes", results.spikes, spikes_table),
@@ -220,12 +220,12 @@ def regions(results: NetworkResults) -> dict[str, str]:
 
 
 def report(results: NetworkResults) -> str:
-    """Everything, for a terminal."""
+    """Return the whole report, for a terminal."""
     return "\n\n".join(regions(results).values())
 
 
 def jain(served: Sequence[int]) -> float:
-    """Jain's index of fairness: 1 for equal numbers, ``1 / len(served)`` for a single winner."""
+    """Return Jain's index of fairness: 1 for equal numbers, ``1 / len(served)`` for one winner."""
     total = sum(served)
     return total * total / (len(served) * sum(each * each for each in served)) if total else 0.0
 
@@ -329,7 +329,7 @@ def _least(
     least: float,
     name: str,
 ) -> Iterator[Aim]:
-    """An aim that holds for each of some loads, under the bound."""
+    """Yield an aim that holds for each of some loads, under the bound."""
     medians = []
     for load, tls in loads:
         chosen = _chosen(samples, load, tls, build, memory, is_bounded=True)
@@ -369,14 +369,14 @@ def _kinds(samples: Sequence[LoadSample]) -> list[tuple[str, bool, str, str]]:
 
 
 def _figure(name: str) -> tuple[Callable[[LoadSample], float], int]:
-    """What is told of a load: requests where they are small, else bytes; and its digits."""
+    """Return the figure of a load and its digits: requests where they are small, else bytes."""
     if name in (SMALL, PIPELINED):
         return (lambda each: each.requests_per_cpu_s), 0
     return (lambda each: each.gigabytes_per_cpu_s), 2
 
 
 def _loss(free: Sequence[LoadSample], bounded: Sequence[LoadSample]) -> Summary:
-    """The processor time of a request with a bound, by that without; formed in each round."""
+    """Return the processor time of a request with a bound over that without, by rounds."""
     above, below = (
         {each.round: 1 / each.requests_per_cpu_s for each in samples} for samples in (bounded, free)
     )

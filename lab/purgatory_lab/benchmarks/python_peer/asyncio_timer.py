@@ -37,7 +37,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     now_s = 0.0
 
     def time(self) -> float:
-        """The time that was set, seconds."""
+        """Return the time that was set, seconds."""
         return self.now_s
 
 
@@ -45,7 +45,7 @@ class AsyncioMeasures:
     """The measures of the loop, on one of the clocks."""
 
     def __init__(self, *, virtual: bool) -> None:
-        """Nothing is made before a measure is taken."""
+        """Prepare nothing before a measure is taken."""
         self._virtual = virtual
         self._pending: Delays = VIRTUAL if virtual else FAR
         self._expiring: Delays = VIRTUAL if virtual else NEAR
@@ -133,7 +133,7 @@ async def _replaced(
 
 
 async def _all_run(loop: asyncio.AbstractEventLoop, last_ms: int, count: int, tally: Tally) -> None:
-    """Lead the clock to the end, or sleep until then; then look until patience is at its end."""
+    """Lead the clock to the end, or sleep until then; then wait for all runs with patience."""
     if isinstance(loop, VirtualLoop):
         loop.now_s = END_MS / 1000
     else:

@@ -24,7 +24,7 @@ class Completer:
     """
 
     def __init__(self) -> None:
-        """Start the thread."""
+        """Start the completing thread."""
         self.completed = 0
         self.lags_ns = array("q")
         self.failure: BaseException | None = None
@@ -67,7 +67,7 @@ class Completer:
         self.completed += completed
 
     def _next_batch(self) -> list[_Entry]:
-        """The requests that are due, some at a time; empty when there will be no more."""
+        """Return the due requests, some at a time; empty when there will be no more."""
         batch: list[_Entry] = []
         waiting = self._waiting
         with self._changed:

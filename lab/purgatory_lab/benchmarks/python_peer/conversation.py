@@ -1,4 +1,4 @@
-"""One peer's conversation: hello, then an answer to each line until the input ends."""
+"""A peer's conversation: hello, then an answer to each line until the input ends."""
 
 import subprocess
 import sys

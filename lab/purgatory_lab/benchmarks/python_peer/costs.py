@@ -16,7 +16,7 @@ class Costs:
     wall_ns: int
 
     def __add__(self, other: "Costs") -> "Costs":
-        """What two stretches cost together."""
+        """Return the costs of two stretches together."""
         return Costs(
             self.thread_ns + other.thread_ns,
             self.process_ns + other.process_ns,
@@ -24,7 +24,7 @@ class Costs:
         )
 
     def __sub__(self, other: "Costs") -> "Costs":
-        """What a stretch costs without another one."""
+        """Return the costs of a stretch without another one."""
         return Costs(
             self.thread_ns - other.thread_ns,
             self.process_ns - other.process_ns,
@@ -32,7 +32,7 @@ class Costs:
         )
 
     def answer(self, operations: int, *, one_thread: bool = True, **detail: Figure) -> Measurement:
-        """The answer; without the thread's time where other threads did a part of the work."""
+        """Return the answer; without thread time where other threads did a part of the work."""
         thread_ns = self.thread_ns if one_thread else None
         return Measurement(operations, thread_ns, self.process_ns, self.wall_ns, detail)
 
@@ -43,14 +43,14 @@ class Stopwatch:
     __slots__ = ("_process_ns", "_thread_ns", "_wall_ns")
 
     def __init__(self) -> None:
-        """Start."""
+        """Start the stopwatch after a collection."""
         gc.collect()
         self._wall_ns = time.perf_counter_ns()
         self._process_ns = time.process_time_ns()
         self._thread_ns = time.thread_time_ns()
 
     def costs(self) -> Costs:
-        """What has been spent since the start."""
+        """Return the costs since the start."""
         thread_ns = time.thread_time_ns()
         return Costs(
             thread_ns - self._thread_ns,
@@ -60,16 +60,16 @@ class Stopwatch:
 
 
 class Tally:
-    """How often tasks have run, all in one thread."""
+    """A count of runs of tasks, all in one thread."""
 
     __slots__ = ("runs",)
 
     def __init__(self) -> None:
-        """None has run."""
+        """Begin without any run."""
         self.runs = 0
 
     def ran(self) -> None:
-        """One more; the task of a timer."""
+        """Count a run; the task of a timer."""
         self.runs += 1
 
     def wait_for(self, runs: int, patience_s: float) -> None:
@@ -80,7 +80,7 @@ class Tally:
 
 
 def expect(what: str, expected: int, seen: int) -> None:
-    """Compare two counts.
+    """Compare two counts, and refuse a difference.
 
     Raises:
         CannotMeasure: they differ.

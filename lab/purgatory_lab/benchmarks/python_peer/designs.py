@@ -1,4 +1,4 @@
-"""What a measure needs of a purgatory, whichever design it is of."""
+"""The interface of a purgatory of any design to the measures."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ class MeasuredPurgatory(Protocol):
         """Try all that is watched under a key; how many this call has completed."""
 
     def close(self) -> None:
-        """End its threads."""
+        """End the purgatory's threads."""
 
     @property
     def entries(self) -> int:
-        """The sum of the lengths of all lists."""
+        """Return the sum of the lengths of all lists."""
 
 
 class MakesPurgatory(Protocol):
-    """Makes a purgatory."""
+    """A maker of measured purgatories."""
 
     def __call__(self, *, purge_interval: int = ...) -> MeasuredPurgatory:
-        """Make it."""
+        """Make a purgatory with this interval."""
 
 
 class CountedRequest(Protocol):
@@ -52,7 +52,7 @@ class ForcedRequest(Protocol):
 
 
 class Record:
-    """What has become of numbered requests.
+    """The record of numbered requests.
 
     Attributes:
         completions: How often each was completed, by its number.
@@ -62,14 +62,14 @@ class Record:
     __slots__ = ("completions", "expired")
 
     def __init__(self, requests: int) -> None:
-        """Nothing is completed."""
+        """Begin without a completion."""
         self.completions = bytearray(requests)
         self.expired = 0
 
 
 @dataclass(frozen=True)
 class Design:
-    """One design.
+    """A design that is measured.
 
     Attributes:
         purgatory: Makes a purgatory, with a purge interval other than 1000 where one is given and,

@@ -21,22 +21,22 @@ class Draws:
         self._state = seed & _MASK
 
     def next(self) -> int:
-        """The next 64 bits."""
+        """Return the next 64 random bits."""
         self._state = state = (self._state + 0x9E3779B97F4A7C15) & _MASK
         mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & _MASK
         mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & _MASK
         return mixed ^ mixed >> 31
 
     def below(self, limit: int) -> int:
-        """A number from 0 to ``limit - 1``."""
+        """Return a number from 0 to ``limit - 1``."""
         return (self.next() >> 33) % limit
 
     def unit(self) -> float:
-        """A number above 0 and below 1."""
+        """Return a number above 0 and below 1."""
         return ((self.next() >> 12) + 0.5) * 2.0**-52
 
     def three_of(self, keys: list[str]) -> tuple[str, str, str]:
-        """Three different keys, of at least three."""
+        """Return three different keys, of at least three."""
         count = len(keys)
         first = second = third = self.below(count)
         while second == first:
@@ -54,11 +54,11 @@ class Delays:
     span: int
 
     def draw_one(self, draws: Draws) -> int:
-        """A delay, ms."""
+        """Return a random delay, ms."""
         return self.lowest_ms + draws.below(self.span)
 
     def draw(self, draws: Draws, count: int) -> "array[int]":
-        """So many delays, ms."""
+        """Return so many delays, ms."""
         return array("q", (self.draw_one(draws) for _ in range(count)))
 
 
@@ -73,7 +73,7 @@ NEAR: Final = Delays(1, 2_000)
 
 
 def key_names(count: int) -> list[str]:
-    """So many keys."""
+    """Return so many names of keys."""
     return [f"key-{number}" for number in range(count)]
 
 
@@ -107,7 +107,7 @@ def drawn_replacements(
 
 
 def percentile(values: Iterable[int], share: float) -> int:
-    """The smallest value that at least this share of the values does not exceed.
+    """Return the smallest value that at least this share of the values does not exceed.
 
     Args:
         values: At least one.

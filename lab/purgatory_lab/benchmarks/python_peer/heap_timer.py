@@ -24,7 +24,7 @@ class HeapTimer:
     __slots__ = ("_cancelled", "_heap", "_numbers", "now_ms")
 
     def __init__(self) -> None:
-        """An empty timer at 0 ms."""
+        """Make an empty timer at 0 ms."""
         self.now_ms = 0
         self._heap: list[Entry] = []
         self._numbers = count()
@@ -32,7 +32,7 @@ class HeapTimer:
 
     @property
     def size(self) -> int:
-        """Timers that wait."""
+        """Return the number of timers that wait."""
         return len(self._heap) - self._cancelled
 
     def add(self, callback: Callable[[], object], delay_ms: int) -> Entry:
@@ -42,7 +42,7 @@ class HeapTimer:
         return entry
 
     def cancel(self, entry: Entry) -> bool:
-        """Not any more; whether it still waited."""
+        """Cancel a timer; return whether it still waited."""
         if entry[2] is None:
             return False
         entry[2] = None
@@ -79,7 +79,7 @@ class ThreadedHeapTimer:
     __slots__ = ("_closed", "_earlier", "_lock", "_timer", "_worker")
 
     def __init__(self) -> None:
-        """Start the thread."""
+        """Start the timer's thread."""
         self._timer = HeapTimer()
         self._lock = threading.Lock()
         self._earlier = threading.Condition(self._lock)
@@ -89,7 +89,7 @@ class ThreadedHeapTimer:
 
     @property
     def size(self) -> int:
-        """Timers that wait."""
+        """Return the number of timers that wait."""
         with self._lock:
             return self._timer.size
 
@@ -104,7 +104,7 @@ class ThreadedHeapTimer:
         return entry
 
     def cancel(self, entry: Entry) -> bool:
-        """Not any more; whether it still waited."""
+        """Cancel a timer; return whether it still waited."""
         with self._lock:
             return self._timer.cancel(entry)
 

@@ -16,7 +16,7 @@ _WARM_UP = 100
 
 
 def memory_of_timer(open_timer: OpenTimer, request: Request) -> Measurement:
-    """What pending timers take of a timer that is called directly; nobody keeps their handles."""
+    """Return the memory of pending timers that are added directly, without kept handles."""
     delays_ms = FAR.draw(Draws(request.seed), request.pending + _WARM_UP)
     tally = Tally()
     with open_timer() as timer:
@@ -32,7 +32,7 @@ def memory_of_timer(open_timer: OpenTimer, request: Request) -> Measurement:
 
 
 def memory_of_asyncio(request: Request) -> Measurement:
-    """What pending timers take of asyncio's loop."""
+    """Return the memory of pending timers of asyncio's loop."""
     delays_ms = FAR.draw(Draws(request.seed), request.pending + _WARM_UP)
     tally = Tally()
     loop = asyncio.SelectorEventLoop()
@@ -49,7 +49,7 @@ def memory_of_asyncio(request: Request) -> Measurement:
 
 
 def memory_of_purgatory(design: Design, request: Request) -> Measurement:
-    """The memory of operations that wait under three keys and have no other references.
+    """Return the memory of operations that wait under three keys and have no other references.
 
     Where there are more than three keys, the operations share 1,024 choices of them.
     """

@@ -79,7 +79,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def read_request(line: str) -> Request:
-    """The request on a line.
+    """Return the request on a line.
 
     Raises:
         CannotMeasure: the line is no request.
@@ -91,5 +91,5 @@ def read_request(line: str) -> Request:
 
 
 def written(message: Hello | Measurement | Failure) -> str:
-    """The line of a message, without its end."""
+    """Return the line of a message, without its end."""
     return msgspec.json.encode(message).decode()

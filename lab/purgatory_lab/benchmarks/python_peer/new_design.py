@@ -24,7 +24,7 @@ class Request(DelayedOperation):
         return self.ready and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion of the request."""
         self.completions += 1
 
 
@@ -40,11 +40,11 @@ class NumberedRequest(DelayedOperation):
         self.record = record
 
     def try_complete(self) -> bool:
-        """No event completes it."""
+        """Return false: no event completes the request."""
         return False
 
     def on_complete(self) -> None:
-        """Mark the number."""
+        """Mark the number as completed."""
         self.record.completions[self.number] += 1
 
     def on_expiration(self) -> None:
@@ -55,7 +55,7 @@ class NumberedRequest(DelayedOperation):
 def ready_made(
     delay_ms: int, condition: Callable[[], bool], on_complete: Callable[[], None]
 ) -> CallableOperation:
-    """An operation that is no class of the user's."""
+    """Return an operation that is made of callables."""
     return CallableOperation(condition, delay_ms, on_complete)
 
 

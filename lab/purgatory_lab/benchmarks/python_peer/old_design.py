@@ -23,7 +23,7 @@ class Request(DelayedOperation):
         return self.ready and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion of the request."""
         self.completions += 1
 
 
@@ -39,11 +39,11 @@ class NumberedRequest(DelayedOperation):
         self.record = record
 
     def try_complete(self) -> bool:
-        """No event completes it."""
+        """Return false: no event completes the request."""
         return False
 
     def on_complete(self) -> None:
-        """Mark the number."""
+        """Mark the number as completed."""
         self.record.completions[self.number] += 1
 
     def on_expiration(self) -> None:

@@ -57,7 +57,7 @@ FRESH: Final = frozenset({"memory/timer", "memory/purgatory", "workload"})
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer.
+    """A peer of the measurement.
 
     Attributes:
         name: As on the command line.
@@ -74,7 +74,7 @@ class Peer:
     fresh: frozenset[str] = FRESH
 
     def hello(self) -> Hello:
-        """Its first line."""
+        """Return the peer's first line."""
         runtime = f"{platform.python_implementation()} {platform.python_version()}"
         if self.compiled is not None:
             runtime += ", compiled" if self.compiled else ", interpreted"
@@ -82,7 +82,7 @@ class Peer:
 
 
 def peers() -> dict[str, Peer]:
-    """All peers by their names."""
+    """Return all peers by their names."""
     ours, python = metadata.version("purgatory-spec"), platform.python_version()
     compiled = bool(getattr(purgatory_impl, "COMPILED", False))
     old = {"old": OLD, "old-each": OLD_EACH}

@@ -17,7 +17,7 @@ class PurgatoryMeasures:
     """The measures of one design."""
 
     def __init__(self, design: Design) -> None:
-        """Nothing is made before a measure is taken."""
+        """Prepare nothing before a measure is taken."""
         self._design = design
 
     def purgatory(self, request: Request) -> Measurement:
@@ -53,7 +53,7 @@ class PurgatoryMeasures:
         return costs, watching
 
     def complete_ready_made(self, request: Request) -> Costs:
-        """The same with operations made of callables, which all share one condition and one count.
+        """Complete operations made of callables, which share one condition and one count.
 
         Raises:
             CannotMeasure: the design has none, or they are to hold something.
@@ -94,7 +94,7 @@ class PurgatoryMeasures:
         return costs
 
     def users_share(self, request: Request) -> Costs:
-        """The cost of the loop and of what the user has written, without a purgatory."""
+        """Return the cost of the loop and of the user's code, without a purgatory."""
         make = self._design.request
         operations: list[CountedRequest] = []
         keep = operations.append
@@ -161,7 +161,7 @@ class PurgatoryMeasures:
 
 
 def drawn_keys(names: list[str], count: int, draws: Draws) -> list[tuple[str, str, str]]:
-    """Three different keys for each of so many operations.
+    """Return three different keys for each of so many operations.
 
     Raises:
         CannotMeasure: there are fewer than three.
@@ -174,7 +174,7 @@ def drawn_keys(names: list[str], count: int, draws: Draws) -> list[tuple[str, st
 
 
 def judge_completions(operations: Iterable[CountedRequest]) -> None:
-    """Each was completed exactly once.
+    """Refuse operations that were not completed exactly once.
 
     Raises:
         CannotMeasure: some was not.

@@ -1,4 +1,4 @@
-"""How much memory this process has."""
+"""The memory of this process."""
 
 import sys
 from contextlib import suppress
@@ -12,7 +12,7 @@ _CLEAR_REFERENCES: Final = Path("/proc/self/clear_refs")
 
 
 def resident_bytes() -> tuple[int, str]:
-    """What the process holds now, and how that is known.
+    """Return the memory that the process holds now, and how it is known.
 
     Without ``/proc`` it is the peak, which is the same in a process that only grows.
 
@@ -25,7 +25,7 @@ def resident_bytes() -> tuple[int, str]:
 
 
 def peak_bytes() -> int:
-    """The most that the process has held since it started, or since ``reset_peak``.
+    """Return the most that the process has held since it started, or since ``reset_peak``.
 
     Raises:
         CannotMeasure: the operating system does not tell.

@@ -16,7 +16,7 @@ class TimerMeasures:
     """The measures of one kind of timer."""
 
     def __init__(self, kind: TimerKind) -> None:
-        """Nothing is made before a measure is taken."""
+        """Prepare nothing before a measure is taken."""
         self._kind = kind
 
     def hot(self, request: Request) -> Measurement:

@@ -35,7 +35,7 @@ OpenTimer: TypeAlias = Callable[[], AbstractContextManager[MeasuredTimer]]
 
 @dataclass(frozen=True)
 class TimerKind:
-    """How to make a timer for a measure, and which delays are for it."""
+    """The kind of a timer: its maker, and its delays for measures."""
 
     open: OpenTimer
     pending: Delays

@@ -1,4 +1,4 @@
-"""The proposal's workload.
+"""The workload of the proposal.
 
 This thread gives requests, the completer completes them, and the purgatory's own thread lets the
 others time out.
@@ -29,7 +29,7 @@ _PATIENCE_S: Final = 30.0
 
 
 def workload(designs: Mapping[str, Design], request: Request) -> Measurement:
-    """Run the workload.
+    """Run the workload on a design.
 
     Args:
         designs: By their names; the first one where the request names none.
@@ -122,7 +122,7 @@ def _wait_until_decided(completer: Completer, record: Record) -> None:
 
 
 def _judge(completer: Completer, record: Record, requests: int) -> None:
-    """Every request was completed exactly once, by the completer or by its time-out.
+    """Judge that every request was completed exactly once, by completer or time-out.
 
     Raises:
         CannotMeasure: some was not.
@@ -137,7 +137,7 @@ def _judge(completer: Completer, record: Record, requests: int) -> None:
 
 
 def _lags(lags_ns: "array[int]") -> dict[str, Figure]:
-    """How late requests were taken, ms; None where none was."""
+    """Return the lags of taken requests, ms; None where none was taken."""
     return {
         f"lag_{name}_ms": percentile(lags_ns, share) / 1e6 if lags_ns else None
         for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))

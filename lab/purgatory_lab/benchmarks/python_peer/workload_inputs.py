@@ -34,7 +34,7 @@ class Inputs:
 
 
 def drawn_inputs(request: Request) -> Inputs:
-    """Draw a workload.
+    """Draw the inputs of a workload.
 
     Raises:
         CannotMeasure: there are fewer than three keys.

@@ -57,7 +57,7 @@ class BoundScenario:
     wider: str = ""
 
     def scenario(self) -> Scenario:
-        """For the implementation."""
+        """Return the scenario for the implementation."""
         exact = isinstance(self.instance, ExactInstance)
         make = partial(
             PurgatoryWorld,
@@ -70,11 +70,11 @@ class BoundScenario:
         return Scenario(f"model-{self.name}", about, programs, make, self.setup)
 
     def look(self) -> EndsOf:
-        """Looks whether runs come to ends of the model."""
+        """Return a look whether runs come to ends of the model."""
         return EndsOf(self.ends(), self.end_of, wider=bool(self.wider))
 
     def ends(self) -> frozenset[End]:
-        """All ends that the model can reach."""
+        """Return all ends that the model can reach."""
         if isinstance(self.instance, ExactInstance):
             exact = after_setup(ConcurrentExact(self.instance), self._setup_by_thread())
             return ends(self._programmed(exact), exact_counts)
@@ -82,7 +82,7 @@ class BoundScenario:
         return ends(self._programmed(proposal), proposal_counts)
 
     def end_of(self, world: World) -> End:
-        """The end that a run of the implementation has come to."""
+        """Return the end that a run of the implementation has come to."""
         assert isinstance(world, PurgatoryWorld)
         events = [
             event
@@ -98,7 +98,7 @@ class BoundScenario:
         return Programmed(model, self._called(), self.background, settled=self.settled)
 
     def _called(self) -> dict[str, Calls]:
-        """The programs as the model has them."""
+        """Return the programs as the model has them."""
         programs = {
             thread: tuple(call for call in calls if not isinstance(call, _OF_THE_MODEL))
             for thread, calls in self.programs.items()
@@ -106,7 +106,7 @@ class BoundScenario:
         return {thread: calls for thread, calls in programs.items() if calls}
 
     def _setup_by_thread(self) -> Iterator[tuple[str, Operation]]:
-        """Each call of the setup, with a thread of the instance that makes such calls."""
+        """Yield each call of the setup, with a thread of the instance that makes such calls."""
         for call in self.setup:
             match call:
                 case Watch():
@@ -122,7 +122,7 @@ class BoundScenario:
 
 
 def exact_counts(state: ExactState) -> Mapping[str, int]:
-    """The counts of a state of the model of the exact accounting."""
+    """Return the counts of a state of the model of the exact accounting."""
     return {
         "entries": state.entries,
         "keys": sum(bool(bag) for bag in state.lists.values()),
@@ -135,7 +135,7 @@ def exact_counts(state: ExactState) -> Mapping[str, int]:
 
 
 def proposal_counts(state: ProposalState) -> Mapping[str, int]:
-    """The counts of a state of the model of the proposal, which counts no stale entries."""
+    """Return the counts of a state of the model of the proposal, which counts no stale entries."""
     return {
         "entries": sum(len(entries) for entries in state.lists.values()),
         "keys": sum(bool(entries) for entries in state.lists.values()),
@@ -147,5 +147,5 @@ def proposal_counts(state: ProposalState) -> Mapping[str, int]:
 
 
 def without_stale(counts: Mapping[str, int]) -> dict[str, int]:
-    """Counts without that of stale entries."""
+    """Return counts without the count of stale entries."""
     return {name: count for name, count in counts.items() if name != "stale"}

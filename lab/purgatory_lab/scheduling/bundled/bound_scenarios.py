@@ -24,28 +24,28 @@ _NO_PURGE: Final = 100
 
 
 def queue_is_empty(state: ExactState | ProposalState) -> bool:
-    """The executor has run its whole queue."""
+    """Decide whether the executor has run its whole queue."""
     return not state.queue
 
 
 def nothing_is_stale(state: ExactState | ProposalState) -> bool:
-    """Everything stale was purged."""
+    """Decide whether every stale entry was purged."""
     completed = state.completed
     return not any(number in completed for each in state.lists.values() for number in each)
 
 
 def first_is_purged(state: ExactState | ProposalState) -> bool:
-    """The entries of operation 1 were purged."""
+    """Decide whether the entries of operation 1 were purged."""
     return not any(1 in each for each in state.lists.values())
 
 
 def purged_before_time_outs(state: ExactState | ProposalState) -> bool:
-    """Everything stale was purged, and no time-out has come."""
+    """Decide whether every stale entry was purged before any time-out came."""
     return nothing_is_stale(state) and not state.queue
 
 
 def _event_of(key: str) -> Callable[[ExactState | ProposalState], bool]:
-    """The executor has run, and the check of a key came with an event of it."""
+    """Return a test that the executor has run, and that the check of a key met an event of it."""
     return lambda state: state.events[key] > 0 and queue_is_empty(state)
 
 

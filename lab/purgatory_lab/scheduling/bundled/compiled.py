@@ -60,16 +60,16 @@ class ThinLocks(Watcher):
         self._scheduler = injection.scheduler
 
     def before_section(self, lock: SectionLock) -> None:
-        """A yield point."""
+        """Reach a yield point before a section."""
         name = self._injection.name_of(None, lock)
         self._before(name, lambda: not lock._held, None)
 
     def before_own(self, operation: GuardedTask, waits: bool) -> None:
-        """A yield point; where the thread would not wait, it is chosen as if the lock were free."""
+        """Reach a yield point before an own lock, as if free where the thread does not wait."""
         self._before("own lock", lambda: not waits or operation._depth == 0, operation)
 
     def before_word(self, operation: GuardedTask) -> None:
-        """A yield point."""
+        """Reach a yield point before the lock of a word."""
         self._before("lock of the word", lambda: not operation._word_held, operation)
 
     def _before(self, name: str, is_free: Callable[[], bool], about: object) -> None:
@@ -84,22 +84,22 @@ class ThinLocks(Watcher):
 
 
 class CompiledThreading(ControlledThreading):
-    """What the compiled implementation gets of ``threading``; who asks for it is not to be seen."""
+    """The stand-in for ``threading`` in the compiled implementation, whose caller is not seen."""
 
     def __init__(self, scheduler: Scheduler, injection: CompiledInjection) -> None:
         super().__init__(scheduler, injection)
         self._new = (scheduler, injection, None)
 
     def Lock(self) -> ControlledLock:  # noqa: N802 (the name in threading)
-        """A lock."""
+        """Return a controlled lock."""
         return ControlledLock(*self._new, reentrant=False)
 
     def RLock(self) -> ControlledLock:  # noqa: N802
-        """A re-entrant lock."""
+        """Return a controlled re-entrant lock."""
         return ControlledLock(*self._new, reentrant=True)
 
     def Condition(self, lock: ControlledLock | None = None) -> ControlledCondition:  # noqa: N802
-        """A condition."""
+        """Return a controlled condition."""
         own = ControlledLock(*self._new, reentrant=True) if lock is None else lock
         return ControlledCondition(*self._new, own)
 
@@ -114,14 +114,14 @@ class CompiledInjection(Injection):
         self._numbered: dict[int, tuple[str, object]] = {}
 
     def name_of(self, maker: object, made: object) -> str:
-        """The kind of a lock or condition and its number in the run."""
+        """Return the kind of a lock or condition and its number in the run."""
         if id(made) not in self._numbered:
             kind = "condition" if isinstance(made, ControlledCondition) else "lock"
             self._numbered[id(made)] = (f"{kind} {len(self._numbered) + 1}", made)
         return self._numbered[id(made)][0]
 
     def begin(self) -> None:
-        """A new run: forget the one before."""
+        """Begin a new run and forget the previous one."""
         super().begin()
         self._numbered.clear()
 
@@ -143,7 +143,7 @@ class CompiledInjection(Injection):
 
 
 def _either(own: Callable[..., object], other: Callable[..., object]) -> Callable[..., object]:
-    """What gives the implementation the one and everybody else the other."""
+    """Return a function that gives the implementation ``own`` and other callers ``other``."""
 
     def either(*args: object, **keywords: object) -> object:
         caller = sys._getframe(1).f_globals.get("__name__", "")

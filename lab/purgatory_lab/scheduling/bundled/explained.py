@@ -1,4 +1,4 @@
-"""Whether sequential rules explain what the threads of a run have seen of each other.
+"""Explanation of a run by sequential rules: the results that its threads have seen.
 
 A history of the timer is explained as a whole, by the model of the timing wheel, down to the
 counts in the end. A history of the purgatory is explained operation by operation: what happens to
@@ -43,11 +43,11 @@ class TimerRules:
     model: TimerModel[TimingWheel]
 
     def initial(self) -> State:
-        """A timer that was just made."""
+        """Return a timer that was just made."""
         return self.model.initial()
 
     def effects(self, state: State, operation: Operation, part: Part) -> Iterator[Effect[State]]:
-        """The ways in which a part of a call may take effect."""
+        """Yield the ways in which a part of a call may take effect."""
         taken = timer_part(self.model, state, operation, part)
         if isinstance(taken, Effect):
             yield taken
@@ -59,7 +59,7 @@ class TimerRules:
 
 
 def timer_rules(configuration: TimerConfiguration, profile: TimerProfile) -> TimerRules:
-    """The rules of a timing wheel of this configuration and profile."""
+    """Return the rules of a timing wheel of this configuration and profile."""
     return TimerRules(timing_wheel_model(configuration, profile))
 
 
@@ -83,11 +83,11 @@ class ExplainedTimer:
 
     @property
     def histories(self) -> int:
-        """How many different histories there were."""
+        """Return the number of different histories."""
         return len(self._ends)
 
     def __call__(self, world: World) -> list[str]:
-        """What is not explained about a run."""
+        """Return the problems of a run that no order of calls explains."""
         assert isinstance(world, TimerWorld)
         history = tuple(world.history.events)
         if history not in self._ends:
@@ -100,7 +100,7 @@ class ExplainedTimer:
         return []
 
     def _ends_of(self, history: History) -> list[Mapping[str, Value]]:
-        """The counts that the explanations of a history leave; empty where there is none."""
+        """Return the counts that the explanations of a history leave; empty where there is none."""
         explainer = Explainer(self._rules)
         moments = explainer.begin()
         for event in history:
@@ -116,11 +116,11 @@ class ExplainedOperations:
 
     @property
     def histories(self) -> int:
-        """The number of different histories of an operation."""
+        """Return the number of different histories of an operation."""
         return len(self._explained)
 
     def __call__(self, world: World) -> list[str]:
-        """What is not explained about a run."""
+        """Return the problems of a run that no order of calls explains."""
         assert isinstance(world, PurgatoryWorld)
         history = tuple(world.history.events)
         return [

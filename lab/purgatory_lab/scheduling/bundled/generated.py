@@ -44,7 +44,7 @@ _DELAYS_MS: Final = (0, 1, 1, 2, 3, 5)
 
 
 def generated_scenario(name: str) -> Scenario:
-    """The scenario of a name such as ``generated-exact-17``.
+    """Return the scenario of a name such as ``generated-exact-17``.
 
     Raises:
         KeyError: the name has another form.
@@ -114,7 +114,7 @@ def _drawn(random: Random, ways: tuple[tuple[int, Calls], ...]) -> Calls:
 
 
 def _in_time(calls: Calls, thread: str) -> Calls:
-    """One thread alone sets the clock, and does not turn it back."""
+    """Return the calls so that one thread alone sets the clock, and does not turn it back."""
     kept: list[Operation] = []
     now_ms = 0
     for call in calls:

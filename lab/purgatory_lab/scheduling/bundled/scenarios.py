@@ -77,7 +77,7 @@ SCENARIOS: Final[dict[str, Prepared]] = {each.scenario.name: each for each in _a
 
 
 def prepared_scenario(name: str) -> Prepared:
-    """The scenario of a name, one of the list or a generated one.
+    """Return the scenario of a name, one of the list or a generated one.
 
     Raises:
         KeyError: there is no such scenario.

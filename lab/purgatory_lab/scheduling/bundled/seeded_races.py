@@ -33,7 +33,7 @@ _UNDER_TEST: Final = (purgatory_under_test, timer_under_test)
 
 @dataclass(frozen=True, slots=True)
 class SeededRace:
-    """One race.
+    """A race that can be planted in the implementation.
 
     Attributes:
         owner: The class or module of the implementation whose method or function is substituted.
@@ -54,7 +54,7 @@ class SeededRace:
 
     @property
     def can_be_planted(self) -> bool:
-        """Whether the race can be planted in this build."""
+        """Decide whether the race can be planted in this build."""
         return not COMPILED or (self.owner in _SUBCLASSED and not self.in_fields)
 
     @contextmanager
@@ -86,7 +86,7 @@ def _watch_without_second_try(
     shards: tuple[Shard[str], ...],
     _me: int,
 ) -> bool:
-    """Appended, and not tried again."""
+    """Watch without a second try after the entries were appended."""
     armed, due = purgatory._arm(operation, len(keys), purgatory._time_outs)
     if armed:
         purgatory._append(operation, keys, shards)
@@ -98,7 +98,7 @@ def _watch_without_second_try(
 def _post_in_two_steps(
     accounting: Accounting, balance: int, taken: GuardedTask | None = None
 ) -> None:
-    """The count is read under the lock and written under the lock, and not in between."""
+    """Post the balance by a read and a write under the lock, with a gap between them."""
     if taken is not None:
         accounting.end_time_out(taken)
     if not balance:
@@ -110,7 +110,7 @@ def _post_in_two_steps(
 
 
 def _count_in_two_steps(accounting: ProposalAccounting) -> None:
-    """The estimate is read under the lock and written under the lock, and not in between."""
+    """Count in the estimate by a read and a write under the lock, with a gap between them."""
     with accounting._lock:
         estimate = accounting._estimate
     with accounting._lock:
@@ -121,7 +121,7 @@ _DROP: Final = Walk.drop
 
 
 def _drop_list_without_lock(walk: Walk[str]) -> int:
-    """The last entry leaves its list under the lock, and the list its shard after it."""
+    """Take the last entry under the list's lock, and drop the list from its shard after it."""
     shard, watched = walk._shard, walk._list
     with shard.lock:
         last = watched.only is not None and walk._chunk is None
@@ -136,7 +136,7 @@ def _drop_list_without_lock(walk: Walk[str]) -> int:
 
 
 def _force_by_test_then_set(operation: DelayedOperation) -> bool:
-    """Whoever has seen that the operation is not completed completes it."""
+    """Complete the operation after a look whether it is completed, without a lock between."""
     if operation._completed:
         return False
     operation._completed = True
@@ -155,13 +155,13 @@ def _force_by_test_then_set(operation: DelayedOperation) -> bool:
 def _finish_watch_without_look(
     purgatory: Purgatory[str], _operation: DelayedOperation, due: bool
 ) -> None:
-    """Whether the purgatory was closed meanwhile is not asked."""
+    """Finish a watch without a look whether the purgatory was closed meanwhile."""
     if due and purgatory._timer is not None:
         purgatory._timer._executor.wake()
 
 
 def _withdraw_without_lock(operation: DelayedOperation, entries: int) -> int:
-    """Read, subtract, write."""
+    """Read, subtract and write the count of entries without a lock."""
     if operation._completed:
         return -entries
     operation._entries -= entries
@@ -171,7 +171,7 @@ def _withdraw_without_lock(operation: DelayedOperation, entries: int) -> int:
 
 
 def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOperation]:
-    """The operations' own locks are taken while the shard's is held: the wrong order."""
+    """Take the operations' own locks while the shard's is held: the wrong order."""
     shard = purgatory._lists.shard_of(key)
     with shard.lock:
         watched = shard.lists.get(key)
@@ -188,7 +188,7 @@ _CANCEL: Final = Purgatory.cancel_for_key
 def _add_without_lock(
     timer: Timer, task: Task, delay_ms: int, only_move: bool = False
 ) -> tuple[bool, bool]:
-    """The wheel is used without the timer's lock."""
+    """Use the wheel without the timer's lock."""
     expiry_ms = timer._clock.now_ms() + delay_ms
     timer._adopt(task)
     was_pending = task._next is not None
@@ -198,7 +198,7 @@ def _add_without_lock(
 
 
 def _cancel_answering_early(timer: Timer, task: Task) -> bool:
-    """Whether the task was pending is looked up before the lock is taken."""
+    """Look whether the task was pending before the lock is taken."""
     pending = task._timer is timer and task._next is not None
     with timer._lock:
         if task._timer is timer:
@@ -207,7 +207,7 @@ def _cancel_answering_early(timer: Timer, task: Task) -> bool:
 
 
 def _advance_resetting_late(timer: Timer) -> bool:
-    """That a bucket was popped is noted when all have been emptied, after the lock."""
+    """Note that a bucket was popped when all have been emptied, after the lock."""
     now_ms = timer._clock.now_ms()
     expired: list[Task] = []
     with timer._lock:
@@ -226,7 +226,7 @@ def _advance_resetting_late(timer: Timer) -> bool:
 
 
 def _sleep_without_second_look(timer: Timer) -> bool:
-    """What the reaper sleeps for is looked up before the lock is taken in which it sleeps."""
+    """Look for the first expiry before the lock is taken in which the reaper sleeps."""
     with timer._lock:
         earliest_ms = timer._wheel.next_expiry_ms
     if earliest_ms is not None and earliest_ms <= timer._clock.now_ms():
@@ -249,14 +249,14 @@ def _wait_for_own_lock(
     body: Callable[[], int],
     waits: bool = True,
 ) -> int:
-    """Who is inside a try or a callback waits for a further operation's lock all the same."""
+    """Wait for a further operation's lock inside a try or a callback."""
     del operation, waits
     with locks.own:
         return body()
 
 
 def _begin_nothing(_left: LeftOperations, _operation: GuardedTask, _me: int) -> bool:
-    """Nobody looks at what was left."""
+    """Begin nothing: left operations stay left."""
     return False
 
 

@@ -26,7 +26,7 @@ def _unlocked(module: str, name: str, why: str, *guards: str) -> YieldPoint:
 
 
 def _guarded(module: str, names: str, why: str, *guards: str) -> tuple[YieldPoint, ...]:
-    """Rows for several fields of one class: ``Class.one two three``."""
+    """Return rows for several fields of one class: ``Class.one two three``."""
     class_name, _, fields = names.partition(".")
     return tuple(
         YieldPoint(f"{_PACKAGE}.{module}", f"{class_name}.{field}", Where.GUARDED, why, guards)

@@ -28,26 +28,26 @@ TWO_THREADS = ChannelMuting(threads=2, tls=True, sleeps=True)
 
 
 def conserved(muting: ChannelMuting, state: MutingState) -> bool:
-    """No byte is lost or made."""
+    """Decide whether no byte is lost or made."""
     out = muting.request_bytes * state.outstanding
     return state.available_bytes + out == muting.pool_bytes
 
 
 def within_bound(muting: ChannelMuting, state: MutingState) -> bool:
-    """The limit is never exceeded by a whole request."""
+    """Decide whether the limit is never exceeded by a whole request."""
     most = muting.pool_bytes + muting.request_bytes - 1
     return muting.request_bytes * state.outstanding <= most
 
 
 def holders_go_on(_: ChannelMuting, state: MutingState) -> bool:
-    """A channel that has memory does not wait for some."""
+    """Decide whether no channel with memory waits for more."""
     return not any(
         each.receive is Receive.HOLDS and Mute.MEMORY in each.muted for each in state.channels
     )
 
 
 def one_at_a_time(_: ChannelMuting, state: MutingState) -> bool:
-    """Nothing is read of a channel from a request's reception to its response."""
+    """Decide whether nothing is read between a request's reception and its response."""
     return all(
         each.receive is Receive.NONE and not each.is_selected
         for each in state.channels
@@ -56,13 +56,13 @@ def one_at_a_time(_: ChannelMuting, state: MutingState) -> bool:
 
 
 def line_is_who_waits(muting: ChannelMuting, state: MutingState) -> bool:
-    """The line has those who wait, each once."""
+    """Decide whether the line holds the waiting channels, each once."""
     waiting = [number for number, each in state.numbered if each.receive is Receive.WAITS]
     return not muting.first_come or sorted(state.line) == waiting
 
 
 def no_standstill(muting: ChannelMuting, state: MutingState) -> bool:
-    """Where nothing happens any more, every request that was sent has been received."""
+    """Decide whether every sent request has been received once no step is left."""
     if all(each.sent is Sent.NOTHING for each in state.channels):
         return True
     threads = [
@@ -79,7 +79,7 @@ def no_standstill(muting: ChannelMuting, state: MutingState) -> bool:
 
 
 def _gone_round(muting: ChannelMuting, state: MutingState, thread: int) -> MutingState:
-    """What is left when a thread has gone round once, or sleeps."""
+    """Return the state after a thread has gone round once, or sleeps."""
     way = next(muting.thread_steps(state, thread), None)
     while way is not None:
         _, state = way
@@ -94,17 +94,17 @@ def waiters_are_not_selected(_: ChannelMuting, state: MutingState) -> bool:
 
 
 def nobody_sleeps_beside_memory(muting: ChannelMuting, state: MutingState) -> bool:
-    """No thread sleeps while there is memory for one of its channels."""
+    """Decide whether no thread sleeps while there is memory for one of its channels."""
     return not any(muting.is_asleep(state, each) for each in muting.meant_for(state))
 
 
 def nobody_waits(_: ChannelMuting, state: MutingState) -> bool:
-    """Nobody ever waits; somebody does."""
+    """Decide whether no channel waits: false, since some do."""
     return all(each.receive is not Receive.WAITS for each in state.channels)
 
 
 def never_beyond(_: ChannelMuting, state: MutingState) -> bool:
-    """The pool never lends more than it has; it does."""
+    """Decide whether the pool lends no more than it has: false, since it does."""
     return state.available_bytes >= 0
 
 

@@ -31,7 +31,7 @@ from purgatory_model.overlapping.interleaving import Step
 
 
 class Sent(Enum):
-    """What there is to read of a channel."""
+    """The unread part of a channel's request."""
 
     NOTHING = "nothing"
     HEADER = "header"
@@ -39,7 +39,7 @@ class Sent(Enum):
 
 
 class Receive(Enum):
-    """How far the request has come that a channel receives."""
+    """The progress of the request that a channel receives."""
 
     NONE = "none"
     WAITS = "waits"
@@ -54,7 +54,7 @@ class Mute(Enum):
 
 
 class Phase(Enum):
-    """What the network thread does next."""
+    """The next action of the network thread."""
 
     POLL = "poll"
     SELECT = "select"
@@ -87,22 +87,22 @@ class Channel:
 
     @property
     def is_answering(self) -> bool:
-        """Whether its handler has ended, and the response waits to be sent."""
+        """Decide whether the channel's handler has ended, and its response waits to be sent."""
         return Mute.ORDER in self.muted and not self.is_handled
 
     @property
     def has_bytes(self) -> bool:
-        """Whether the receive can take bytes."""
+        """Decide whether the receive can take bytes."""
         if self.sent is Sent.HEADER:
             return self.receive is Receive.NONE
         return self.sent is Sent.WHOLE
 
     def with_mute(self, reason: Mute) -> "Channel":
-        """Muted for this reason, too."""
+        """Return the channel muted for this reason, too."""
         return replace(self, muted=self.muted | {reason})
 
     def without_mute(self, reason: Mute) -> "Channel":
-        """Not muted for this reason."""
+        """Return the channel not muted for this reason."""
         return replace(self, muted=self.muted - {reason})
 
 
@@ -120,31 +120,31 @@ class MutingState:
     woken: frozenset[int] = frozenset()
 
     def channel(self, number: int) -> Channel:
-        """The channel of this number, from 1."""
+        """Return the channel of this number, from 1."""
         return self.channels[number - 1]
 
     def with_channel(self, number: int, changed: Channel) -> "MutingState":
-        """This state with a channel changed."""
+        """Return this state with a channel changed."""
         before, after = self.channels[: number - 1], self.channels[number:]
         return replace(self, channels=(*before, changed, *after))
 
     def phase(self, thread: int) -> Phase:
-        """What the thread of this number, from 1, does next."""
+        """Return the next action of the thread of this number, from 1."""
         return self.phases[thread - 1]
 
     def with_phase(self, thread: int, phase: Phase) -> "MutingState":
-        """This state with a thread moved."""
+        """Return this state with a thread moved."""
         before, after = self.phases[: thread - 1], self.phases[thread:]
         return replace(self, phases=(*before, phase, *after))
 
     @property
     def numbered(self) -> Iterator[tuple[int, Channel]]:
-        """The channels with their numbers."""
+        """Yield the channels with their numbers."""
         return enumerate(self.channels, start=1)
 
     @property
     def outstanding(self) -> int:
-        """How many requests have memory, being received or handled."""
+        """Return the number of requests with memory, being received or handled."""
         return sum((each.receive is Receive.HOLDS) + each.is_handled for each in self.channels)
 
 
@@ -204,7 +204,7 @@ class ChannelMuting:
             raise ValueError(f"threads are {self.threads}; they must be 1 to {self.channels}")
 
     def initial(self) -> MutingState:
-        """Nothing is sent, and all memory is there."""
+        """Return the state before any request, with all memory available."""
         return MutingState(
             (Channel(self.requests),) * self.channels,
             self.pool_bytes,
@@ -213,22 +213,22 @@ class ChannelMuting:
 
     @property
     def thread_numbers(self) -> range:
-        """The threads, from 1."""
+        """Return the threads, from 1."""
         return range(1, self.threads + 1)
 
     def thread_of(self, number: int) -> int:
-        """The thread that reads a channel."""
+        """Return the thread that reads a channel."""
         return 1 + (number - 1) % self.threads
 
     def steps(self, state: MutingState) -> MutingSteps:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         yield from self._clients(state)
         for thread in self.thread_numbers:
             yield from self.thread_steps(state, thread)
         yield from self._handlers(state)
 
     def thread_steps(self, state: MutingState, thread: int) -> MutingSteps:
-        """What a network thread can do next; nothing while it sleeps."""
+        """Yield the next steps of a network thread; none while it sleeps."""
         match state.phase(thread):
             case Phase.POLL:
                 yield Step("Poll", (thread,)), self._poll(state, thread)
@@ -239,11 +239,11 @@ class ChannelMuting:
                 yield from self._reads(state, thread)
 
     def own(self, state: MutingState, thread: int) -> MutingChannels:
-        """The channels of a thread, with their numbers."""
+        """Return the channels of a thread, with their numbers."""
         return ((each, it) for each, it in state.numbered if self.thread_of(each) == thread)
 
     def is_asleep(self, state: MutingState, thread: int) -> bool:
-        """Whether select has nothing to return with: nothing to read, to send, and no wake-up.
+        """Decide whether select finds nothing to read, nothing to send, and no wake-up.
 
         Rules: MUTING-NO-TIGHT-LOOP.
         """
@@ -258,7 +258,7 @@ class ChannelMuting:
         )
 
     def meant_for(self, state: MutingState) -> frozenset[int]:
-        """The threads for whose channels there is memory."""
+        """Return the threads for whose channels there is memory."""
         if state.available_bytes < 1:
             return frozenset()
         if self.first_come:
@@ -270,7 +270,7 @@ class ChannelMuting:
         )
 
     def _clients(self, state: MutingState) -> MutingSteps:
-        """A client announces a request, or sends the rest of it."""
+        """Yield the steps of clients that announce a request, or send the rest of it."""
         for number, channel in state.numbered:
             if channel.sent is Sent.NOTHING and channel.left:
                 announced = replace(channel, sent=Sent.HEADER, left=channel.left - 1)
@@ -305,7 +305,7 @@ class ChannelMuting:
         return replace(state, woken=state.woken | self.meant_for(state))
 
     def _given_to_the_first(self, state: MutingState, thread: int) -> MutingState:
-        """Memory goes to the head of the line, as long as that is the thread's and there is some.
+        """Return the state after a thread has given memory to its channels at the line's head.
 
         Where the next channel is another thread's, that thread gives to it.
         """
@@ -320,7 +320,7 @@ class ChannelMuting:
         return state
 
     def _let_on(self, channel: Channel) -> Channel:
-        """There is memory: a channel that waits for some is read again."""
+        """Return a waiting channel that is read again, since there is memory."""
         if "forgets-order" in self.variants:
             return replace(channel, muted=frozenset())
         if "unmutes-unfilled" in self.variants and channel.receive is Receive.HOLDS:
@@ -364,7 +364,7 @@ class ChannelMuting:
             yield Step("Done", (thread,)), state.with_phase(thread, Phase.POLL)
 
     def _may_have(self, state: MutingState, channel: Channel) -> bool:
-        """Whether there is memory for a channel that has none, and nobody before it."""
+        """Decide whether there is memory for a channel that has none, and no channel before it."""
         if channel.receive is Receive.HOLDS or (self.first_come and state.line):
             return False
         return state.available_bytes >= 1
@@ -378,12 +378,12 @@ class ChannelMuting:
         return self._refused(state, number, channel)
 
     def _taken(self, state: MutingState, number: int) -> MutingState:
-        """Memory that was seen is taken, without another look."""
+        """Return the state after seen memory is taken, without another look."""
         channel = replace(state.channel(number), is_selected=False, is_looked_for=False)
         return self._granted(state, number, channel)
 
     def _granted(self, state: MutingState, number: int, channel: Channel) -> MutingState:
-        """Memory is granted, and the bytes of the body go into the buffer.
+        """Return the state after a grant: bytes of the body go into the buffer.
 
         Of a channel that is muted only what TLS has taken does; the rest is in the socket.
         """
@@ -394,7 +394,7 @@ class ChannelMuting:
         return left.with_channel(number, holds)
 
     def _refused(self, state: MutingState, number: int, channel: Channel) -> MutingState:
-        """Memory is refused: the channel waits, and bytes in the TLS buffers stay there."""
+        """Return the state after a refusal: the channel waits, and bytes stay in TLS buffers."""
         waits = replace(
             channel,
             receive=Receive.WAITS,
@@ -412,7 +412,7 @@ class ChannelMuting:
         return after
 
     def _handlers(self, state: MutingState) -> MutingSteps:
-        """A handler gives memory back at any time; a response is complete between two rounds."""
+        """Yield the steps of handlers: a release at any time, a response between two rounds."""
         back = self.request_bytes * (2 if "credits-twice" in self.variants else 1)
         for number, channel in state.numbered:
             if channel.is_handled:
@@ -425,7 +425,7 @@ class ChannelMuting:
 
 
 def _received(channel: Channel) -> Channel:
-    """The request is whole: a handler has it, and nothing is read until the response."""
+    """Return the channel with its request handed over, and muted until the response."""
     return replace(
         channel,
         sent=Sent.NOTHING,

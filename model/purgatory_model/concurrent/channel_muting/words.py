@@ -6,7 +6,7 @@ from purgatory_model.concurrent.channel_muting.model import Channel, Mute, Recei
 
 
 def describe_channel(channel: Channel) -> str:
-    """How far its requests are, and where its bytes are: ``handled, body sent``."""
+    """Return a channel's requests and bytes in words: ``handled, body sent``."""
     return ", ".join(_parts(channel)) or "-"
 
 

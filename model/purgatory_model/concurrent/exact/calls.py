@@ -88,7 +88,7 @@ def insert(turn: Turn) -> Iterator[Choice]:
 
 
 def stop_inserting(turn: Turn) -> Iterator[Choice]:
-    """The operation is seen completed: entries that will not come are subtracted like gone ones.
+    """Yield the stop of an insertion into lists once the operation is seen completed.
 
     The second try would find it completed and is not made. Rules: PURGATORY-STALE-ENTRIES.
     """
@@ -100,7 +100,7 @@ def stop_inserting(turn: Turn) -> Iterator[Choice]:
 
 
 def fail_inserting(turn: Turn) -> Iterator[Choice]:
-    """Appending to a list raises, and so does the call.
+    """Yield a failed append to a list, which fails the call.
 
     A live operation loses the entries that will not come, as if their keys were cancelled; a
     completed one's are subtracted.
@@ -141,12 +141,12 @@ def second_try(turn: Turn) -> Iterator[Choice]:
 
 
 def _raised(turn: Turn, number: int) -> ExactState:
-    """The state after a try that has raised: the call is over."""
+    """Return the state after a failed try, which ends the call."""
     return replace(turn.after(returned(turn.me)), operations=raising(turn, number))
 
 
 def _inserted(turn: Turn, me: Thread) -> Thread:
-    """A thread that has appended its operation to the last list."""
+    """Return a thread that has appended its operation to the last list."""
     return returned(me) if turn.is_variant("no-second-try") else replace(me, stage="second-try")
 
 
@@ -158,7 +158,7 @@ def _inserted(turn: Turn, me: Thread) -> Thread:
 
 
 def begin_check(turn: Turn) -> Iterator[Choice]:
-    """An event of a key happens."""
+    """Yield the event of a key, and the check that it begins."""
     for key, count in sorted(turn.state.events.items()):
         most = turn.instance.max_events
         if count < most or turn.instance.programs:
@@ -167,7 +167,7 @@ def begin_check(turn: Turn) -> Iterator[Choice]:
 
 
 def fall(turn: Turn) -> Iterator[Choice]:
-    """An event of a key is undone: nobody's step, and a thread called ``world`` takes it."""
+    """Yield the undoing of a key's event, taken by a thread called ``world``."""
     if turn.has("conditions-fall"):
         for key, count in sorted(turn.state.events.items()):
             if count > 0:
@@ -216,7 +216,7 @@ def look_behind(turn: Turn) -> Iterator[Choice]:
 
 
 def end_walk(turn: Turn) -> Iterator[Choice]:
-    """Nothing is left of the copy. Rules: PURGATORY-CHECK-COUNT."""
+    """Yield the end of a walk whose copy is empty. Rules: PURGATORY-CHECK-COUNT."""
     if not turn.me.batch:
         yield (), turn.after(ended(turn.me))
 
@@ -292,7 +292,7 @@ def call_back(turn: Turn) -> Iterator[Choice]:
 
 
 def resume(turn: Turn) -> Iterator[Choice]:
-    """The call that the callback has made is over, and so is the callback."""
+    """Yield the end of the call that the callback has made, and of the callback."""
     if turn.state.threads[CALLBACK].stage == "idle":
         yield (), turn.after(gone_on(turn.me))
 
@@ -312,7 +312,7 @@ def post_early(turn: Turn) -> Iterator[Choice]:
 
 
 def nested_nothing(turn: Turn) -> Iterator[Choice]:
-    """The callback does nothing."""
+    """Yield a callback that does nothing."""
     yield (), turn.after(returned(turn.me))
 
 
@@ -367,7 +367,7 @@ def cancel_one(turn: Turn) -> Iterator[Choice]:
 
 
 def end_cancel(turn: Turn) -> Iterator[Choice]:
-    """Nothing is left of the detached list."""
+    """Yield the end of a cancel whose detached list is empty."""
     if not turn.me.batch:
         yield (), turn.after(ended(turn.me))
 
@@ -380,7 +380,7 @@ def end_cancel(turn: Turn) -> Iterator[Choice]:
 
 
 def purge_is_due(instance: ExactInstance, state: ExactState) -> bool:
-    """Whether the count of stale entries is above the interval. Rules: PURGATORY-PURGE-START."""
+    """Decide whether stale entries exceed the interval. Rules: PURGATORY-PURGE-START."""
     return state.stale > instance.interval(state.entries - state.stale)
 
 
@@ -419,7 +419,7 @@ def _swept(turn: Turn, key: str, seen: tuple[int, ...], choice: tuple[str | int,
 
 
 def expire(turn: Turn) -> Iterator[Choice]:
-    """A time-out is due: any that is in the timer. Rules: PURGATORY-TIME-OUT, PURGATORY-PENDING."""
+    """Yield expiries of operations in the timer. Rules: PURGATORY-TIME-OUT, PURGATORY-PENDING."""
     if turn.has("time-outs"):
         for number in sorted(turn.state.timer - turn.state.queue):
             yield (
@@ -433,14 +433,14 @@ def expire(turn: Turn) -> Iterator[Choice]:
 
 
 def take(turn: Turn) -> Iterator[Choice]:
-    """The executor takes an operation from its queue: any one. Rules: PURGATORY-TIME-OUT."""
+    """Yield the executor's takes from its queue: any operation. Rules: PURGATORY-TIME-OUT."""
     for number in sorted(turn.state.queue):
         taken = turn.after(replace(turn.me, stage="decide", operation=number))
         yield (number,), replace(taken, queue=turn.state.queue - {number})
 
 
 def decide(turn: Turn) -> Iterator[Choice]:
-    """The expiry completes the operation, unless somebody has.
+    """Yield the decision of an expiry: it completes the operation unless it is completed.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-LOST-EXPIRY.
     """

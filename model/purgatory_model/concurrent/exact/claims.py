@@ -1,4 +1,4 @@
-"""What one would say of every state of the concurrent purgatory with the exact accounting.
+"""Claims about every state of the concurrent purgatory with the exact accounting.
 
 Most of it is true, and some of it only where nobody is in the middle of anything, *when quiet*.
 ``instances`` has the counterexamples to what is false. The names are those of the
@@ -19,12 +19,12 @@ _WATCHING = frozenset({"arm", "insert", "second-try", "win"})
 
 
 def callback_at_most_once(instance: ExactInstance, state: ExactState) -> bool:
-    """No callback runs twice. Rules: PURGATORY-EXACTLY-ONCE."""
+    """Decide whether no callback has run twice. Rules: PURGATORY-EXACTLY-ONCE."""
     return all(each.callbacks <= 1 for each in state.operations.values())
 
 
 def completed_iff_called_back(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, exactly the completed operations have had their callback.
+    """Decide whether, when quiet, exactly the completed operations have had their callback.
 
     Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-LOST-EXPIRY.
     """
@@ -33,7 +33,7 @@ def completed_iff_called_back(instance: ExactInstance, state: ExactState) -> boo
 
 
 def no_lost_completion(instance: ExactInstance, state: ExactState) -> bool:
-    """Who is watched under a key and not completed waits for an event of that key.
+    """Decide whether each live, listed operation waits for an event of its key.
 
     Asked when nobody watches or checks, of operations for which nothing has raised.
 
@@ -52,7 +52,7 @@ def no_lost_completion(instance: ExactInstance, state: ExactState) -> bool:
 
 
 def watched_has_time_out(instance: ExactInstance, state: ExactState) -> bool:
-    """Who is watched and not completed has its time-out, from its first entry on.
+    """Decide whether each live operation has its time-out, from its first entry on.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-SECOND-TRY-THROWS.
     """
@@ -60,22 +60,22 @@ def watched_has_time_out(instance: ExactInstance, state: ExactState) -> bool:
 
 
 def live_is_pending(instance: ExactInstance, state: ExactState) -> bool:
-    """Live operations are at most as many as pending ones. Rules: PURGATORY-PENDING."""
+    """Decide whether live operations are at most the pending ones. Rules: PURGATORY-PENDING."""
     return len(state.live) <= state.pending
 
 
 def live_is_estimated(instance: ExactInstance, state: ExactState) -> bool:
-    """Live operations are at most as many as the estimate. Rules: PURGATORY-ESTIMATE-EXACT."""
+    """Decide whether the estimate covers live operations. Rules: PURGATORY-ESTIMATE-EXACT."""
     return len(state.live) <= state.estimate
 
 
 def timer_is_live(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, what is in the timer is not completed. Rules: PURGATORY-TIMER-LEFT."""
+    """Decide whether, when quiet, the timer's operations are live. Rules: PURGATORY-TIMER-LEFT."""
     return not state.quiet or timer_is_always_live(instance, state)
 
 
 def law(instance: ExactInstance, state: ExactState) -> bool:
-    """The count and all balances together are the entries of completed operations.
+    """Decide whether count and balances together are the entries of completed operations.
 
     Rules: PURGATORY-STALE-ENTRIES.
     """
@@ -85,14 +85,14 @@ def law(instance: ExactInstance, state: ExactState) -> bool:
 
 
 def word_is_exact(instance: ExactInstance, state: ExactState) -> bool:
-    """The word of an operation that is not completed has the number of its entries."""
+    """Decide whether the word of each live operation has the number of its entries."""
     counts = _entries_by_operation(state)
     live = (each for each in state.operations.items() if not each[1].completed)
     return all(operation.entries == counts[number] for number, operation in live)
 
 
 def stale_is_exact(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, the count is the number of stale entries.
+    """Decide whether, when quiet, the count is the number of stale entries.
 
     Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-PURGE-START.
     """
@@ -100,7 +100,7 @@ def stale_is_exact(instance: ExactInstance, state: ExactState) -> bool:
 
 
 def distinct_is_estimated(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, distinct operations are at most as many as the estimate.
+    """Decide whether, when quiet, the estimate covers the distinct operations.
 
     Rules: PURGATORY-ESTIMATE-EXACT.
     """
@@ -108,7 +108,7 @@ def distinct_is_estimated(instance: ExactInstance, state: ExactState) -> bool:
 
 
 def stale_is_bounded(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, and no purge is due, at most the interval's number of entries is stale.
+    """Decide whether, when quiet and no purge is due, the interval bounds the stale entries.
 
     Rules: PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
     """
@@ -118,34 +118,34 @@ def stale_is_bounded(instance: ExactInstance, state: ExactState) -> bool:
 
 
 def nothing_stale_is_left(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, a count of zero means that nothing is stale. Rules: PURGATORY-PURGE-REMOVES."""
+    """Decide whether a quiet count of zero means nothing stale. Rules: PURGATORY-PURGE-REMOVES."""
     if not state.quiet or state.stale > 0:
         return True
     return state.stale_entries == 0 and state.estimate == state.pending
 
 
 def stale_is_never_negative(instance: ExactInstance, state: ExactState) -> bool:
-    """The count is never below zero: false, a removal may be posted before its completion."""
+    """Decide whether the count is never negative: false, a removal may be posted first."""
     return state.stale >= 0
 
 
 def timer_is_always_live(instance: ExactInstance, state: ExactState) -> bool:
-    """What is in the timer is never completed: false between the word and the timer."""
+    """Decide whether the timer holds live operations only: false between word and timer."""
     return not state.timer & state.completed
 
 
 def distinct_is_always_estimated(instance: ExactInstance, state: ExactState) -> bool:
-    """Distinct operations are never more than the estimate: false before the winner has posted."""
+    """Decide whether the estimate always covers distinct operations: false before a post."""
     return len(state.distinct) <= state.estimate
 
 
 def pending_is_live(instance: ExactInstance, state: ExactState) -> bool:
-    """When quiet, as many are pending as are live: false, a lost expiry may be queued."""
+    """Decide whether, when quiet, pending is live: false, a lost expiry may be queued."""
     return not state.quiet or state.pending == len(state.live)
 
 
 def uncompleted_has_time_out(instance: ExactInstance, state: ExactState) -> bool:
-    """Who was watched and is not completed has its time-out: false, keys may be cancelled."""
+    """Decide whether each uncompleted operation has a time-out: false, after cancels of keys."""
     watching = {each.operation for each in state.threads.values() if each.stage in _WATCHING}
     owed = state.timer | state.queue | state.deciding | watching
     return all(
@@ -155,7 +155,7 @@ def uncompleted_has_time_out(instance: ExactInstance, state: ExactState) -> bool
 
 
 def _entries_by_operation(state: ExactState) -> dict[int, int]:
-    """How many entries each operation has: in lists, promised, or in a detached list."""
+    """Return the number of each operation's entries: in lists, promised, or detached."""
     counts = dict.fromkeys(state.operations, 0)
     for number in state.listed():
         counts[number] += 1

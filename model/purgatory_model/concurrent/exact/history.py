@@ -32,7 +32,7 @@ DELAY_MS = 1
 def history(
     instance: ExactInstance, before: ExactState, step: Step, after: ExactState
 ) -> tuple[HistoryEvent, ...]:
-    """What can be seen of a step."""
+    """Return the visible events of a step."""
     thread = thread_of(step)
     if step.action == "Expire":
         (_, number) = step.arguments
@@ -53,7 +53,7 @@ def history(
 def _begun(
     instance: ExactInstance, before: ExactState, step: Step, after: ExactState
 ) -> Iterator[HistoryEvent]:
-    """The call that a step begins."""
+    """Yield the call that a step begins."""
     thread = thread_of(step)
     chosen = step.arguments[1:]
     match step.action, chosen:
@@ -77,7 +77,7 @@ def _begun(
 
 
 def _happened(instance: ExactInstance, before: ExactState, step: Step) -> Iterator[HistoryEvent]:
-    """The try or the callback that a step is."""
+    """Yield the try or the callback that a step is."""
     thread = thread_of(step)
     match step.action, step.arguments[1:]:
         case (("BeginWatch" | "Walk"), (int(number),)):
@@ -97,7 +97,7 @@ def _happened(instance: ExactInstance, before: ExactState, step: Step) -> Iterat
 def _returned(
     instance: ExactInstance, before: ExactState, step: Step, after: ExactState
 ) -> Iterator[HistoryEvent]:
-    """The end of a call."""
+    """Yield the end of a call."""
     thread = thread_of(step)
     if after.threads[thread].stage != "idle" or step.action == "NestedNothing":
         return
@@ -108,7 +108,7 @@ def _returned(
 
 
 def _failed(instance: ExactInstance, before: ExactState, step: Step, after: ExactState) -> bool:
-    """Whether the call that ends with a step raises.
+    """Decide whether the call that ends with a step raises.
 
     What the executor runs is its own affair (PURGATORY-EXPIRY-THROWS).
     """
@@ -123,7 +123,7 @@ def _failed(instance: ExactInstance, before: ExactState, step: Step, after: Exac
 
 
 def _result(instance: ExactInstance, me: Thread, step: Step) -> Value:
-    """The result of a call, worked out from the notes of its thread."""
+    """Return the result of a call, worked out from the notes of its thread."""
     thread = thread_of(step)
     if not instance.programs or thread in (EXECUTOR, *instance.purgers):
         return None

@@ -112,17 +112,17 @@ class ExactInstance:
 
     @property
     def program_threads(self) -> tuple[str, ...]:
-        """The threads of users and purges."""
+        """Return the threads of users and purges."""
         groups = (self.callers, self.completers, self.cancellers, self.forcers, self.purgers)
         return tuple(name for group in groups for name in group)
 
     @property
     def entries_per_call(self) -> tuple[str, ...]:
-        """The key of each entry that a call makes."""
+        """Return the key of each entry that a call makes."""
         return tuple(key for key in self.keys for _ in range(self.duplicates))
 
     def initial(self) -> ExactState:
-        """Nothing has been watched and no event has happened."""
+        """Return the state before any watch or event."""
         threads = (*self.program_threads, EXECUTOR, CALLBACK)
         return ExactState(
             events=Map(dict.fromkeys(self.keys, 0)),
@@ -132,16 +132,16 @@ class ExactInstance:
         )
 
     def interval(self, live: int) -> int:
-        """How much may be stale beside so many live entries. Rules: PURGATORY-PURGE-START."""
+        """Return the stale entries allowed beside live ones. Rules: PURGATORY-PURGE-START."""
         return max(self.purge_interval, live // 2 if "amortised" in self.features else 0)
 
     def condition(self, state: ExactState, operation: int) -> bool:
-        """Whether enough events of some key have happened."""
+        """Decide whether enough events of some key have happened."""
         needed = 2 if operation in self.demanding else 1
         return any(count >= needed for count in state.events.values())
 
     def reenters(self, operation: int) -> bool:
-        """Whether the callback of an operation makes calls."""
+        """Decide whether the callback of an operation makes calls."""
         return operation == 1 and any(each.startswith("re-entrant-") for each in self.features)
 
 

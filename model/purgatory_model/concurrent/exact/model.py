@@ -97,11 +97,11 @@ class ConcurrentExact:
     instance: ExactInstance
 
     def initial(self) -> ExactState:
-        """Nothing has been watched and no event has happened."""
+        """Return the state before any watch or event."""
         return self.instance.initial()
 
     def steps(self, state: ExactState) -> Iterator[tuple[Step, ExactState]]:
-        """The labelled steps that leave a state, of every thread and of the timer."""
+        """Yield the labelled steps that leave a state, of every thread and of the timer."""
         for name, me in sorted(state.threads.items()):
             turn = Turn(self.instance, state, name, me)
             for action, act in self._actions(name, me).items():
@@ -113,20 +113,20 @@ class ConcurrentExact:
     def history(
         self, before: ExactState, step: Step, after: ExactState
     ) -> tuple[HistoryEvent, ...]:
-        """What can be seen of a step from outside.
+        """Return the visible events of a step.
 
         Results of calls are told where the instance is for programs; otherwise they are None.
         """
         return history(self.instance, before, step, after)
 
     def busy(self, state: ExactState) -> frozenset[str]:
-        """The threads that are in the middle of something; one that waits for another is not."""
+        """Return the threads in the middle of an action; one that waits for another is not."""
         waiting = ("idle", "nested") if state.threads[CALLBACK].stage != "idle" else ("idle",)
         threads = state.threads.items()
         return frozenset(name for name, each in threads if each.stage not in waiting)
 
     def _actions(self, name: str, me: Thread) -> _Actions:
-        """What a thread may do next."""
+        """Return the next actions of a thread."""
         if me.stage == "begin":
             features = self.instance.features
             nested = dict(_NESTED[each] for each in sorted(features & _NESTED.keys()))

@@ -1,4 +1,4 @@
-"""What the threads of the concurrent purgatory share, and what each keeps for itself.
+"""The shared memory of the concurrent purgatory, and each thread's own variables.
 
 A list is a *bag* of operations: how often each stands in it, and no order. It is written as a
 sorted tuple, ``(1, 1, 2)``, so that equal bags are equal tuples. Where a model is asked to keep
@@ -41,7 +41,7 @@ NO_OPERATION = 0
 
 @dataclass(frozen=True, slots=True)
 class Delayed:
-    """A delayed operation.
+    """A delayed operation and its word.
 
     Attributes:
         completed: One half of the atomic word. The thread that sets the bit completes the
@@ -111,59 +111,59 @@ class ExactState:
 
     @property
     def completed(self) -> frozenset[int]:
-        """The completed operations."""
+        """Return the completed operations."""
         return frozenset(number for number, each in self.operations.items() if each.completed)
 
     @property
     def quiet(self) -> bool:
-        """Whether no thread is in the middle of anything; the executor's queue may be filled."""
+        """Decide whether no thread is in the middle of an action; the queue may be filled."""
         return all(thread.stage == "idle" for thread in self.threads.values())
 
     @property
     def deciding(self) -> frozenset[int]:
-        """The operation whose expiry the executor is deciding, if there is one."""
+        """Return the operation whose expiry the executor is deciding, if there is one."""
         threads = self.threads.values()
         return frozenset(each.operation for each in threads if each.stage == "decide")
 
     @property
     def entries(self) -> int:
-        """The places in all lists. Rules: PURGATORY-ENTRIES."""
+        """Return the number of entries in all lists. Rules: PURGATORY-ENTRIES."""
         return sum(1 for _ in self.listed())
 
     @property
     def distinct(self) -> frozenset[int]:
-        """The operations in some list."""
+        """Return the operations in some list."""
         return frozenset(self.listed())
 
     @property
     def live(self) -> frozenset[int]:
-        """The operations in some list that are not completed."""
+        """Return the operations in some list that are not completed."""
         return self.distinct - self.completed
 
     @property
     def stale_entries(self) -> int:
-        """The places in all lists that belong to completed operations."""
+        """Return the number of entries of completed operations in all lists."""
         completed = self.completed
         return sum(number in completed for number in self.listed())
 
     @property
     def pending(self) -> int:
-        """The time-outs that are owed. Rules: PURGATORY-PENDING."""
+        """Return the number of time-outs that are owed. Rules: PURGATORY-PENDING."""
         return len(self.timer) + len(self.queue) + len(self.deciding)
 
     @property
     def estimate(self) -> int:
-        """The estimated total of operations. Rules: PURGATORY-ESTIMATE-EXACT."""
+        """Return the estimated total of operations. Rules: PURGATORY-ESTIMATE-EXACT."""
         return self.pending + max(0, self.stale)
 
     def listed(self) -> Iterator[int]:
-        """Every entry of every list."""
+        """Yield every entry of every list."""
         for bag in self.lists.values():
             yield from bag
 
 
 def without(bag: Bag, operation: int) -> Bag:
-    """A bag with one place of an operation less; as it is where the operation is not in it."""
+    """Return a bag with one entry of an operation less, or unchanged without one."""
     if operation not in bag:
         return bag
     place = bag.index(operation)

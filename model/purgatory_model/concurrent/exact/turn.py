@@ -42,74 +42,74 @@ class Turn:
 
     @property
     def walks(self) -> bool:
-        """Whether the thread is in a check."""
+        """Decide whether the thread is in a check."""
         return self.me.key is not None
 
     def as_if(self, me: Thread) -> "Turn":
-        """The turn, had the thread been so."""
+        """Return the turn with another state of the thread."""
         return Turn(self.instance, self.state, self.name, me)
 
     def after(self, me: Thread) -> ExactState:
-        """The state once the thread is so, and shared memory as it was."""
+        """Return the state with this thread, and shared memory unchanged."""
         return replace(self.state, threads=self.state.threads.set(self.name, me))
 
     def operation(self, number: int) -> Delayed:
-        """An operation."""
+        """Return an operation of the state."""
         return self.state.operations[number]
 
     def with_operation(self, number: int, operation: Delayed) -> Map[int, Delayed]:
-        """The operations of the state with one operation changed."""
+        """Return the operations of the state with one operation changed."""
         return self.state.operations.set(number, operation)
 
     def has(self, feature: str) -> bool:
-        """Whether this may happen."""
+        """Decide whether the instance has a feature."""
         return feature in self.instance.features
 
     def is_variant(self, variant: str) -> bool:
-        """Whether this fault is followed."""
+        """Decide whether the instance follows a variant."""
         return variant in self.instance.variants
 
     def bag(self, operations: Bag) -> Bag:
-        """The bag in normal form: unchanged where lists are ordered, otherwise sorted."""
+        """Return the bag in normal form: unchanged where lists are ordered, otherwise sorted."""
         return operations if self.instance.ordered else tuple(sorted(operations))
 
     def noted(self, operations: Bag) -> Thread:
-        """The thread with more that its call's result is about."""
+        """Return the thread with further notes about its call's result."""
         if not self.instance.programs:
             return self.me
         return replace(self.me, about=self.me.about + operations)
 
     def noted_failure(self) -> Thread:
-        """The thread with a failure that its call will raise in the end."""
+        """Return the thread with a failure that its call will raise in the end."""
         return replace(self.me, failed=True) if self.instance.programs else self.me
 
 
 def returned(me: Thread) -> Thread:
-    """A thread whose call is over."""
+    """Return a thread whose call is over."""
     return replace(me, stage="idle", operation=NO_OPERATION, key=None, about=(), failed=False)
 
 
 def ended(me: Thread) -> Thread:
-    """A thread at the end of its call: what is owed is posted first."""
+    """Return a thread at the end of its call, which posts its balance first."""
     if me.balance == 0:
         return returned(me)
     return replace(me, stage="settle", operation=NO_OPERATION)
 
 
 def gone_on(me: Thread) -> Thread:
-    """A thread that has dealt with an operation: for a walk follows the next entry."""
+    """Return a thread that has dealt with an operation; a walk goes on with the next entry."""
     if me.key is not None and me.batch:
         return replace(me, stage="walk", operation=NO_OPERATION)
     return ended(me)
 
 
 def towards_callback(balance: int) -> Stage:
-    """The winner's next stage: it posts its balance, if any, before it runs the callback."""
+    """Return the winner's next stage: it posts its balance before it runs the callback."""
     return "call-back" if balance == 0 else "post"
 
 
 def won(turn: Turn, number: int) -> ExactState:
-    """The state after a thread has swapped an operation's word: completed, its entries taken out.
+    """Return the state after a thread has won a word: completed, with its entries taken out.
 
     Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-STALE-ENTRIES.
     """
@@ -125,7 +125,7 @@ def won(turn: Turn, number: int) -> ExactState:
 
 
 def tried_and_won(turn: Turn, number: int) -> ExactState | None:
-    """The state after a successful try, or after its first half; None where it does not succeed."""
+    """Return the state after a successful try, or after its first half, or None."""
     if turn.operation(number).completed or not turn.instance.condition(turn.state, number):
         return None
     if turn.has("evaluate-then-win") or turn.is_variant("test-then-set"):
@@ -134,11 +134,11 @@ def tried_and_won(turn: Turn, number: int) -> ExactState | None:
 
 
 def may_raise(turn: Turn, number: int) -> bool:
-    """Whether a try of an operation may raise."""
+    """Decide whether a try of an operation may raise."""
     operation = turn.operation(number)
     return turn.has("throwing-try") and not operation.raised and not operation.completed
 
 
 def raising(turn: Turn, number: int) -> Map[int, Delayed]:
-    """All operations, once a try of one of them, or its appending, has raised."""
+    """Return all operations, once a try of one of them, or its appending, has raised."""
     return turn.with_operation(number, replace(turn.operation(number), raised=True))

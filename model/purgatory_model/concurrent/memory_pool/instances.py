@@ -25,27 +25,27 @@ STRICT = ConcurrentMemoryPool(MemoryPoolConfiguration(2, 2, strict=True))
 
 
 def conserved(pool: ConcurrentMemoryPool, state: ConcurrentPoolState) -> bool:
-    """No byte is lost or made. Rules: POOL-CONSERVATION."""
+    """Decide whether no byte is lost or made. Rules: POOL-CONSERVATION."""
     return state.available_bytes + state.outstanding_bytes == pool.configuration.size_bytes
 
 
 def within_bound(pool: ConcurrentMemoryPool, state: ConcurrentPoolState) -> bool:
-    """No more is outstanding than the bound. Rules: POOL-BOUND, POOL-STRICT."""
+    """Decide whether at most the bound is outstanding. Rules: POOL-BOUND, POOL-STRICT."""
     return state.outstanding_bytes <= bound_of(pool.configuration)
 
 
 def refused_for_a_reason(_: ConcurrentMemoryPool, state: ConcurrentPoolState) -> bool:
-    """Who is refused found too little at some instant of the call. Rules: POOL-REFUSAL."""
+    """Decide whether each refused call found too little at some instant. Rules: POOL-REFUSAL."""
     return not any(thread.at is At.REFUSE and thread.enough for _, thread in state.threads)
 
 
 def below_bound(pool: ConcurrentMemoryPool, state: ConcurrentPoolState) -> bool:
-    """The bound is never reached; it is."""
+    """Decide whether the bound is never reached: false, since it is."""
     return state.outstanding_bytes < bound_of(pool.configuration)
 
 
 def refused_while_short(pool: ConcurrentMemoryPool, state: ConcurrentPoolState) -> bool:
-    """Who is about to be refused could not be granted either; by then there may be plenty."""
+    """Decide whether a refusal always meets a short pool: false, memory may be back by then."""
     given, available = pool.configuration, state.available_bytes
     return not any(
         thread.at is At.REFUSE and is_granted(available, thread.request_bytes, given.strict)

@@ -27,7 +27,7 @@ from purgatory_spec.reasons import Reason
 
 
 class At(Enum):
-    """Where a thread is: between calls, with or without a buffer, or inside a call."""
+    """The place of a thread: between calls, with or without a buffer, or inside a call."""
 
     IDLE = "idle"
     REJECT = "reject"
@@ -63,12 +63,12 @@ class PoolThread:
 
     @property
     def is_inside(self) -> bool:
-        """Whether it is inside a call."""
+        """Decide whether the thread is inside a call."""
         return self.at not in (At.IDLE, At.HOLDS)
 
     @property
     def is_deciding(self) -> bool:
-        """Whether its request is neither granted nor refused yet."""
+        """Decide whether the thread's request is neither granted nor refused yet."""
         return self.at in (At.READ, At.SWAP)
 
 
@@ -81,20 +81,20 @@ class ConcurrentPoolState:
 
     @property
     def outstanding_bytes(self) -> int:
-        """The bytes of all buffers that threads have."""
+        """Return the bytes of all buffers in the threads' hands."""
         return sum(thread.held_bytes for _, thread in self.threads)
 
     @property
     def inside(self) -> frozenset[str]:
-        """The threads that are inside a call."""
+        """Return the threads that are inside a call."""
         return frozenset(name for name, thread in self.threads if thread.is_inside)
 
     def thread(self, name: str) -> PoolThread:
-        """The thread of this name."""
+        """Return the thread of this name."""
         return dict(self.threads)[name]
 
     def with_thread(self, name: str, changed: PoolThread) -> "ConcurrentPoolState":
-        """This state with a thread changed."""
+        """Return this state with a thread changed."""
         threads = tuple(
             (each, changed if each == name else thread) for each, thread in self.threads
         )
@@ -141,16 +141,16 @@ class ConcurrentMemoryPool:
 
     @property
     def sizes(self) -> range:
-        """The sizes that threads ask for: the legal ones, and some on either side."""
+        """Return the sizes that threads ask for: the legal ones, and some on either side."""
         return range(-1, self.configuration.max_single_bytes + 2)
 
     def initial(self) -> ConcurrentPoolState:
-        """Everything is available, and no thread has begun."""
+        """Return the state before any call, with all bytes available."""
         threads = tuple((name, PoolThread()) for name in self.threads)
         return ConcurrentPoolState(self.configuration.size_bytes, threads)
 
     def steps(self, state: ConcurrentPoolState) -> PoolSteps:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         for name, thread in state.threads:
             match thread.at:
                 case At.IDLE:
@@ -173,7 +173,7 @@ class ConcurrentMemoryPool:
     def history(
         self, before: ConcurrentPoolState, step: Step, after: ConcurrentPoolState
     ) -> tuple[HistoryEvent, ...]:
-        """What can be seen of a step: a request, its answer, a release.
+        """Return the visible events of a step: a request, its answer, a release.
 
         Reading the count, and failing to swap it, cannot be seen.
         """
@@ -197,11 +197,11 @@ class ConcurrentMemoryPool:
                 return ()
 
     def _at_once(self, name: str) -> tuple[HistoryEvent, ...]:
-        """The return of a release that is not looked at."""
+        """Return the return of a release without a look at its buffer."""
         return () if self.identity else (Returned(name),)
 
     def _is_enough(self, available_bytes: int, size_bytes: int) -> bool:
-        """Whether a request is granted. Rules: POOL-STRICT, POOL-NON-STRICT."""
+        """Decide whether a request is granted. Rules: POOL-STRICT, POOL-NON-STRICT."""
         return is_granted(available_bytes, size_bytes, self.configuration.strict)
 
     def _ask(self, state: ConcurrentPoolState, name: str, thread: PoolThread) -> PoolSteps:
@@ -247,7 +247,7 @@ class ConcurrentMemoryPool:
     def _granted(
         self, state: ConcurrentPoolState, name: str, thread: PoolThread, left: int
     ) -> ConcurrentPoolState:
-        """The count is what is left, and the thread has its buffer."""
+        """Return the state after a grant: the count is lowered, and the thread has its buffer."""
         has = replace(
             thread,
             at=At.HOLDS,
@@ -260,7 +260,7 @@ class ConcurrentMemoryPool:
     def _over(
         self, state: ConcurrentPoolState, name: str, thread: PoolThread
     ) -> ConcurrentPoolState:
-        """The request has come to its end without a buffer."""
+        """Return the state after a request has ended without a buffer."""
         idle = replace(thread, at=At.IDLE, request_bytes=0, seen_bytes=0, enough=True)
         return state.with_thread(name, idle)
 
@@ -280,7 +280,7 @@ class ConcurrentMemoryPool:
         return self._counted(state, name, more).with_thread(name, without)
 
     def _misuse(self, state: ConcurrentPoolState, name: str, thread: PoolThread) -> PoolSteps:
-        """Callers at fault: a buffer is given back again, or one of somebody else."""
+        """Yield the misuses of callers: a buffer given back again, or another thread's."""
         if "double-release" in self.variants and thread.spent_bytes:
             again = self._given(state, name, thread, thread.spent_bytes)
             yield Step("ReleaseAgain", (name,)), again
@@ -292,7 +292,7 @@ class ConcurrentMemoryPool:
     def _given(
         self, state: ConcurrentPoolState, name: str, thread: PoolThread, size_bytes: int
     ) -> ConcurrentPoolState:
-        """Something that is not outstanding is given back: found out, or credited.
+        """Return the state after a wrong release: found out, or credited.
 
         Rules: POOL-RELEASE-AGAIN, POOL-RELEASE-FOREIGN.
         """
@@ -305,7 +305,7 @@ class ConcurrentMemoryPool:
     def _counted(
         self, state: ConcurrentPoolState, by: str, available_bytes: int
     ) -> ConcurrentPoolState:
-        """The count changes; for the undecided requests of others it is noted whether it is enough.
+        """Return the state with another count; undecided requests note whether it is enough.
 
         ``by`` is the thread that changes the count.
         """

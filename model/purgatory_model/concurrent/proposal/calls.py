@@ -1,4 +1,4 @@
-"""What each thread of the concurrent purgatory does, step by step, in the proposal's order."""
+"""Steps of each thread of the concurrent purgatory, in the proposal's order."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +28,7 @@ from purgatory_model.overlapping.interleaving import Step
 
 
 def completing(state: ProposalState, name: str, worker: Worker, operation: int) -> ProposalState:
-    """The state after a thread has taken an operation's lock and completed it."""
+    """Return the state after a thread has taken an operation's lock and completed it."""
     return replace(
         state,
         completed=state.completed | {operation},
@@ -40,7 +40,7 @@ def completing(state: ProposalState, name: str, worker: Worker, operation: int) 
 def completion_steps(
     state: ProposalState, name: str, worker: Worker
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The rest of a completion. Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT."""
+    """Yield the rest of a completion. Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT."""
     operation = worker.operation
     if worker.place is Place.CANCEL:
         after = replace(state, timer=state.timer - {operation})
@@ -80,7 +80,7 @@ _IDLE_CALLER = Caller()
 def caller_steps(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The next step of a caller; which key it inserts into next is left to chance."""
+    """Yield the next steps of a caller, with any key to insert into next."""
     match caller.place:
         case Place.IDLE:
             yield from _first_try(instance, state, name, caller)
@@ -103,7 +103,7 @@ def caller_steps(
 def _first_try(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The next operation is handed in and tried. Rules: PURGATORY-WATCH-FIRST-TRY."""
+    """Yield the first try of the next operation. Rules: PURGATORY-WATCH-FIRST-TRY."""
     operation = state.begun + 1
     if operation > len(instance.thresholds) or not instance.may_begin(state, name):
         return
@@ -120,7 +120,7 @@ def _first_try(
 def _insert(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """Into the list of one of the keys that are left. Rules: PURGATORY-WATCH-WAITS."""
+    """Yield the insertion into any list that is left. Rules: PURGATORY-WATCH-WAITS."""
     following_keys = sorted(caller.keys_left, key=instance.keys.index)
     for key in following_keys[:1] if instance.ordered else following_keys:
         entries = instance.appended(state.lists[key], caller.operation)
@@ -133,7 +133,7 @@ def _insert(
 def _count(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> tuple[Step, ProposalState]:
-    """One more by the estimate, which a reset may be about to wipe.
+    """Return the count of a watch in the estimate, which a reset may be about to wipe.
 
     Rules: PURGATORY-ESTIMATE-PROPOSAL.
     """
@@ -148,7 +148,7 @@ def _count(
 def _second_try(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> tuple[Step, ProposalState]:
-    """An event may have come before the operation was in all lists.
+    """Return the second try, since an event may have come before the last insertion.
 
     Rules: PURGATORY-WATCH-SECOND-TRY.
     """
@@ -164,7 +164,7 @@ def _unlocked(state: ProposalState, name: str, caller: Caller) -> ProposalState:
 
 
 def _look(state: ProposalState, name: str, caller: Caller) -> tuple[Step, ProposalState]:
-    """No time-out for what somebody else has completed."""
+    """Return the look before the time-out: a completed operation gets none."""
     if caller.operation in state.completed:
         return Step("LookFindsCompleted", (name, caller.operation)), state.to(name, _IDLE_CALLER)
     live = replace(caller, place=Place.ADD)
@@ -174,7 +174,7 @@ def _look(state: ProposalState, name: str, caller: Caller) -> tuple[Step, Propos
 def _add_to_timer(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> tuple[Step, ProposalState]:
-    """The time-out is armed. Rules: PURGATORY-TIME-OUT."""
+    """Return the arming of the time-out. Rules: PURGATORY-TIME-OUT."""
     armed = replace(state, timer=state.timer | {caller.operation})
     returns = Defect.NO_SECOND_LOOK in instance.defects
     following = _IDLE_CALLER if returns else replace(caller, place=Place.LOOK_AGAIN)
@@ -198,7 +198,7 @@ def _look_again(state: ProposalState, name: str, caller: Caller) -> tuple[Step, 
 def completer_steps(
     instance: ProposalInstance, state: ProposalState, name: str, completer: Completer
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The next step of a completer; which key it begins with is left to chance."""
+    """Yield the next steps of a completer, with any key to begin with."""
     match completer.place:
         case Place.IDLE:
             if instance.may_begin(state, name):
@@ -222,7 +222,7 @@ def completer_steps(
 def _raise(
     instance: ProposalInstance, state: ProposalState, name: str
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """A key has an event; the purgatory learns of it by the check that follows."""
+    """Yield an event of a key; the following check tells the purgatory of it."""
     for key in sorted(instance.keys):
         if state.events[key] < instance.most_events:
             raised = replace(state, events=state.events.set(key, state.events[key] + 1))
@@ -233,21 +233,21 @@ def _raise(
 def _check(
     instance: ProposalInstance, state: ProposalState, name: str
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """A key is checked although nothing has happened; only programs need this."""
+    """Yield a check of a key without an event; only programs need this."""
     if instance.programs:
         for key in sorted(instance.keys):
             yield Step("Check", (name, key)), state.to(name, Completer(Place.SNAPSHOT, key))
 
 
 def _snapshot(state: ProposalState, name: str, completer: Completer) -> tuple[Step, ProposalState]:
-    """What is in the list now will be met. Rules: PURGATORY-CHECK-UNKNOWN."""
+    """Return the copy of the list that a walk will meet. Rules: PURGATORY-CHECK-UNKNOWN."""
     key = _key_of(completer)
     walking = _on(completer, Place.WALK, state.lists[key])
     return Step("Snapshot", (name, key)), state.to(name, walking)
 
 
 def _meet(state: ProposalState, name: str, completer: Completer) -> tuple[Step, ProposalState]:
-    """The walk comes to its next operation.
+    """Return the walk's step to its next operation.
 
     Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED.
     """
@@ -264,7 +264,7 @@ def _meet(state: ProposalState, name: str, completer: Completer) -> tuple[Step, 
 def _try(
     instance: ProposalInstance, state: ProposalState, name: str, completer: Completer
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """As soon as nobody else has the operation's lock. Rules: PURGATORY-NOT-LOST."""
+    """Yield the try, once the operation's lock is free. Rules: PURGATORY-NOT-LOST."""
     operation = completer.operation
     if operation in state.holders:
         return
@@ -278,7 +278,7 @@ def _try(
 
 
 def _drop(state: ProposalState, name: str, completer: Completer) -> tuple[Step, ProposalState]:
-    """An operation that the walk has completed leaves the list. Rules: PURGATORY-CHECK-DROPS."""
+    """Return the drop of an operation that the walk has completed. Rules: PURGATORY-CHECK-DROPS."""
     key = _key_of(completer)
     operation = completer.operation
     further = _on(completer, Place.WALK, completer.to_meet[1:])
@@ -289,7 +289,7 @@ def _drop(state: ProposalState, name: str, completer: Completer) -> tuple[Step, 
 def _cancel_for_key(
     instance: ProposalInstance, state: ProposalState, name: str
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """A list is taken away; an empty one only in programs.
+    """Yield the removal of a key's list; an empty one only in programs.
 
     Rules: PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-RESULT.
     """
@@ -305,7 +305,7 @@ def _cancel_for_key(
 
 
 def _withdraw(state: ProposalState, name: str, completer: Completer) -> tuple[Step, ProposalState]:
-    """The time-out goes, whatever other keys the operation is watched under, as in Kafka."""
+    """Return the removal of a time-out, whatever other keys the operation has, as in Kafka."""
     operation = completer.to_meet[0]
     cancelled = replace(state, timer=state.timer - {operation})
     further = _on(completer, Place.WITHDRAW, completer.to_meet[1:])
@@ -313,7 +313,7 @@ def _withdraw(state: ProposalState, name: str, completer: Completer) -> tuple[St
 
 
 def _on(completer: Completer, place: Place, left: Entries) -> Completer:
-    """The call goes on with what is left to meet, or is over."""
+    """Return the call that goes on with the rest of its list, or is over."""
     return Completer(place, completer.key, left, about=completer.about) if left else Completer()
 
 
@@ -337,7 +337,7 @@ def _key_of(completer: Completer) -> str:
 def reaper_steps(
     instance: ProposalInstance, state: ProposalState, reaper: Reaper
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The next step of the reaper; what is due, and which list is swept next, is left to chance."""
+    """Yield the next steps of the reaper, with any due operation and any list next."""
     match reaper.place:
         case Place.IDLE:
             if instance.may_begin(state, REAPER):
@@ -356,7 +356,7 @@ def reaper_steps(
 def _advance(
     instance: ProposalInstance, state: ProposalState
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """One operation is due and handed to the executor. Rules: PURGATORY-TIME-OUT."""
+    """Yield the hand-over of one due operation. Rules: PURGATORY-TIME-OUT."""
     if Feature.NO_TIME_OUTS in instance.features:
         return
     for operation in sorted(state.timer):
@@ -377,7 +377,7 @@ def _begin_pass(
 def _test(
     instance: ProposalInstance, state: ProposalState, reaper: Reaper
 ) -> tuple[Step, ProposalState]:
-    """Whether there is enough to purge. Rules: PURGATORY-PURGE-START."""
+    """Return the test whether there is enough to purge. Rules: PURGATORY-PURGE-START."""
     size = len(state.timer)
     if reaper.estimate_read - size > instance.interval(size):
         return Step("Purge", (REAPER, size)), state.to(REAPER, Reaper(Place.READ_AGAIN))
@@ -395,7 +395,7 @@ def _read_size_again(state: ProposalState) -> tuple[Step, ProposalState]:
 def _reset(
     instance: ProposalInstance, state: ProposalState, reaper: Reaper
 ) -> tuple[Step, ProposalState]:
-    """The estimate is set. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
+    """Return the reset of the estimate. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
     after = replace(state, estimate=reaper.size_read)
     sweeping = Reaper(Place.SWEEP, keys_left=frozenset(instance.keys))
     return Step("Reset", (REAPER, reaper.size_read)), after.to(REAPER, sweeping)
@@ -404,7 +404,7 @@ def _reset(
 def _sweep(
     instance: ProposalInstance, state: ProposalState, reaper: Reaper
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """Completed operations leave one of the lists. Rules: PURGATORY-PURGE-REMOVES."""
+    """Yield the removal of one list's completed operations. Rules: PURGATORY-PURGE-REMOVES."""
     everything = Defect.SWEEP_TAKES_ALL in instance.defects
     for key in sorted(reaper.keys_left):
         entries = () if everything else without(state.lists[key], state.completed)
@@ -423,7 +423,7 @@ _IDLE_EXECUTOR = Executor()
 def executor_steps(
     instance: ProposalInstance, state: ProposalState, executor: Executor
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The next step of the executor; what it takes from its queue next is left to chance."""
+    """Yield the next steps of the executor, with any operation of its queue next."""
     match executor.place:
         case Place.IDLE:
             if instance.may_begin(state, EXECUTOR):
@@ -448,7 +448,7 @@ def _take(state: ProposalState) -> Iterator[tuple[Step, ProposalState]]:
 def _decide(
     instance: ProposalInstance, state: ProposalState, executor: Executor
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """The time-out completes the operation, or finds it completed.
+    """Yield the decision of a time-out: it completes the operation, or finds it completed.
 
     Rules: PURGATORY-LOST-EXPIRY, PURGATORY-EXACTLY-ONCE.
     """
@@ -474,7 +474,7 @@ def _set_completed(state: ProposalState, executor: Executor) -> tuple[Step, Prop
 
 
 def _call_on_expiration(state: ProposalState, executor: Executor) -> tuple[Step, ProposalState]:
-    """``on_expiration`` comes last. Rules: PURGATORY-CALLBACK-ORDER."""
+    """Return the call of ``on_expiration``, which is last. Rules: PURGATORY-CALLBACK-ORDER."""
     after = replace(state, expirations=state.expirations | {executor.operation})
     return Step("CallOnExpiration", (EXECUTOR, executor.operation)), after.to(
         EXECUTOR, _IDLE_EXECUTOR

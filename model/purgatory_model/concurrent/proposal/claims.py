@@ -1,4 +1,4 @@
-"""What is claimed of the concurrent purgatory in the proposal's order, true and false.
+"""Claims about the concurrent purgatory in the proposal's order, true and false.
 
 A claim is a sentence about single states. The true ones hold of every state of every instance here
 whose features they allow; each has a fault under which it fails. The false ones are what one would
@@ -25,12 +25,12 @@ Claim: TypeAlias = Callable[[ProposalInstance, ProposalState], bool]
 
 
 def called_at_most_once(instance: ProposalInstance, state: ProposalState) -> bool:
-    """Nobody calls ``on_complete`` again. Rules: PURGATORY-EXACTLY-ONCE."""
+    """Decide whether ``on_complete`` is called once at most. Rules: PURGATORY-EXACTLY-ONCE."""
     return all(times <= 1 for times in state.callbacks.values())
 
 
 def completed_means_called_once(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When nothing runs, the completed operations were called back. Rules: PURGATORY-EXACTLY-ONCE.
+    """Decide whether, when idle, completed ones were called once. Rules: PURGATORY-EXACTLY-ONCE.
 
     Each of them once, and no other.
     """
@@ -39,12 +39,12 @@ def completed_means_called_once(instance: ProposalInstance, state: ProposalState
 
 
 def expired_after_completed(instance: ProposalInstance, state: ProposalState) -> bool:
-    """``on_expiration`` comes after ``on_complete``. Rules: PURGATORY-CALLBACK-ORDER."""
+    """Decide whether expiration follows completion. Rules: PURGATORY-CALLBACK-ORDER."""
     return all(state.callbacks.get(operation, 0) > 0 for operation in state.expirations)
 
 
 def no_lost_completion(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When callers and completers rest, nothing that can complete waits for its time-out.
+    """Decide whether no completable operation waits for its time-out, when calls are over.
 
     Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY.
     """
@@ -56,7 +56,7 @@ def no_lost_completion(instance: ProposalInstance, state: ProposalState) -> bool
 
 
 def live_is_watched(instance: ProposalInstance, state: ProposalState) -> bool:
-    """Once its call is over, what is not completed is in all its lists.
+    """Decide whether live operations are in all their lists, once their calls are over.
 
     Cancelling for a key ends that. Rules: PURGATORY-WATCH-WAITS.
     """
@@ -66,7 +66,7 @@ def live_is_watched(instance: ProposalInstance, state: ProposalState) -> bool:
 
 
 def timer_holds_live_when_quiet(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When nothing runs, nothing in the timer is completed.
+    """Decide whether, when idle, the timer holds no completed operation.
 
     Rules: PURGATORY-TIMER-LEFT, PURGATORY-OVERLAPPING-CALLS.
     """
@@ -74,7 +74,7 @@ def timer_holds_live_when_quiet(instance: ProposalInstance, state: ProposalState
 
 
 def time_out_is_owed(instance: ProposalInstance, state: ProposalState) -> bool:
-    """Once its call is over, what is live has its time-out still to come.
+    """Decide whether live operations have time-outs to come, once their calls are over.
 
     Cancelling for a key ends that, in the proposal.
     Rules: PURGATORY-TIME-OUT, PURGATORY-COUNTS-WHEN-QUIET.
@@ -86,7 +86,7 @@ def time_out_is_owed(instance: ProposalInstance, state: ProposalState) -> bool:
 
 
 def estimate_bound(instance: ProposalInstance, state: ProposalState) -> bool:
-    """Outside a purge distinct operations are at most estimate + 2 callers + lost + overlooked.
+    """Decide whether distinct <= estimate + 2 callers + lost + overlooked, outside a purge.
 
     Each caller may hide two: one that was counted, wiped and then added to the timer, and the next.
     Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-COUNTS-WHEN-QUIET.
@@ -95,12 +95,12 @@ def estimate_bound(instance: ProposalInstance, state: ProposalState) -> bool:
 
 
 def live_bound(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The live operations keep within that bound during the sweep as well."""
+    """Decide whether the live operations keep within that bound during a sweep as well."""
     return _place(state) is Place.RESET or len(state.live) <= _bound(instance, state)
 
 
 def difference_covers_stale(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When nothing runs, estimate - timer size is at least the number of stale operations.
+    """Decide whether, when idle, estimate - timer size covers the stale operations.
 
     It needs one thread at a time, and expiries run before the test for a purge.
     Rules: PURGATORY-PURGE-START, PURGATORY-STALE-OPERATIONS.
@@ -109,7 +109,7 @@ def difference_covers_stale(instance: ProposalInstance, state: ProposalState) ->
 
 
 def stale_is_bounded(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When nothing runs and no purge is due, at most the interval's number is stale.
+    """Decide whether, when idle and no purge is due, the interval bounds stale operations.
 
     It needs the same. Rules: PURGATORY-STALE-OPERATIONS.
     """
@@ -119,57 +119,57 @@ def stale_is_bounded(instance: ProposalInstance, state: ProposalState) -> bool:
 
 
 def distinct_is_counted_when_quiet(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When nothing runs, the estimate is at least the number of distinct operations."""
+    """Decide whether, when idle, the estimate covers the distinct operations."""
     return not state.all_idle or len(state.distinct) <= state.estimate
 
 
 def live_is_counted(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The estimate is at least the number of live operations."""
+    """Decide whether the estimate covers the live operations."""
     return len(state.live) <= state.estimate
 
 
 def pending_is_counted(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The estimate is at least the number of pending operations."""
+    """Decide whether the estimate covers the pending operations."""
     return state.pending <= state.estimate
 
 
 def timer_size_is_pending(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The timer's size is the number of pending operations."""
+    """Decide whether the timer's size is the number of pending operations."""
     return len(state.timer) == state.pending
 
 
 def timer_holds_live(instance: ProposalInstance, state: ProposalState) -> bool:
-    """Nothing in the timer is completed."""
+    """Decide whether the timer holds no completed operation."""
     return not state.timer & state.completed
 
 
 def no_count_is_lost(instance: ProposalInstance, state: ProposalState) -> bool:
-    """Nobody counts while a reset is between its read and its write."""
+    """Decide whether no watch is counted between a reset's read and its write."""
     return state.lost == 0
 
 
 def estimate_bound_minus_one(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The bound of the estimate could be smaller by one."""
+    """Decide whether the bound of the estimate could be smaller by one."""
     return _purging(state) or len(state.distinct) < _bound(instance, state)
 
 
 def live_bound_minus_one(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The bound of the live operations could be smaller by one."""
+    """Decide whether the bound of the live operations could be smaller by one."""
     return _place(state) is Place.RESET or len(state.live) < _bound(instance, state)
 
 
 def estimate_bound_always(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The bound of the estimate holds during a purge as well."""
+    """Decide whether the bound of the estimate holds during a purge as well."""
     return len(state.distinct) <= _bound(instance, state)
 
 
 def estimate_bound_without_lost(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The bound of the estimate does not need the counts that a reset loses."""
+    """Decide whether the bound holds without the counts that a reset loses."""
     return estimate_bound(instance, replace(state, lost=0))
 
 
 def estimate_bound_without_executor(instance: ProposalInstance, state: ProposalState) -> bool:
-    """The bound of the estimate does not need the operations in the executor."""
+    """Decide whether the bound holds without the operations in the executor."""
     return estimate_bound(instance, replace(state, overlooked=0))
 
 
@@ -178,7 +178,7 @@ def _begun(state: ProposalState) -> range:
 
 
 def _in_calls(state: ProposalState) -> frozenset[int]:
-    """The operations that callers have in hand."""
+    """Return the operations that callers have in hand."""
     threads = state.threads.values()
     return frozenset(each.operation for each in threads if isinstance(each, Caller))
 

@@ -1,4 +1,4 @@
-"""What can be seen of the steps of the concurrent purgatory from outside."""
+"""Visible events of the steps of the concurrent purgatory."""
 
 from collections.abc import Iterator
 
@@ -38,7 +38,7 @@ _TRIES = frozenset(
 def seen(
     instance: ProposalInstance, before: ProposalState, step: Step, after: ProposalState
 ) -> Iterator[HistoryEvent]:
-    """Calls, callbacks and returns in the order in which they happen; mostly nothing."""
+    """Yield calls, callbacks and returns in their order; mostly none."""
     thread = thread_of(step)
     yield from _calls(instance, before, step, after)
     name = str(step.arguments[-1])
@@ -61,7 +61,7 @@ def _is_completed(before: ProposalState, step: Step) -> bool:
 def _calls(
     instance: ProposalInstance, before: ProposalState, step: Step, after: ProposalState
 ) -> Iterator[HistoryEvent]:
-    """What a step begins."""
+    """Yield the calls that a step begins."""
     thread = thread_of(step)
     match step.action, step.arguments[-1]:
         case "FirstTryFails" | "FirstTryCompletes", operation:
@@ -82,14 +82,14 @@ def _calls(
 def _satisfied(
     instance: ProposalInstance, before: ProposalState, after: ProposalState
 ) -> Iterator[int]:
-    """The operations that can be completed from now on."""
+    """Yield the operations that can be completed from now on."""
     for operation in range(1, len(instance.thresholds) + 1):
         if not instance.may_complete(before, operation) and instance.may_complete(after, operation):
             yield operation
 
 
 def _result(instance: ProposalInstance, before: ProposalState, step: Step) -> Value:
-    """The result that a call returns with its last step; None without a result or without programs.
+    """Return the result that a call returns with its last step; None without one.
 
     Rules: PURGATORY-WATCH-WAITS, PURGATORY-CHECK-COUNT, PURGATORY-CANCEL-RESULT.
     """

@@ -49,7 +49,7 @@ def _alone(
     purge_interval: int = 0,
     reachable: bool = True,
 ) -> ProposalInstance:
-    """An instance with few threads; every second operation needs two events, or all too many."""
+    """Return an instance with few threads; every second operation needs two events, or all."""
     thresholds = tuple(2 - number % 2 if reachable else 3 for number in range(1, operations + 1))
     return ProposalInstance(
         callers=callers,

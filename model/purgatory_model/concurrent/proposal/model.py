@@ -56,11 +56,11 @@ class ConcurrentProposal:
     instance: ProposalInstance
 
     def initial(self) -> ProposalState:
-        """Nothing was handed in, and every thread is idle."""
+        """Return the state before any watch, with every thread idle."""
         return first_state(self.instance)
 
     def steps(self, state: ProposalState) -> Iterator[tuple[Step, ProposalState]]:
-        """The labelled steps that leave a state."""
+        """Yield the labelled steps that leave a state."""
         for name in sorted(state.threads):
             match state.threads[name]:
                 case Caller() as caller:
@@ -75,11 +75,11 @@ class ConcurrentProposal:
     def history(
         self, before: ProposalState, step: Step, after: ProposalState
     ) -> tuple[HistoryEvent, ...]:
-        """What can be seen of a step from outside."""
+        """Return the visible events of a step."""
         return tuple(seen(self.instance, before, step, after))
 
     def busy(self, state: ProposalState) -> frozenset[str]:
-        """The threads in the middle of a call, or the reaper in the middle of its pass."""
+        """Return the threads in the middle of a call, or the reaper in the middle of its pass."""
         return frozenset(
             name for name, thread in state.threads.items() if thread.place is not Place.IDLE
         )

@@ -1,4 +1,4 @@
-"""What the future of a concurrent purgatory in the proposal's order depends on.
+"""State of a concurrent purgatory in the proposal's order.
 
 Delayed operations have the numbers 1, 2, ..., and are handed in in this order; each is watched
 under every key. Shared memory is what several threads read and write; each thread has, besides,
@@ -169,22 +169,22 @@ class ProposalInstance:
     programs: bool = False
 
     def interval(self, timer_size: int) -> int:
-        """How much the test allows beside so many in the timer. Rules: PURGATORY-PURGE-START."""
+        """Return the number allowed beside so many in the timer. Rules: PURGATORY-PURGE-START."""
         amortised = Feature.AMORTISED in self.features
         return max(self.purge_interval, timer_size // 2 if amortised else 0)
 
     def appended(self, entries: Entries, operation: int) -> Entries:
-        """A list with one more operation."""
+        """Return a list with one more operation."""
         longer = (*entries, operation)
         return longer if self.ordered else tuple(sorted(longer))
 
     def may_complete(self, state: "ProposalState", operation: int) -> bool:
-        """Whether ``try_complete`` of an operation would complete it."""
+        """Decide whether ``try_complete`` of an operation would complete it."""
         enough = (state.events[key] >= self.thresholds[operation - 1] for key in self.keys)
         return all(enough) if Feature.ALL_KEYS in self.features else any(enough)
 
     def may_begin(self, state: "ProposalState", thread: str) -> bool:
-        """Whether a thread is free for its next call."""
+        """Decide whether a thread is free for its next call."""
         if state.threads[thread].place is not Place.IDLE:
             return False
         return Feature.SEQUENTIAL not in self.features or state.all_idle
@@ -226,52 +226,52 @@ class ProposalState:
 
     @property
     def all_idle(self) -> bool:
-        """Whether no call is under way."""
+        """Decide whether no call is under way."""
         return all(thread.place is Place.IDLE for thread in self.threads.values())
 
     @property
     def distinct(self) -> Operations:
-        """The operations in some list."""
+        """Return the operations in some list."""
         return frozenset(each for entries in self.lists.values() for each in entries)
 
     @property
     def live(self) -> Operations:
-        """The operations in some list that are not completed."""
+        """Return the operations in some list that are not completed."""
         return self.distinct - self.completed
 
     @property
     def stale(self) -> Operations:
-        """The completed operations in some list."""
+        """Return the completed operations in some list."""
         return self.distinct & self.completed
 
     @property
     def pending(self) -> int:
-        """The time-outs that are owed. Rules: PURGATORY-PENDING."""
+        """Return the number of time-outs that are owed. Rules: PURGATORY-PENDING."""
         return len(self.timer) + self.in_executor
 
     @property
     def in_executor(self) -> int:
-        """How many expiries the executor has in its queue or has not decided."""
+        """Return the number of expiries in the executor's queue or undecided."""
         return len(self.queue) + (self.threads[EXECUTOR].place is Place.DECIDE)
 
     def to(self, name: str, thread: Thread) -> "ProposalState":
-        """The state in which a thread has something else in hand."""
+        """Return the state with another state of a thread."""
         return replace(self, threads=self.threads.set(name, thread))
 
     def freed(self, operation: int, name: str) -> Map[int, str]:
-        """The locks once a thread has let go of that of an operation, if it holds it."""
+        """Return the locks after a thread has let go of an operation's, if it holds it."""
         if self.holders.get(operation) != name:
             return self.holders
         return self.holders.delete(operation)
 
 
 def without(entries: Entries, gone: Collection[int]) -> Entries:
-    """A list without some operations, which need not be in it."""
+    """Return a list without some operations, which need not be in it."""
     return tuple(each for each in entries if each not in gone)
 
 
 def first_state(instance: ProposalInstance) -> ProposalState:
-    """Nothing was handed in, no event has happened, and every thread is idle."""
+    """Return the state before any watch or event, with every thread idle."""
     return ProposalState(
         lists=Map(dict.fromkeys(instance.keys, ())),
         events=Map(dict.fromkeys(instance.keys, 0)),

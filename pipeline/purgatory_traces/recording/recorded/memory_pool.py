@@ -61,7 +61,7 @@ class RecordedMemoryPool:
         recorder.begin(_described(pool), self)
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
-        """A buffer, or None where the pool has none to give, and record that."""
+        """Return a buffer, or None where the pool has none to give, and record that."""
         if not hasattr(bytes_, "__index__"):
             return self._pool.try_allocate(bytes_)
         wanted = bytes_.__index__()
@@ -92,26 +92,26 @@ class RecordedMemoryPool:
 
     @property
     def size_bytes(self) -> int:
-        """What the pool has when all buffers are back."""
+        """Return the size of the pool: the bytes available when all buffers are back."""
         return self._pool.size_bytes
 
     @property
     def available_bytes(self) -> int:
-        """What is left; a pool that is not strict may be below zero."""
+        """Return the available bytes; a pool that is not strict may be below zero."""
         return self._pool.available_bytes
 
     @property
     def used_bytes(self) -> int:
-        """What is out."""
+        """Return the bytes of the buffers that are out."""
         return self._pool.used_bytes
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether nothing is available."""
+        """Decide whether nothing is available."""
         return self._pool.is_out_of_memory
 
     def live(self) -> Snapshot | None:
-        """What is live; None while a loss is not written down to its end."""
+        """Return the outstanding buffers; None while a loss is not written down to its end."""
         if self._lost or self._losses_begun:
             return None
         held = tuple(HeldBuffer(name, size) for name, size in dict(self._held).items())
@@ -148,7 +148,7 @@ class RecordedMemoryPool:
         self._lent[identity] = _Lent(name, reference)
 
     def _gone(self, identity: int, name: str) -> Callable[[object], None]:
-        """What is done when the buffer's object is gone; it runs anywhere and so takes no lock."""
+        """Return a callback for the loss of a buffer's object; it runs anywhere, without a lock."""
 
         def forget(_: object) -> None:
             lent = self._lent.get(identity)
@@ -164,7 +164,7 @@ class RecordedMemoryPool:
         return isinstance(self._pool, LeakDetectingMemoryPool)
 
     def _giving_back(self, buffer: object) -> Operation:
-        """The words for giving this object back."""
+        """Return the words for giving this object back."""
         if not isinstance(buffer, memoryview):
             return ReleaseNothing()
         lent = self._lent.get(id(buffer))
@@ -179,7 +179,7 @@ class RecordedMemoryPool:
 
 
 def _memory_of(view: memoryview) -> object | None:
-    """The object whose memory the view shows; None for a released view."""
+    """Return the object whose memory the view shows; None for a released view."""
     try:
         return view.obj
     except ValueError:

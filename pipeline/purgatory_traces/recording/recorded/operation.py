@@ -25,7 +25,7 @@ _Operation = TypeVar("_Operation", bound=DelayedOperation)
 
 
 class RecordedOperation(DelayedOperation):
-    """What ``recorded`` puts in front of a class; not to be used by itself."""
+    """The base that ``recorded`` puts in front of a class; not to be used by itself."""
 
     recorded_name = ""
     recorded_keys: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class RecordedOperation(DelayedOperation):
         return won
 
     def cancel(self) -> bool:
-        """Refused: no word of a trace says that a time-out alone was taken.
+        """Refuse to cancel: no word of a trace tells that a time-out alone was taken.
 
         Raises:
             NotImplementedError: always, so that no trace tells of an operation that is overdue.
@@ -107,7 +107,7 @@ class RecordedOperation(DelayedOperation):
 
 
 def recorded(kind: type[_Operation]) -> type[_Operation]:
-    """A subclass whose callbacks are recorded; the class itself if it records already."""
+    """Return a subclass whose callbacks are recorded; the class itself if it records already."""
     if issubclass(kind, RecordedOperation):
         return kind
     namespace = {"__module__": kind.__module__, "__doc__": kind.__doc__}
@@ -116,5 +116,5 @@ def recorded(kind: type[_Operation]) -> type[_Operation]:
 
 
 def reason_of(error: Exception) -> Reason:
-    """Why a call was refused, or that the user's own code threw."""
+    """Return the reason for which a call was refused, or that the user's own code threw."""
     return error.reason if isinstance(error, PurgatoryError) else Reason.THROWN

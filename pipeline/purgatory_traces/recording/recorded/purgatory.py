@@ -143,7 +143,7 @@ class RecordedPurgatory(Purgatory[Key]):
 
     @contextmanager
     def satisfying(self, *operations: DelayedOperation) -> Iterator[None]:
-        """What is done inside makes the conditions of these operations true, for good."""
+        """Make the conditions of these operations true for good, by the work in the block."""
         with ExitStack() as returns:
             for operation in map(self._known, operations):
                 self._recorder.call(Satisfy(operation.recorded_name))
@@ -173,7 +173,7 @@ class RecordedPurgatory(Purgatory[Key]):
         _of_recorded_class(operation).belong_to(self._recorder, name)
 
     def live(self) -> Snapshot:
-        """What is live, for a further file of the run; the recorder asks while all is quiet."""
+        """Return the live operations, for a further file of the run, while all is quiet."""
         lists = {key: list(map(_of_recorded_class, each)) for key, each in self.watched().items()}
         timer = self._timer_of_its_own
         with timer._lock:
@@ -210,7 +210,7 @@ class RecordedPurgatory(Purgatory[Key]):
         )
 
     def _known(self, operation: DelayedOperation) -> RecordedOperation:
-        """The operation, with a name."""
+        """Return the operation, with a name."""
         known = _of_recorded_class(operation)
         if not known.recorded_name:
             known.belong_to(self._recorder, None)
@@ -222,7 +222,7 @@ class RecordedPurgatory(Purgatory[Key]):
 
 
 def operation_name(operation: object) -> str:
-    """The operation's name in the trace."""
+    """Return the operation's name in the trace."""
     return _of_recorded_class(operation).recorded_name
 
 
@@ -238,7 +238,7 @@ def _of_recorded_class(operation: object) -> RecordedOperation:
 def _in_one_order(
     lists: Iterable[list[RecordedOperation]],
 ) -> Iterable[RecordedOperation]:
-    """The operations in an order that agrees with all lists, if such an order exists."""
+    """Return the operations in an order that agrees with all lists, if such an order exists."""
     graph: TopologicalSorter[RecordedOperation] = TopologicalSorter()
     for operations in lists:
         for operation in operations:

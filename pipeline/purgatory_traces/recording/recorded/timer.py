@@ -47,7 +47,7 @@ class NamedTask(TimerTask):
         self.name = name
 
     def run(self) -> None:
-        """Call the action."""
+        """Call the action of the task."""
         self._call()
 
 
@@ -95,7 +95,7 @@ class RecordedTimer(Timer):
         return self
 
     def task(self, action: Callable[[], object], name: str | None = None) -> TimerTask:
-        """A task for this timer; a name that is chosen for the trace must be this task's alone."""
+        """Return a task for this timer; a name chosen for the trace must be this task's alone."""
         return NamedTask(action, next(self._recorder.names) if name is None else name)
 
     def add(self, task: Task | Callable[[], object], delay_ms: Delay) -> Task:
@@ -142,7 +142,7 @@ class RecordedTimer(Timer):
             self._executor_of_its_own.close(timeout_ms)
 
     def live(self) -> Snapshot:
-        """What is live, for a further file of the run; the recorder asks while all is quiet."""
+        """Return the live tasks, for a further file of the run, while all is quiet."""
         with self._lock:
             # Tasks are handed on under this lock: each is in a bucket or there.
             return Snapshot(
@@ -158,7 +158,7 @@ class RecordedTimer(Timer):
 
 
 def name_of(task: Task) -> str:
-    """The task's name in the trace."""
+    """Return the task's name in the trace."""
     return task.name if type(task) is NamedTask else f"at {id(task):x}"
 
 
@@ -179,7 +179,7 @@ def check_sequential(
 
 
 def executor_word(executor: Executor) -> profiles.Executor:
-    """Where expired tasks run, in the words of a profile."""
+    """Return the executor in the words of a profile."""
     if isinstance(executor, SteppedExecutor):
         return profiles.Executor.STEPPED
     if isinstance(executor, InlineExecutor):

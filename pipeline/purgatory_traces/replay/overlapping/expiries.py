@@ -34,7 +34,7 @@ class Deadlines:
     _heap: list[tuple[int, str]] = field(default_factory=list)
 
     def put(self, at_ms: int, name: str) -> None:
-        """Wait for a time."""
+        """Put a name to wait for a time."""
         heappush(self._heap, (at_ms, name))
 
     def before(self, now_ms: int) -> Iterator[str]:
@@ -43,11 +43,11 @@ class Deadlines:
             yield heappop(self._heap)[1]
 
     def is_crowded(self, live: int) -> bool:
-        """Whether most entries can mean nothing, if so many are live."""
+        """Decide whether most entries are obsolete, with so many live ones."""
         return len(self._heap) > _FEW + 2 * live
 
     def rebuild(self, entries: Iterable[tuple[int, str]]) -> None:
-        """Keep these entries alone."""
+        """Keep only these entries."""
         self._heap = list(entries)
         heapify(self._heap)
 
@@ -109,7 +109,7 @@ class ExpiryFollower(Follower[Kept]):
     cut_off: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Nothing is known yet.
+        """Begin without knowledge.
 
         Raises:
             Unusable: the clock does not move by itself.
@@ -125,39 +125,39 @@ class ExpiryFollower(Follower[Kept]):
     @property
     @abstractmethod
     def live(self) -> int:
-        """How many names are followed."""
+        """Return the number of names that are followed."""
 
     @property
     @abstractmethod
     def awaited(self) -> int:
-        """How many expiries have to come."""
+        """Return the number of expiries that have to come."""
 
     @abstractmethod
     def waited_for(self) -> Iterator[tuple[int, str]]:
-        """The latest time of each expiry that may be missing, with its name."""
+        """Return the latest time of each expiry that may be missing, with its name."""
 
     @abstractmethod
     def overdue(self, name: str, over_ms: int, now_ms: int) -> Finding | None:
-        """Whether something should have expired by a reading in any case."""
+        """Return a finding if a name should have expired by a reading in any case."""
 
     def wait_for(self, late_ms: int, name: str) -> None:
-        """Something has to expire by its latest time, and that to be told soon after."""
+        """Wait for an expiry until its latest time, and for its line soon after."""
         self.deadlines.put(late_ms + self.interval.lateness_ms, name)
 
     def has_come(self, name: str, late_ms: int, rules: frozenset[str]) -> None:
-        """Something has expired in time: rules are visited when its absence would be told."""
+        """Note an expiry in time: its rules are visited when its absence would be told."""
         if len(self.came_by) < MOST_PASSING:
             told_ms = late_ms + self.interval.lateness_ms
             self.came[name] = told_ms, rules
             self.came_by.put(told_ms, name)
 
     def excuse(self, name: str, at_ms: int) -> None:
-        """A call begins that would explain why an expiry before it is missing: that is no visit."""
+        """Excuse a missing expiry by a call that begins before: that is no visit."""
         if name in self.came and at_ms <= self.came[name][0]:
             del self.came[name]
 
     def begins_to_close(self) -> bool:
-        """A shutdown begins; whether it is the first.
+        """Note that a shutdown begins; return whether it is the first.
 
         From now on no owed expiry need come. So the expiries that came before, and are not late
         yet, could be missing without a finding: they are visits no longer.
@@ -168,11 +168,11 @@ class ExpiryFollower(Follower[Kept]):
         return is_first
 
     def pending_expiries(self) -> int:
-        """How many expiries were still awaited; see ``Follower``."""
+        """Return the number of awaited expiries; see ``Follower``."""
         return len(self.cut_off) if self.closing else self.awaited
 
     def passed(self, now_ms: int) -> Finding | None:
-        """What should have expired by now, and its line should have come."""
+        """Return a finding if an expiry should have come by now, with its line."""
         self.passing.pass_to(now_ms, self.visits)
         for name in self.came_by.before(now_ms):
             if name in self.came and self.came[name][0] < now_ms:
@@ -187,7 +187,7 @@ class ExpiryFollower(Follower[Kept]):
         return None
 
     def ended(self, now_ms: int) -> Finding | None:
-        """What should have expired by the end: no line comes any more."""
+        """Return a finding if an expiry should have come by the end."""
         for _, name in sorted(self.waited_for()):
             finding = self.overdue(name, now_ms, now_ms)
             if finding is not None:

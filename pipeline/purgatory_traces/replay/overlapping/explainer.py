@@ -42,7 +42,7 @@ Ways: TypeAlias = frozenset[Call]
 
 
 class Explanation(NamedTuple, Generic[Rule]):
-    """One explanation: how things stand, and the ways of each open call."""
+    """An explanation: the state, and the ways of each open call."""
 
     state: Rule
     calls: Map[str, Ways] = Map()
@@ -55,7 +55,7 @@ class LateRules(Rules[Rule], Protocol[Rule]):
     """Rules that may know when the order of open calls does not matter."""
 
     def order_matters(self, moment: Explanation[Rule]) -> bool:
-        """Whether an open call may take effect otherwise once others have taken effect."""
+        """Decide whether an open call may have another effect after the effects of others."""
         return True
 
 
@@ -66,11 +66,11 @@ class LateExplainer(Generic[Rule]):
     rules: LateRules[Rule]
 
     def begin(self) -> Moments[Rule]:
-        """Nothing was called."""
+        """Return the moments before any call."""
         return frozenset({Explanation(self.rules.initial())})
 
     def after(self, moments: Moments[Rule], event: HistoryEvent) -> Moments[Rule] | None:
-        """The explanations that are left and needed; None where nothing explains the history.
+        """Return the explanations that are left and needed; None where none explains the history.
 
         Raises:
             Undecided: there are too many to look at.
@@ -94,12 +94,12 @@ class LateExplainer(Generic[Rule]):
                 )
 
     def with_ways(self, moment: Explanation[Rule], thread: str, ways: Ways) -> Explanation[Rule]:
-        """The moment in which a call is open, and may stand in these ways."""
+        """Return the moment in which a call is open, and may stand in these ways."""
         closed = self._closed(moment.state, ways)
         return Explanation(moment.state, moment.calls.set(thread, closed))
 
     def all_moments(self, moments: Moments[Rule]) -> set[Explanation[Rule]]:
-        """The moments, and those after any further parts of open calls.
+        """Return the moments, and those after any further parts of open calls.
 
         Raises:
             Undecided: there are too many to look at.
@@ -116,7 +116,7 @@ class LateExplainer(Generic[Rule]):
     def _reached(
         self, moments: Moments[Rule], thread: str, suits: Callable[[Call], bool]
     ) -> set[Explanation[Rule]]:
-        """The moments in which a call stands as asked, other calls having done what they had to."""
+        """Return the moments in which a call stands as asked, after the work of other calls."""
         reached: set[Explanation[Rule]] = set()
 
         def further(moment: Explanation[Rule]) -> Iterable[Explanation[Rule]]:
@@ -133,19 +133,19 @@ class LateExplainer(Generic[Rule]):
         return reached
 
     def _needed(self, moments: Iterable[Explanation[Rule]]) -> Moments[Rule]:
-        """The moments without those that an open call leads to from another of them."""
+        """Return the moments without those that an open call leads to from another of them."""
         kept = frozenset(moments)
         if len(kept) < 2:
             return kept
         return kept - {after for moment in kept for after in self._changed(moment)}
 
     def _changed(self, moment: Explanation[Rule]) -> Iterator[Explanation[Rule]]:
-        """The moments after one more part of some open call, one that changes something."""
+        """Yield the moments after one more part of some open call, one that changes something."""
         for thread in moment.calls:
             yield from map(self._moved, self._steps(thread, moment))
 
     def _steps(self, thread: str, moment: Explanation[Rule]) -> Iterator[Explanation[Rule]]:
-        """The same of one call, before it is seen what this leads to for the others."""
+        """Yield the moments after one part of one call, before its effect on other calls."""
         for way in moment.calls[thread]:
             for effect, after in self._next(moment.state, way):
                 if effect.state != moment.state:
@@ -153,7 +153,7 @@ class LateExplainer(Generic[Rule]):
                     yield Explanation(effect.state, calls)
 
     def _moved(self, moment: Explanation[Rule]) -> Explanation[Rule]:
-        """The moment with the further ways of open calls, now that things stand so."""
+        """Return the moment with the further ways of open calls in its state."""
         calls = moment.calls
         for thread, ways in moment.calls.items():
             closed = self._closed(moment.state, ways)
@@ -162,7 +162,7 @@ class LateExplainer(Generic[Rule]):
         return moment._replace(calls=calls)
 
     def _closed(self, state: Rule, ways: Ways) -> Ways:
-        """The ways, and those after steps that change nothing."""
+        """Return the ways, and those after steps that change nothing."""
         found: set[Call] | None = None
         fresh = list(ways)
         while fresh:
@@ -174,7 +174,7 @@ class LateExplainer(Generic[Rule]):
         return ways if found is None else frozenset(found)
 
     def _next(self, state: Rule, way: Call) -> Iterator[tuple[Effect[Rule], Call]]:
-        """The effects of a call's next part that fit what was seen, and the call after each."""
+        """Yield the effects of a call's next part that fit the events, and the call after each."""
         if way.part is None:
             return
         for effect in self.rules.effects(state, way.operation, way.part):
@@ -188,7 +188,7 @@ class LateExplainer(Generic[Rule]):
 def _explored(
     moments: Moments[Rule], further: Callable[[Explanation[Rule]], Iterable[Explanation[Rule]]]
 ) -> set[Explanation[Rule]]:
-    """The moments, and all that each of them leads to."""
+    """Return the moments, and all to which they lead."""
     found, fresh = set(moments), list(moments)
     while fresh:
         for after in further(fresh.pop()):
@@ -201,7 +201,7 @@ def _explored(
 
 
 def _has_completed(way: Call) -> bool:
-    """Whether what completes the operation took effect: that is seen afterwards."""
+    """Decide whether the completing part took effect, which is seen afterwards."""
     return all(event.kind is not EventKind.COMPLETED for event in way.seen)
 
 

@@ -1,4 +1,4 @@
-"""What follows one component through a run on a real clock."""
+"""The follower of one component through a run on a real clock."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -41,19 +41,19 @@ class Follower(ABC, Generic[Kept]):
         self.variants = {each.variant: each.rule for each in self.begin.deviations}
 
     def deviates(self, variant: str) -> bool:
-        """Whether something is a declared deviation; if so, it was seen."""
+        """Decide whether a breach is a declared deviation; then note it."""
         rule = self.variants.get(variant)
         if rule is not None:
             self.deviated.add(rule)
         return rule is not None
 
     def pending_expiries(self) -> int:
-        """How many expiries were still awaited, and not overdue, at the end or at a shutdown."""
+        """Return the number of awaited expiries, not overdue, at the end or at a shutdown."""
         return 0
 
     @abstractmethod
     def called(self, operation: Operation, at_ms: int) -> Kept:
-        """A call begins.
+        """Follow a call that begins, and return it.
 
         Raises:
             Unusable: the component has no such operation on a clock that moves by itself.
@@ -63,20 +63,20 @@ class Follower(ABC, Generic[Kept]):
     def happened(
         self, thread: str, call: Kept | None, event: Event, first_ms: int, last_ms: int
     ) -> Finding | None:
-        """A callback begins, in an open call of its thread or in none, between two readings."""
+        """Follow a callback between two readings, in an open call of its thread or in none."""
 
     @abstractmethod
     def returned(
         self, call: Kept, result: Value, rejected: Reason | None, at_ms: int
     ) -> Finding | None:
-        """A call returns."""
+        """Follow a call that returns, and return a finding."""
 
     def passed(self, now_ms: int) -> Finding | None:
-        """The clock has reached a reading."""
+        """Follow the clock to a reading, and return a finding."""
         return None
 
     def ended(self, now_ms: int) -> Finding | None:
-        """Nothing follows."""
+        """Return no finding at the end."""
         return None
 
     @abstractmethod

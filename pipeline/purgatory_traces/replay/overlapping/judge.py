@@ -67,17 +67,17 @@ class OverlappingJudge(Generic[Kept]):
 
     @property
     def visits(self) -> Counter[str]:
-        """How often each rule was put to the test so far."""
+        """Return how often each rule was put to the test so far."""
         return self.follower.visits
 
     @property
     def deviated(self) -> tuple[str, ...]:
-        """The declared deviations that were seen so far."""
+        """Return the declared deviations that were seen so far."""
         return tuple(sorted(self.follower.deviated))
 
     @property
     def unjudged(self) -> Unjudged:
-        """What could not be judged, if nothing follows; see ``TraceJudge``."""
+        """Return the part that could not be judged, if no line follows; see ``TraceJudge``."""
         pending = self.follower.pending_expiries()
         open_calls = sum(map(len, self._calls.values()))
         profile = self.begin.instance.profile
@@ -85,7 +85,7 @@ class OverlappingJudge(Generic[Kept]):
         return Unjudged(pending, open_calls, observables, self._unrefuted(pending, open_calls))
 
     def _unrefuted(self, pending: int, open_calls: int) -> str:
-        """Why a rule could not be refuted; empty where each could."""
+        """Return the reason why a rule could not be refuted; empty where each could."""
         if open_calls:
             thread, calls = next(iter(self._calls.items()))
             words = (
@@ -156,7 +156,7 @@ class OverlappingJudge(Generic[Kept]):
             del latest_ns[next(iter(latest_ns))]
 
     def _called(self, thread: str, operation: Operation, at_ms: int) -> Finding | None:
-        """A call begins; what a shutdown drops must not be overdue by then."""
+        """Follow a call that begins; after a shutdown, no dropped expiry may be overdue."""
         if isinstance(operation, Shutdown):
             finding = self.follower.passed(max(at_ms, self._now_ms or at_ms))
             if finding is not None:
@@ -180,7 +180,7 @@ class OverlappingJudge(Generic[Kept]):
         return replace(finding, operation=describe_operation(call.operation))
 
     def _step(self, line: Step, at_ms: int) -> Finding | None:
-        """A call at once; what happened before it began is told in it, too."""
+        """Follow a whole call, with the events before its beginning."""
         called_ms = at_ms if line.called_ns is None else line.called_ns // NS_PER_MS
         events = [
             (event, called_ms, at_ms) if event.at_ms is None else (event, event.at_ms, event.at_ms)
@@ -216,7 +216,7 @@ class OverlappingJudge(Generic[Kept]):
         return None if now_ms is None else self.follower.ended(now_ms)
 
     def _in_words(self, finding: Finding, line: JudgedLine) -> Finding:
-        """The finding with its thread and its operation."""
+        """Return the finding with its thread and its operation."""
         thread = getattr(line, "thread", "")
         operation = finding.operation
         if not operation and isinstance(line, Step | Call):

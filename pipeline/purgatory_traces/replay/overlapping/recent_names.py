@@ -1,4 +1,4 @@
-"""What became of names that are done with, for the latest of them.
+"""Fates of the latest names that are finished.
 
 A name that is done with is forgotten. What became of the latest ones is kept, so that findings can
 name the right rule and visits are counted; no verdict hangs on it.
@@ -24,7 +24,7 @@ class RecentNames(Generic[Fate]):
     _fates: dict[str, Fate] = field(default_factory=dict)
 
     def put(self, name: str, fate: Fate) -> None:
-        """A name is done with."""
+        """Put a finished name with its fate."""
         self._fates.pop(name, None)
         self._fates[name] = fate
         if len(self._fates) > self.most:
@@ -32,9 +32,9 @@ class RecentNames(Generic[Fate]):
             self.has_forgotten = True
 
     def take(self, name: str) -> Fate | None:
-        """What became of a name, which is live again from now on."""
+        """Take the fate of a name, which is live again from now on."""
         return self._fates.pop(name, None)
 
     def get(self, name: str) -> Fate | None:
-        """What became of a name, if that is still known."""
+        """Return the fate of a name, if it is still known."""
         return self._fates.get(name)

@@ -95,7 +95,7 @@ class _Instance:
     model: PurgatoryModel = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the model."""
+        """Make the model of the instance."""
         configuration = PurgatoryConfiguration(purge_interval=self.interval)
         profile = PurgatoryProfile(
             accounting=self.accounting,
@@ -107,11 +107,11 @@ class _Instance:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the accounting is the exact one."""
+        """Decide whether the accounting is the exact one."""
         return self.accounting is Accounting.EXACT
 
     def operations(self, state: State) -> Iterator[Operation]:
-        """The operations that callers may ask for in a state."""
+        """Yield the operations that callers may ask for in a state."""
         yield from self._watches(state)
         for key in KEYS:
             yield from (Check(key), CancelForKey(key))
@@ -126,7 +126,7 @@ class _Instance:
         yield Shutdown()
 
     def _watches(self, state: State) -> Iterator[Operation]:
-        """The watches for which there is room; a known operation keeps its delay."""
+        """Yield the watches for which there is room; a known operation keeps its delay."""
         pairs = [(one, other) for one in KEYS for other in KEYS]
         room = self.most_entries - state.entries
         if not self.is_exact and state.estimate >= self.most_estimate:
@@ -142,39 +142,39 @@ class _Instance:
 
 
 def binding() -> Binding[State]:
-    """Two operations under two keys, with the exact accounting."""
+    """Return a binding of two operations under two keys, with the exact accounting."""
     return _bound("purgatory-calls", "The calls of a purgatory, accounting exact.", _Instance())
 
 
 def published_binding() -> Binding[State]:
-    """The same with the published accounting, whose count makes more states: with one delay."""
+    """Return two operations with the published accounting, which has more states: one delay."""
     title = "The calls of a purgatory, accounting as published."
     instance = _Instance(Accounting.PROPOSAL, delays_ms=(0,))
     return _bound("purgatory-calls-published", title, instance)
 
 
 def leaving_binding() -> Binding[State]:
-    """The same, for longer, where an operation leaves all lists as it completes."""
+    """Return the same, for longer, where an operation leaves all lists as it completes."""
     instance = _Instance(check_drops=CheckDrops.EVERYWHERE, last_ms=2)
     title = "The calls of a purgatory whose operations leave all lists as they complete."
     return _bound("purgatory-calls-leaving", title, instance)
 
 
 def amortised_binding() -> Binding[State]:
-    """The same with room for a third entry, where half of what lives may be stale."""
+    """Return the same with room for a third entry, where half of the live ones may be stale."""
     instance = _Instance(purge_due=PurgeDue.AMORTISED, delays_ms=(0,), interval=0, most_entries=3)
     title = "The calls of a purgatory whose purges are amortised."
     return _bound("purgatory-calls-amortised", title, instance)
 
 
 def small_binding() -> Binding[State]:
-    """One operation, for controls."""
+    """Return a binding of one operation, for controls."""
     instance = _Instance(operations_named=("o",), interval=0)
     return _bound("purgatory-calls-small", "A purgatory's calls about one operation.", instance)
 
 
 def small_published_binding() -> Binding[State]:
-    """One operation, with the published accounting, for controls."""
+    """Return a binding of one operation, with the published accounting, for controls."""
     instance = _Instance(Accounting.PROPOSAL, operations_named=("o",), interval=0)
     title = "A purgatory's calls about one operation, accounting as published."
     return _bound("purgatory-calls-published-small", title, instance)

@@ -17,7 +17,7 @@ from purgatory_tla.values.values import Value, function, to_tla
 
 
 def binding() -> Binding[ExactState]:
-    """Two callers and operations, one key; the second operation needs two events."""
+    """Return two callers and operations, one key; the second operation needs two events."""
     return bound(
         "purgatory-exact",
         "The purgatory, exact accounting: two callers, a completer, a purger, the executor.",
@@ -26,7 +26,7 @@ def binding() -> Binding[ExactState]:
 
 
 def cancelling_binding() -> Binding[ExactState]:
-    """One operation under two keys; whoever sees it completed stops inserting."""
+    """Return one operation under two keys; a thread that sees it completed stops inserting."""
     return bound(
         "purgatory-exact-cancelling",
         "The purgatory, exact accounting, with a canceller, a forcer and two keys.",
@@ -35,7 +35,7 @@ def cancelling_binding() -> Binding[ExactState]:
 
 
 def amortised_binding() -> Binding[ExactState]:
-    """Three operations under one key, of which one at a time may be stale without a purge."""
+    """Return three operations under one key, of which one may be stale without a purge."""
     return bound(
         "purgatory-exact-amortised",
         "The purgatory, exact accounting: three operations, a forcer, amortised purges.",
@@ -44,7 +44,7 @@ def amortised_binding() -> Binding[ExactState]:
 
 
 def small_binding() -> Binding[ExactState]:
-    """One operation under one key, for a comparison of a few seconds."""
+    """Return a binding of one operation under one key, for a comparison of a few seconds."""
     return bound(
         "purgatory-exact-small",
         "The purgatory, exact accounting: one operation under one key.",
@@ -53,7 +53,7 @@ def small_binding() -> Binding[ExactState]:
 
 
 def small_cancelling_binding() -> Binding[ExactState]:
-    """One operation under two keys, without events, for a comparison of a few seconds."""
+    """Return one operation under two keys, without events, for a comparison of a few seconds."""
     return bound(
         "purgatory-exact-small-cancelling",
         "The purgatory, exact accounting: one operation, a canceller, a forcer.",
@@ -78,7 +78,7 @@ CANCELLING_AND_FORCING = replace(ONE, cancellers=("canceller",), forcers=("force
 
 
 def bound(name: str, title: str, instance: ExactInstance) -> Binding[ExactState]:
-    """The binding of an instance, without what only programs and histories need.
+    """Return the binding of an instance, without what only programs and histories need.
 
     Raises:
         ValueError: the instance is for programs, keeps order, or follows a fault under a name that
@@ -207,5 +207,5 @@ def _of(names: tuple[str, ...], value: Callable[[Thread], Value]) -> Callable[[E
 
 
 def _counts(bag: Bag, instance: ExactInstance) -> Value:
-    """A bag as a function from operations."""
+    """Return a bag as a function from operations."""
     return function({number: bag.count(number) for number in range(1, instance.operations + 1)})

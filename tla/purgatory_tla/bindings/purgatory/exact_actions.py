@@ -55,7 +55,7 @@ BY_FEATURE: Mapping[str, Mapping[str, str]] = {
 
 
 def actions_of(instance: ExactInstance) -> Mapping[str, str]:
-    """The actions that occur in an instance, in words."""
+    """Return the actions that occur in an instance, in words."""
     actions = dict(COMPLETING)
     for group, words in (
         (instance.callers, WATCHING),

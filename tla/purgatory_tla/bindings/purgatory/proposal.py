@@ -61,7 +61,7 @@ _OVERLAPPING = frozenset({"LookFindsCompleted", "SecondTryCompletes"})
 
 
 def binding() -> Binding[ProposalState]:
-    """Two callers and operations; the purge test waits for the executor."""
+    """Return a binding of two callers and operations; the purge test waits for the executor."""
     return bound(
         "purgatory-proposal",
         "The purgatory, proposal's accounting: two callers, a completer, the reaper, the executor.",
@@ -76,7 +76,7 @@ def binding() -> Binding[ProposalState]:
 
 
 def cancelling_binding() -> Binding[ProposalState]:
-    """One operation under two keys, which completers may cancel."""
+    """Return a binding of one operation under two keys, which completers may cancel."""
     return bound(
         "purgatory-proposal-cancelling",
         "The purgatory, proposal's accounting: cancel_for_key, two keys, two callers.",
@@ -90,7 +90,7 @@ def cancelling_binding() -> Binding[ProposalState]:
 
 
 def two_keys_binding() -> Binding[ProposalState]:
-    """One operation under two keys, as it was released."""
+    """Return a binding of one operation under two keys, as it was released."""
     return bound(
         "purgatory-proposal-two-keys",
         "The purgatory, proposal's accounting: one operation under two keys, two callers.",
@@ -99,7 +99,7 @@ def two_keys_binding() -> Binding[ProposalState]:
 
 
 def amortised_binding() -> Binding[ProposalState]:
-    """Three operations under one key, one call at a time; the reaper leaves one stale entry."""
+    """Return three operations under one key, one call at a time; one stale entry stays."""
     return bound(
         "purgatory-proposal-amortised",
         "The purgatory, proposal's accounting: amortised purges, one call at a time.",
@@ -113,7 +113,7 @@ def amortised_binding() -> Binding[ProposalState]:
 
 
 def small_binding() -> Binding[ProposalState]:
-    """One operation under one key, for a comparison of a few seconds."""
+    """Return a binding of one operation under one key, for a comparison of a few seconds."""
     return bound(
         "purgatory-proposal-small",
         "The purgatory, proposal's accounting: one operation under one key.",
@@ -122,7 +122,7 @@ def small_binding() -> Binding[ProposalState]:
 
 
 def small_cancelling_binding() -> Binding[ProposalState]:
-    """Two operations under two keys, one thread at a time."""
+    """Return a binding of two operations under two keys, one thread at a time."""
     return bound(
         "purgatory-proposal-small-cancelling",
         "The purgatory, proposal's accounting: cancel_for_key, one call at a time.",
@@ -135,7 +135,7 @@ def small_cancelling_binding() -> Binding[ProposalState]:
 
 
 def bound(name: str, title: str, instance: ProposalInstance) -> Binding[ProposalState]:
-    """The binding of an instance; its lists are unordered, and it keeps no results."""
+    """Return the binding of an instance; its lists are unordered, and it keeps no results."""
     model = ConcurrentProposal(instance)
     absent = frozenset[str]()
     if Feature.CANCEL_FOR_KEY not in instance.features:

@@ -28,7 +28,7 @@ from purgatory_tla.cases.purgatory.states import Shared, differing
 
 
 class Kind(Enum):
-    """What a call is in the step vocabulary."""
+    """The kind of a call in the step vocabulary."""
 
     WATCH = "watch"
     CHECK = "check"
@@ -40,7 +40,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class PurgatoryMap:
-    """How one module of the purgatory is read.
+    """The reading of one module of the purgatory.
 
     Attributes:
         configuration: What the purgatory is made with.
@@ -75,7 +75,7 @@ class PurgatoryMap:
 
 
 def operation_of(move: Move) -> int:
-    """The operation of a step: named by the label, or held by the step's thread; else 0."""
+    """Return the operation of a step: named by the label, or held by the step's thread; else 0."""
     for argument in move.step.arguments[1:]:
         if isinstance(argument, int):
             return argument

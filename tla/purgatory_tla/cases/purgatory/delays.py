@@ -28,7 +28,7 @@ class Timing:
 
 
 def chosen_timing(order: Sequence[Call], expires: str) -> Timing:
-    """Delays and readings for calls in this order; readings go by the calls' places in it.
+    """Return delays and readings for calls in this order; readings go by the calls' places in it.
 
     Raises:
         CannotDrive: no delays bring this about.
@@ -80,7 +80,7 @@ def _set(delays: dict[int, int], operation: int, delay_ms: int, move: Move) -> N
 
 
 def _verify(order: Sequence[Call], timing: Timing) -> None:
-    """Operations that are watched again are armed anew, and may then be due too early."""
+    """Refuse an order in which an operation armed anew may be due too early."""
     due: dict[int, int] = {}
     now = 0
     for place, call in enumerate(order):

@@ -85,7 +85,7 @@ _RAISES = frozenset({"BeginWatch", "SecondTry", "Walk", "FailInserting"})
 
 
 def drive(behaviour: Behaviour, constants: Constants) -> Driven:
-    """A behaviour of ``PurgatoryExactHistory`` as far as it can be driven."""
+    """Return a behaviour of ``PurgatoryExactHistory`` as far as it can be driven."""
     demanding = constants.read("Demanding", frozenset[int])
     throwing = constants.read("Throwing", frozenset[int])
     interval = constants.read("PurgeInterval", int)
@@ -121,7 +121,7 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
 
 
 def _cells(move: Move) -> tuple[str, str]:
-    """The first tries of an operation are answered by its script: they read no events."""
+    """Return the cells of a step; an operation's first tries read no events."""
     reads, changes = _CELLS.get(move.step.action, ("", ""))
     if move.step.action in ("BeginWatch", "SecondTry"):
         operation = operation_of(move)
@@ -168,7 +168,7 @@ def _observe(shared: Shared) -> dict[str, Value]:
 
 
 def _key(move: Move) -> str:
-    """The key of a step: named by the label, or else read from the checking thread."""
+    """Return the key of a step: named by the label, or else read from the checking thread."""
     named = [each for each in move.step.arguments[1:] if isinstance(each, str)]
     return named[0] if named else move.before.read("key", dict[str, str])[move.thread]
 

@@ -87,7 +87,7 @@ _PREDICTED = frozenset(PurgatoryObservable) - {
 
 
 def drive(behaviour: Behaviour, constants: Constants) -> Driven:
-    """A behaviour of ``PurgatoryProposalHistory`` as far as it can be driven."""
+    """Return a behaviour of ``PurgatoryProposalHistory`` as far as it can be driven."""
     features = constants.read("Features", frozenset[str])
     thresholds = _thresholds(constants)
     all_keys = "all-keys" in features
@@ -122,7 +122,7 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
 
 
 def _thresholds(constants: Constants) -> Callable[[int], int]:
-    """How many events an operation needs; the module has two ways."""
+    """Return the number of events that an operation needs; the module has two ways."""
     match constants.operator("Threshold"):
         case "Alternating":
             return lambda operation: 1 if operation % 2 else 2
@@ -150,7 +150,7 @@ def _observe(shared: Shared) -> dict[str, Value]:
 
 
 def _key(move: Move) -> str:
-    """The key of a step: named by the label, or else read from the walking completer."""
+    """Return the key of a step: named by the label, or else read from the walking completer."""
     named = [each for each in move.step.arguments[1:] if isinstance(each, str)]
     return named[0] if named else move.before.read("key", dict[str, str])[move.thread]
 

@@ -36,7 +36,7 @@ _ENTANGLED = "the calls interleave here, and have no order that comes to the sam
 
 
 def drive_purgatory(behaviour: Behaviour, read: PurgatoryMap) -> Driven:
-    """The behaviour as far as it can be driven."""
+    """Return the behaviour as far as it can be driven."""
     calls = Calls(read)
     stopped: NotDrivable | None = None
     for move in behaviour.moves:
@@ -72,7 +72,7 @@ class _Teller:
     _satisfied: set[int] = field(default_factory=set)
 
     def tell(self, order: Sequence[Call]) -> Iterator[Prediction]:
-        """The predictions of calls in this order."""
+        """Yield the predictions of calls in this order."""
         for place, call in enumerate(order):
             kind = Kind(call.kind)
             was = self.shared
@@ -83,7 +83,7 @@ class _Teller:
             yield self._prediction(kind, call, place, was)
 
     def _satisfy(self, after: Shared) -> Iterator[Prediction]:
-        """What an event makes true of the operations that wait."""
+        """Yield the operations that an event satisfies, among the waiting ones."""
         if after.events == self.shared.events:
             return
         for operation in sorted(self._introduced - self._satisfied - self.shared.completed):
@@ -122,7 +122,7 @@ class _Teller:
                     yield PurgatoryFeature.DUPLICATE_KEYS
 
     def _free(self, kind: Kind, call: Call, was: Shared) -> frozenset[str]:
-        """Whether a completed operation that is watched again is tried, is free."""
+        """Return the events that are free: tries of a completed operation that is watched again."""
         again = kind is Kind.WATCH and operation_of(call.moves[0]) in was.completed
         return frozenset({"events"} if again else ())
 
@@ -173,7 +173,7 @@ class _Teller:
 
 
 def _script(events: tuple[Event, ...]) -> Script | None:
-    """The answers of the tries of a watch, where the last of them completes the operation."""
+    """Return the answers of the tries of a watch whose last try completes the operation."""
     if not any(event.kind is EventKind.COMPLETED for event in events):
         return None
     tries = sum(event.kind is EventKind.TRIED for event in events)

@@ -1,4 +1,4 @@
-"""What both modules of the purgatory have in shared memory, and what can be observed of it."""
+"""The shared memory and the observables of both modules of the purgatory."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Shared:
     entries: Mapping[int, int] = field(default_factory=dict)
 
     def after(self, before: "Shared", after: "Shared") -> "Shared":
-        """This state after the step that leads from ``before`` to ``after``."""
+        """Return this state after the step that leads from ``before`` to ``after``."""
         return Shared(
             {
                 key: _moved(self.lists[key], before.lists[key], after.lists[key])
@@ -43,7 +43,7 @@ class Shared:
         )
 
     def observe(self) -> dict[str, Value]:
-        """The observables that do not depend on the accounting.
+        """Return the observables that do not depend on the accounting.
 
         =====================  ==============================================================
         observable             in a state of TLA+
@@ -73,12 +73,12 @@ class Shared:
         }
 
     def listed(self, key: str) -> list[int]:
-        """The entries of a key, in the order of the operations' numbers."""
+        """Return the entries of a key, in the order of the operations' numbers."""
         return [o for o, count in sorted(self.lists[key].items()) for _ in range(count)]
 
 
 def differing(before: Shared, after: Shared) -> frozenset[str]:
-    """The cells in which two states differ; see ``calls``."""
+    """Return the cells in which two states differ; see ``calls``."""
     cells = {
         f"{name} {operation}"
         for name, one, other in (

@@ -37,7 +37,7 @@ _PLACES = (
 
 
 def failure(code: int, log: str) -> CheckerError:
-    """The error that an exit code and a log tell of."""
+    """Return the error that an exit code and a log tell of."""
     text = _STAMP.sub("", log)
     for words, kind, sentence in (
         (_MEMORY_WORDS, OutOfMemory, "Apalache ran out of memory"),

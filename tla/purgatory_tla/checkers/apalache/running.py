@@ -46,7 +46,7 @@ _VIOLATION = 12
 
 @dataclass(frozen=True, slots=True)
 class ApalacheSettings:
-    """How Apalache is run; ``length`` counts steps."""
+    """The settings of a run of Apalache; ``length`` counts steps."""
 
     length: int = DEFAULT_LENGTH
     deadlock: bool = False
@@ -63,7 +63,7 @@ class _Ended:
 
     @property
     def version(self) -> str:
-        """The version in the banner; empty where there is none."""
+        """Return the version in the banner; empty where there is none."""
         match = _VERSION.search(self.log)
         return match[1] if match is not None else ""
 
@@ -188,7 +188,7 @@ def _trace_file(folder: Path) -> Path | None:
 
 
 def _counterexample(folder: Path, module: ModuleText, ended: _Ended) -> "Trace | None":
-    """The counterexample; a deadlock in no state at all has none."""
+    """Return the counterexample; a deadlock in no state at all has none."""
     path = _trace_file(folder)
     if path is None:
         if _deadlocked(ended):
@@ -213,7 +213,7 @@ def _counterexample(folder: Path, module: ModuleText, ended: _Ended) -> "Trace |
 
 
 def _violated(outcome: Outcome, configuration: Configuration) -> str | None:
-    """The name of what is violated: Apalache counts parts of formulas and names none."""
+    """Return the name of the violation: Apalache counts parts of formulas and names none."""
     checked: tuple[str, ...] = ()
     if outcome is Outcome.INVARIANT:
         checked = configuration.invariants

@@ -22,7 +22,7 @@ _CONFIGURATION = "INIT Init\nNEXT Next\nINVARIANT Never\n"
 
 
 def class_archive_options(java: Path, jar: Path) -> tuple[str, ...]:
-    """Java's options to use the archive for this Java and this jar, which is made if need be."""
+    """Return Java's options for the archive of this Java and jar, which is made if need be."""
     archive = class_archive("tla", java, jar, makes=True)
     if archive.unfinished is not None:
         _make(java, jar, archive)

@@ -48,7 +48,7 @@ class Edge:
 
 
 def read_dump(lines: Iterable[str]) -> Iterator[Node | Edge]:
-    """The states and steps of a dump, in the file's order; only one line is held at a time.
+    """Yield the states and steps of a dump, in the file's order, one line at a time.
 
     Raises:
         UnexpectedOutput: a line has a form that is not known, or the dump is not complete.
@@ -74,7 +74,7 @@ def read_dump(lines: Iterable[str]) -> Iterator[Node | Edge]:
 
 
 def unescaped(text: str) -> str:
-    """A label's text without DOT's escapes."""
+    """Return a label's text without DOT's escapes."""
     return _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], text)
 
 

@@ -80,13 +80,13 @@ def raise_error(log: TlcLog, accepted: Collection[int], exit_code: int) -> None:
 
 
 def last_words(log: TlcLog) -> str:
-    """The end of what was printed."""
+    """Return the end of the printed text."""
     lines = [line for line in str(log.raw).splitlines() if line.strip()]
     return " / ".join(lines[-3:])
 
 
 def _java_failure(outside: str, exit_code: int, raw_log: str) -> CheckerError:
-    """TLC has not said a word."""
+    """Return the error of a run in which TLC printed no message."""
     words = _line_with(outside, _JAVA_WORDS)
     if words:
         return MissingJava(f"Java cannot run TLC: {words}; {INSTALL_JAVA}", raw_log=raw_log)
@@ -133,7 +133,7 @@ _EVALUATION_CODES = frozenset({1000, _STACK_OVERFLOW, *range(2100, 2182), 2266})
 
 
 def _parse_failure(words: str, raw_log: str) -> InvalidSpecification:
-    """The error for text that SANY could not parse, which SANY prints outside of TLC's messages."""
+    """Return the error for text that SANY could not parse and reports outside of TLC's messages."""
     text = "\n".join(line.strip() for line in words.splitlines() if line.strip())
     line, column, module = _place(text)
     if module is None and (match := _MODULE.search(text)):
@@ -147,7 +147,7 @@ def _parse_failure(words: str, raw_log: str) -> InvalidSpecification:
 
 
 def _place(text: str, *, innermost: bool = False) -> tuple[int | None, int | None, str | None]:
-    """Line, column and module of the first place that is named, or of the innermost one."""
+    """Return line, column and module of the first place that is named, or of the innermost one."""
     for pattern in _PLACES:
         matches = list(pattern.finditer(text))
         if matches:
@@ -158,7 +158,7 @@ def _place(text: str, *, innermost: bool = False) -> tuple[int | None, int | Non
 
 
 def _words(text: str) -> str:
-    """The text without what TLC says before any exception."""
+    """Return the text without TLC's words before any exception."""
     text = _EXCEPTION.sub("", text)
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
@@ -168,7 +168,7 @@ def _first_words(problems: list[Message]) -> str:
 
 
 def _line_with(text: str, words: Collection[str]) -> str:
-    """The first line that holds one of the words."""
+    """Return the first line that holds one of the words."""
     for line in text.splitlines():
         if any(word in line for word in words):
             return line.strip()

@@ -26,7 +26,7 @@ PROGRESS_CODES = frozenset({2200, 2209, 2206})
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: states generated, distinct ones, those still to be expanded.
+    """The progress of a run: states generated, distinct ones, those still to be expanded.
 
     ``seconds`` have passed since the run began. What the tool does not say is None.
     """
@@ -39,7 +39,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message; ``kind`` is 0 information, 1 error, 2 TLC's own defect, 3 warning, 4 state."""
+    """A message; ``kind`` is 0 information, 1 error, 2 TLC's own defect, 3 warning, 4 state."""
 
     code: int
     kind: int
@@ -59,7 +59,7 @@ class BoundedText:
         self._dropped = 0
 
     def add(self, line: str) -> None:
-        """Append a line."""
+        """Add a line to the text."""
         if self._head_size < self._limit:
             self._head.append(line)
             self._head_size += len(line) + 1
@@ -79,7 +79,7 @@ class TlcLog:
     """Takes lines and holds the messages in the order in which they ended."""
 
     def __init__(self, on_progress: Callable[[Message], None] | None = None) -> None:
-        """``on_progress`` is called with each progress message."""
+        """Make a log that calls ``on_progress`` with each progress message."""
         self.messages: list[Message] = []
         self.raw = BoundedText()
         self.outside = BoundedText(2**18)
@@ -88,11 +88,11 @@ class TlcLog:
 
     @property
     def is_complete(self) -> bool:
-        """Whether no message is unfinished."""
+        """Decide whether every message is finished."""
         return not self._open
 
     def add(self, line: str) -> None:
-        """Take the next line."""
+        """Take the next line of output."""
         self.raw.add(line)
         position = 0
         while (start := _START.search(line, position)) is not None:
@@ -138,7 +138,7 @@ class TlcLog:
 
 
 def parse_progress(text: str, seconds: float) -> Progress | None:
-    """The counts in a progress line, None where it has another form."""
+    """Return the counts in a progress line, None where it has another form."""
     match = _PROGRESS.search(text)
     if match is None:
         return None
@@ -151,12 +151,12 @@ def parse_progress(text: str, seconds: float) -> Progress | None:
 
 
 def parse_depth(text: str) -> int | None:
-    """The depth in a progress line; None where it has none (TLC writes -1 in a simulation)."""
+    """Return the depth in a progress line; None without one (TLC writes -1 in a simulation)."""
     match = _PROGRESS.search(text)
     return None if match is None else _count(match["depth"])
 
 
 def _count(text: str | None) -> int | None:
-    """A number with commas; TLC writes -1 for what it does not know."""
+    """Return a number with commas; TLC writes -1 for an unknown one."""
     number = -1 if text is None else int(text.replace(",", ""))
     return None if number < 0 else number

@@ -1,4 +1,4 @@
-"""What TLC's messages mean: a result, or the error that explains why there is none.
+"""Meanings of TLC's messages: a result, or the error that explains why it is missing.
 
 An exit code alone is never believed. A success is the message that says so, at least one state,
 an empty queue, the message that TLC has finished, the exit code 0, and no message of an error. Any
@@ -62,7 +62,7 @@ class Run:
 
 
 def check_result(run: Run) -> CheckResult:
-    """The result of an exhaustive run.
+    """Return the result of an exhaustive run.
 
     Raises:
         CheckerError: there is no verdict, see ``errors``.
@@ -95,7 +95,7 @@ def check_result(run: Run) -> CheckResult:
 
 
 def violation(run: Run) -> tuple[Outcome, str | None] | None:
-    """The kind of violation, and the name of the violated property; None without a violation.
+    """Return the violation's kind and the violated property; None without a violation.
 
     Raises:
         CheckerError: an error came, or the run did not finish.
@@ -105,12 +105,12 @@ def violation(run: Run) -> tuple[Outcome, str | None] | None:
 
 
 def version(messages: Iterable[Message]) -> str:
-    """How TLC calls itself, such as ``TLC2 Version 2.18 of 20 March 2023``."""
+    """Return TLC's name for itself, such as ``TLC2 Version 2.18 of 20 March 2023``."""
     return next((each.text.strip() for each in messages if each.code == _VERSION), "")
 
 
 def _verdict(run: Run) -> Message | None:
-    """The message of the violation; errors are raised, so None means that there was neither."""
+    """Return the message of the violation; None where there was neither that nor an error."""
     messages = run.log.messages
     verdict = next((each for each in messages if each.code in _VERDICTS), None)
     accepted = _HEADINGS | _VERDICTS.keys()
@@ -149,7 +149,7 @@ def _expect_success(run: Run, counts: tuple[int, int, int] | None) -> None:
 
 
 def _violated(verdict: Message | None, run: Run) -> str | None:
-    """The name of what is violated.
+    """Return the name of the violated property.
 
     TLC names a property by its place, or, where it is about infinite behaviours, not at all.
     """
@@ -170,7 +170,7 @@ def _violated(verdict: Message | None, run: Run) -> str | None:
 
 
 def _counts(messages: Iterable[Message]) -> tuple[int, int, int] | None:
-    """Generated, distinct, left on the queue."""
+    """Return the states generated, distinct, and left on the queue."""
     for message in messages:
         if message.code == _COUNTS and (match := _COUNTED.search(message.text)):
             generated, distinct, queue = (int(each.replace(",", "")) for each in match.groups())
@@ -179,7 +179,7 @@ def _counts(messages: Iterable[Message]) -> tuple[int, int, int] | None:
 
 
 def _depth(messages: Iterable[Message]) -> int | None:
-    """The depth: TLC says it at the end, and after a violated property only on the way."""
+    """Return the depth: told at the end, and after a violated property only on the way."""
     depth: int | None = None
     for message in messages:
         if message.code == _DEPTH and (match := _COMPLETE_DEPTH.search(message.text)):

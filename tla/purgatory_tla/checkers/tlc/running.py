@@ -29,7 +29,7 @@ _CONFIGURATION = "purgatory-tla.cfg"
 
 @dataclass(frozen=True, slots=True)
 class TlcSettings:
-    """How TLC is run: see ``checking.check`` for each of them."""
+    """The settings of a run of TLC; see ``checking.check`` for each of them."""
 
     deadlock: bool = False
     workers: int = 1
@@ -43,7 +43,7 @@ class TlcSettings:
 def run_check(
     module: ModuleText, configuration: Configuration, settings: TlcSettings, dump: Path | None
 ) -> CheckResult:
-    """Explore every reachable state.
+    """Explore every reachable state of a module.
 
     Raises:
         CheckerError: there is no verdict.
@@ -113,7 +113,7 @@ def run(
 
 
 def _java(settings: TlcSettings, folder: Path) -> list[str]:
-    """The command up to TLC's own words."""
+    """Return the command up to TLC's own words."""
     jar = find_jar(settings.jar)
     java = find_java()
     memory = settings.memory_megabytes

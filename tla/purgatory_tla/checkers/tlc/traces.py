@@ -34,7 +34,7 @@ _SIMULATED = re.compile(r"^STATE_\d+ ==\s*$", re.MULTILINE)
 
 
 def trace_in(messages: Iterable[Message], module: ModuleText) -> "Trace | None":
-    """The behaviour among the messages; None where there is none.
+    """Return the behaviour among the messages; None where there is none.
 
     Raises:
         UnexpectedOutput: it has a form that is not known.
@@ -66,7 +66,7 @@ def trace_in(messages: Iterable[Message], module: ModuleText) -> "Trace | None":
 
 
 def simulated_trace(path: Path, module: ModuleText) -> "Trace":
-    """The behaviour in a file that TLC's simulation writes; it does not name actions.
+    """Return the behaviour in a file that TLC's simulation writes; it does not name actions.
 
     Raises:
         UnexpectedOutput: the file has a form that is not known.
@@ -109,7 +109,7 @@ def _shaped_variable(name: str, printed: Printed, index: int, module: ModuleText
 
 
 def _action_name(header: str | None, module: ModuleText) -> str | None:
-    """The operator that a header names; TLC calls a part of ``Next`` without a name "Action"."""
+    """Return the operator that a header names; an unnamed part of ``Next`` has "Action"."""
     match = _ACTION.match(header or "")
     if match is None:
         return None

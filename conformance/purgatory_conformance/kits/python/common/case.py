@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: CC0-1.0
-"""One case of the suite: an instance that is made, asked step by step, and dropped."""
+"""A case of the suite: an instance that is made, asked step by step, and dropped."""
 
 from typing import Any, ClassVar
 
@@ -34,7 +34,7 @@ class Case:
         raise NotImplementedError
 
     def observed(self) -> Json:
-        """Read the declared observables."""
+        """Read the declared observables of the instance."""
         raise NotImplementedError
 
     def now_ms(self) -> int | None:
@@ -45,7 +45,7 @@ class Case:
         """Release what outlives the instance, such as a thread or a socket."""
 
     def reason(self, error: Exception) -> str:
-        """The protocol's word for a refusal; ``internal`` for an exception that nobody planned."""
+        """Return the protocol's word for a refusal; ``internal`` for an unplanned exception."""
         if isinstance(error, UnknownName):
             return "unknown_name"
         return self.REASONS.get(type(error), "internal")

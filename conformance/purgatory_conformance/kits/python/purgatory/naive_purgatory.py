@@ -17,10 +17,10 @@ class DelayedOperation:
         raise NotImplementedError
 
     def on_complete(self) -> None:
-        """Called once, whoever completes the operation."""
+        """React to the completion: called once, whoever completes the operation."""
 
     def on_expiration(self) -> None:
-        """Called after ``on_complete`` if it was the time-out."""
+        """React to the time-out: called after ``on_complete``."""
 
     def force_complete(self) -> bool:
         """Complete it; false if somebody else already has."""
@@ -33,7 +33,7 @@ class DelayedOperation:
         return True
 
     def expire(self) -> None:
-        """What the executor runs for a time-out."""
+        """Do the time-out's work in the executor."""
         if self.force_complete():
             self.on_expiration()
 

@@ -61,7 +61,7 @@ class PurgatoryCase(Case):
         self.callback_timer_size: int | None = None  # as the last on_complete of a step began
 
     def named(self, asked: Json) -> ScriptedOperation:
-        """The operation of a name; the step that introduces the name gives the script."""
+        """Return the operation of a name; the step that introduces the name gives the script."""
         name = asked["operation"]
         if name not in self.operations:
             self.operations[name] = ScriptedOperation(self, Script(self, name, asked))

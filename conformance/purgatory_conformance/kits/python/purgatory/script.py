@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: CC0-1.0
-"""What an operation under test does when it is tried or completed."""
+"""The script of an operation under test: its answers to tries, its actions in callbacks."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from case import Case, Json
 
 
 class ScriptError(Exception):
-    """What a script throws."""
+    """The exception that a script throws."""
 
 
 class Script:
@@ -23,7 +23,7 @@ class Script:
         self.satisfied = False
 
     def tried(self, complete: Callable[[], bool]) -> bool:
-        """A try: ``complete`` completes the operation where the script says so."""
+        """Return a try: ``complete`` completes the operation where the script says so."""
         self.case.note("tried", self.name)
         answer = self.tries.pop(0) if len(self.tries) > 1 else (self.tries or ["wait"])[0]
         completes = self.satisfied or answer == "complete"  # settled before the actions

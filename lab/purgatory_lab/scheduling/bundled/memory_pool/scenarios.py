@@ -55,7 +55,7 @@ BOUND_MEMORY_POOL_SCENARIOS: Final = tuple(
 
 
 def pool_ends(scenario: Scenario) -> EndsOf:
-    """Looks whether runs of a bound scenario come to ends of the concurrent model."""
+    """Return a look whether runs of a bound scenario come to ends of the concurrent model."""
     configuration = MemoryPoolConfiguration(SIZE_BYTES, MAX_SINGLE_BYTES, "strict" in scenario.name)
     names = tuple(program.thread for program in scenario.programs)
     calls = {program.thread: _operations(program) for program in scenario.programs}
@@ -69,7 +69,7 @@ def _operations(program: Program) -> tuple[Operation, ...]:
 
 
 def _has_nothing(state: ConcurrentPoolState, thread: str, operation: Operation) -> bool:
-    """Whether a thread is to give back a buffer that it was not granted."""
+    """Decide whether a thread is to give back a buffer that it was not granted."""
     return isinstance(operation, Release) and not state.thread(thread).held_bytes
 
 

@@ -16,7 +16,7 @@ MAX_SINGLE_BYTES: Final = 2
 
 
 class MemoryPoolWorld:
-    """One pool of a few bytes.
+    """A pool of a few bytes.
 
     A buffer goes by the name in its call. Releasing or losing a buffer that was refused is left
     out, as a caller would.
@@ -45,7 +45,7 @@ class MemoryPoolWorld:
         self._lost = 0
 
     def prepare(self, operations: Sequence[Operation]) -> None:
-        """Nothing has to be made beforehand."""
+        """Prepare nothing: a pool needs no objects beforehand."""
 
     def perform(self, operation: Operation) -> None:
         """Carry out a call in the running thread, and note it with its result."""
@@ -60,10 +60,10 @@ class MemoryPoolWorld:
         assert self.pool.leaked >= 0
 
     def close(self) -> None:
-        """Nothing has to be ended."""
+        """End nothing: a pool has no threads."""
 
     def inspect(self) -> list[str]:
-        """The bytes that are out never exceed the bound.
+        """Return a problem where the bytes that are out exceed the bound.
 
         Rules: POOL-BOUND.
         """
@@ -71,7 +71,7 @@ class MemoryPoolWorld:
         return [f"{out} bytes are out"] if out > self.most_bytes else []
 
     def problems(self) -> list[str]:
-        """The problems of the pool after the return of every call.
+        """Return the problems of the pool after the return of every call.
 
         Rules: POOL-CONSERVATION, POOL-LEAK, POOL-STRICT, POOL-NON-STRICT.
         """

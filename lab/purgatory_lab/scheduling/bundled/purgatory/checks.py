@@ -1,4 +1,4 @@
-"""What must hold when every call of a purgatory's programs has returned, whatever the schedule.
+"""Checks of a purgatory when every call has returned, whatever the schedule.
 
 Each check compares what the purgatory says with what the programs did and with the links of its
 lists, read one by one. Last, everything is let finish, and nothing may be left.
@@ -15,7 +15,7 @@ from purgatory_spec.operations import Check, Force, Satisfy, Shutdown, Watch
 
 
 def problems(tested: PurgatoryUnderTest) -> list[str]:
-    """All problems of the purgatory at rest."""
+    """Return all problems of the purgatory at rest."""
     return [
         *_completed_once(tested),
         *_counted_right(tested),
@@ -27,7 +27,7 @@ def problems(tested: PurgatoryUnderTest) -> list[str]:
 
 
 def problems_at_an_instant(tested: PurgatoryUnderTest) -> list[str]:
-    """What is not as it must be between any two steps of the threads.
+    """Return the problems of the purgatory between any two steps of the threads.
 
     Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-TIME-OUT.
     """
@@ -46,7 +46,7 @@ def problems_at_an_instant(tested: PurgatoryUnderTest) -> list[str]:
 
 
 def _completed_once(tested: PurgatoryUnderTest) -> Iterator[str]:
-    """Each operation is completed by one call, or by its time-out, or not at all.
+    """Yield the operations that are completed by more than one call or time-out.
 
     Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CHECK-COUNT, PURGATORY-LOST-EXPIRY.
     """
@@ -65,7 +65,7 @@ def _completed_once(tested: PurgatoryUnderTest) -> Iterator[str]:
 
 
 def _counted_right(tested: PurgatoryUnderTest) -> Iterator[str]:
-    """Every count is what the links and words say.
+    """Yield the counts that differ from the links and words.
 
     Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-STALE-ENTRIES, PURGATORY-PENDING,
     PURGATORY-ESTIMATE-EXACT.
@@ -101,7 +101,7 @@ def _in_timer(tested: PurgatoryUnderTest) -> list[ScheduledOperation]:
 
 
 def _watched_or_completed(tested: PurgatoryUnderTest) -> Iterator[str]:
-    """What was watched and nobody has completed or cancelled waits as it was told to.
+    """Yield the operations that ought to wait, and do not wait as they were told to.
 
     Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS, PURGATORY-TIME-OUT,
     PURGATORY-TIMER-LEFT.
@@ -123,7 +123,7 @@ def _watched_or_completed(tested: PurgatoryUnderTest) -> Iterator[str]:
 
 
 def _promised(tested: PurgatoryUnderTest) -> Counter[tuple[str, str]]:
-    """How often each operation was given to be watched under each key."""
+    """Return for each operation and key how often the operation was to be watched."""
     promised: Counter[tuple[str, str]] = Counter()
     for operation, returned in tested.history.calls():
         if isinstance(operation, Watch) and returned.raised is None:
@@ -132,7 +132,7 @@ def _promised(tested: PurgatoryUnderTest) -> Counter[tuple[str, str]]:
 
 
 def _not_lost(tested: PurgatoryUnderTest) -> Iterator[str]:
-    """What was satisfied before a check of one of its keys was called is completed.
+    """Yield the operations that were satisfied before a check of a key and are not completed.
 
     Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY.
     """
@@ -155,7 +155,7 @@ def _not_lost(tested: PurgatoryUnderTest) -> Iterator[str]:
 
 
 def _purged_and_closed(tested: PurgatoryUnderTest) -> Iterator[str]:
-    """A reaper at rest has purged; a purgatory that was closed has dropped its time-outs.
+    """Yield the faults of a reaper that has not purged, and of time-outs kept after closing.
 
     Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
     """
@@ -167,7 +167,7 @@ def _purged_and_closed(tested: PurgatoryUnderTest) -> Iterator[str]:
 
 
 def _nothing_is_left(tested: PurgatoryUnderTest) -> Iterator[str]:
-    """Once every time-out has come and everything stale was purged, every count is zero.
+    """Yield the counts that are not zero after every time-out and a purge.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-STALE-ENTRIES.
     """

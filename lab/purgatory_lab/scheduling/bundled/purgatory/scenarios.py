@@ -182,7 +182,7 @@ def _crossing(
     in_callback: dict[str, tuple[CallbackAction, ...]] | None = None,
     expires: str = "",
 ) -> Scenario:
-    """Operations that call each other's: of each a thread checks the key, or lets it expire.
+    """Return a scenario in which operations call each other's keys, from checks and expiries.
 
     The operation ``a`` waits under the key ``a``. It acts in the tries after its watch: of two
     operations in the first three, of more in the first.
@@ -212,7 +212,7 @@ def _crossing(
 
 
 def _tells(name: str) -> tuple[CallbackAction, ...]:
-    """An operation becomes completable, and its key is checked."""
+    """Return actions that make an operation completable and check its key."""
     return (SatisfyInside(name), CheckInside(name))
 
 
@@ -296,7 +296,7 @@ CROSSING_SCENARIOS: Final = (
 
 
 def purgatory_scenarios(accounting: Accounting) -> tuple[Scenario, ...]:
-    """All scenarios, on a purgatory with this accounting."""
+    """Return all scenarios, on a purgatory with this accounting."""
     make: Callable[..., PurgatoryWorld] = partial(PurgatoryWorld, accounting=accounting)
     pairs = tuple(
         Scenario(f"{accounting}-{name}", about, programs, make, setup)

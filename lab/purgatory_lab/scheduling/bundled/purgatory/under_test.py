@@ -171,7 +171,7 @@ class PurgatoryUnderTest:
             self.claimed_inside += claimed
 
     def _act(self, action: CallbackAction) -> int:
-        """One action; how many completions its call claims."""
+        """Do one action and return the number of completions that its call claims."""
         match action:
             case SatisfyInside(name):
                 # No event of its own, unlike an operation that is satisfied from outside.
@@ -200,7 +200,7 @@ class PurgatoryUnderTest:
         self.perform(Shutdown())
 
     def listed(self) -> dict[str, list[ScheduledOperation]]:
-        """The operations in each list, read from the chunks themselves."""
+        """Return the operations in each list, read from the chunks themselves."""
         lists: dict[str, list[ScheduledOperation]] = {}
         for shard in self.purgatory._lists.shards:
             for key, watched in shard.lists.items():
@@ -211,12 +211,12 @@ class PurgatoryUnderTest:
         return lists
 
     def waiting(self) -> list[ScheduledOperation]:
-        """The operations in the executor's queue."""
+        """Return the operations in the executor's queue."""
         tasks = self.executor._waiting.tasks()
         return [task for task in tasks if isinstance(task, ScheduledOperation)]
 
     def counts(self) -> dict[str, int]:
-        """The observables."""
+        """Return the observables of the purgatory."""
         purgatory = self.purgatory
         return {
             "entries": purgatory.entries,
@@ -278,7 +278,7 @@ class PurgatoryUnderTest:
                 raise ValueError(f"a purgatory has no call {operation_name(operation)}")
 
     def _satisfy(self, name: str) -> None:
-        """One event may make several operations completable: those come about at once."""
+        """Satisfy an operation; operations of one event are satisfied at once."""
         thread = self.history.thread()
         if self._happening_in != thread:
             self.scheduler.reach("an event happens")

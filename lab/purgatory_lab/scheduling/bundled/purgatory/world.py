@@ -19,9 +19,9 @@ class PurgatoryWorld(PurgatoryUnderTest):
             raise CheckFailed(f"a count is below zero: {counts}")
 
     def inspect(self) -> list[str]:
-        """What is not as it must be at any instant."""
+        """Return the problems of the purgatory at any instant."""
         return problems_at_an_instant(self)
 
     def problems(self) -> list[str]:
-        """The problems of the purgatory after the return of every call."""
+        """Return the problems of the purgatory after the return of every call."""
         return problems(self)

@@ -1,4 +1,4 @@
-"""What must hold when every call of a timer's programs has returned, whatever the schedule."""
+"""Checks of a timer when every call has returned, whatever the schedule."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _MOST_TASKS: Final = 100
 
 
 def problems(tested: TimerUnderTest) -> list[str]:
-    """All problems of the timer at rest; wrong links are reported alone."""
+    """Return all problems of the timer at rest; wrong links are reported alone."""
     if wrong := list(_linked_right(tested)):
         return wrong
     return [
@@ -24,7 +24,7 @@ def problems(tested: TimerUnderTest) -> list[str]:
 
 
 def _linked_right(tested: TimerUnderTest) -> Iterator[str]:
-    """The buckets hold the pending tasks, and what holds a task waits in the delay queue.
+    """Yield the wrong links between buckets, pending tasks and the delay queue.
 
     Rules: TIMER-SIZE, TIMER-BUCKET-REUSE.
     """
@@ -52,7 +52,7 @@ def _earliest_ms(level: Level) -> int:
 
 
 def _tasks_of(bucket: Bucket) -> list[Task]:
-    """The tasks of a bucket; of a ring that does not come back to it, a defect, not all."""
+    """Return the tasks of a bucket; not all of a ring that does not come back to its bucket."""
     tasks: list[Task] = []
     task = bucket.first()
     while task is not None and len(tasks) < _MOST_TASKS:
@@ -66,7 +66,7 @@ def _is_pending(task: Task, timer: Timer) -> bool:
 
 
 def _not_late(tested: TimerUnderTest) -> Iterator[str]:
-    """Where threads of the timer's own are at work, what is due has run when they rest.
+    """Yield the due tasks that have not run when the timer's own threads rest.
 
     Rules: TIMER-NOT-LATE, TIMER-WAKE-UP.
     """
@@ -75,7 +75,7 @@ def _not_late(tested: TimerUnderTest) -> Iterator[str]:
 
 
 def _run_as_often_as_armed(tested: TimerUnderTest) -> Iterator[str]:
-    """Once everything that is pending has come due, nothing is left, and no task ran too often.
+    """Yield the tasks that ran too often, or are left when everything pending has come due.
 
     Rules: TIMER-EXACTLY-ONCE, TIMER-CANCEL.
     """

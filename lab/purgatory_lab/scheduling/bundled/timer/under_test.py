@@ -41,7 +41,7 @@ ELSEWHERE: Final = "elsewhere"
 
 
 class ScheduledTask(TimerTask):
-    """Counts its runs."""
+    """A task for a scheduled run, which counts its runs."""
 
     def __init__(self, name: str, world: "TimerUnderTest") -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class ScheduledTask(TimerTask):
 
 
 class TimerUnderTest:
-    """One timer, or two on one clock, and the tasks of the programs.
+    """A timer, or two on one clock, and the tasks of the programs.
 
     Attributes:
         history: Calls, events and returns in the order in which they happened.
@@ -118,7 +118,7 @@ class TimerUnderTest:
             self.timer.close()
 
     def observed(self) -> dict[str, Value]:
-        """The observables, when nothing is under way."""
+        """Return the observables while no call is under way."""
         timer = self.timer
         observed: dict[str, Value] = {"queued": len(timer._executor._waiting)}
         if not timer._closed:
@@ -173,7 +173,7 @@ class TimerUnderTest:
                 raise ValueError(f"a timer has no call {operation_name(operation)}")
 
     def _due(self) -> list[str]:
-        """The tasks that are due and have not run."""
+        """Return the tasks that are due and have not run."""
         waiting = set(self.timer._executor._waiting.tasks())
         now_ms = self.clock.now_ms()
         return [

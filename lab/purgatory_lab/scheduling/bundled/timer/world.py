@@ -14,9 +14,9 @@ class TimerWorld(TimerUnderTest):
         assert self.timer.queued_buckets >= 0
 
     def inspect(self) -> list[str]:
-        """Nothing: what must hold at any instant is under the timer's lock."""
+        """Return no problem: every invariant is under the timer's lock."""
         return []
 
     def problems(self) -> list[str]:
-        """The problems of the timer after the return of every call."""
+        """Return the problems of the timer after the return of every call."""
         return problems(self)

@@ -36,7 +36,7 @@ def of_outcome(
     right: set[Call],
     outstanding_bytes: int,
 ) -> Finding:
-    """A call says what it could say at no instant."""
+    """Return the finding of a result that is possible at no instant."""
     expected = " or ".join(sorted(_words(outcome) for outcome in right)) or "another outcome"
     rule, also = _rules_of_outcome(configuration, call, seen, right, outstanding_bytes)
     rejection = any(outcome.raised is not seen.raised for outcome in right)
@@ -45,7 +45,7 @@ def of_outcome(
 
 
 def of_credit(call: PoolCall) -> Finding:
-    """Something was credited that was not outstanding."""
+    """Return the finding of a credit for a buffer that was not outstanding."""
     return Finding(
         "POOL-CONSERVATION",
         "invariant",
@@ -56,7 +56,7 @@ def of_credit(call: PoolCall) -> Finding:
 
 
 def rule_of_release(call: PoolCall) -> str:
-    """The rule of what a call gives back."""
+    """Return the rule of the object that a call gives back."""
     if not isinstance(call.operation, Release):
         return _RULES.get(type(call.operation), "POOL-RELEASE-NOTHING")
     itself = "POOL-RELEASE" if call.is_held else "POOL-RELEASE-AGAIN"

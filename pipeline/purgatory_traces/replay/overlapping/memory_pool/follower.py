@@ -75,7 +75,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
         self._moments = self._explainer.begin()
 
     def called(self, operation: Operation, at_ms: int) -> PoolCall:
-        """A call begins; see ``Follower``."""
+        """Follow a call that begins; see ``Follower``."""
         self._number += 1
         call = PoolCall(self._number, operation)
         if isinstance(operation, Release | Lose):
@@ -89,20 +89,20 @@ class MemoryPoolFollower(Follower[PoolCall]):
         return call
 
     def _open(self, call: PoolCall, ways: Ways) -> None:
-        """A call is open, and may stand in these ways."""
+        """Open a call that may stand in these ways."""
         with_ways = self._explainer.with_ways
         self._moments = frozenset(with_ways(each, call.thread, ways) for each in self._moments)
 
     def happened(
         self, thread: str, call: PoolCall | None, event: Event, first_ms: int, last_ms: int
     ) -> Finding | None:
-        """A pool calls nobody back."""
+        """Refuse a callback: a pool makes none."""
         raise Unusable("a memory pool has no callbacks")
 
     def returned(
         self, call: PoolCall, result: Value, rejected: Reason | None, at_ms: int
     ) -> Finding | None:
-        """A call returns. Rules: POOL-STRICT, POOL-NON-STRICT, POOL-BOUND, POOL-RELEASE."""
+        """Follow a return. Rules: POOL-STRICT, POOL-NON-STRICT, POOL-BOUND, POOL-RELEASE."""
         self._reject_second_buffer(call, result)
         seen = Returned(call.thread, result, rejected)
         left = self._explainer.after(self._moments, seen)
@@ -155,7 +155,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
         return calls
 
     def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
-        """A snapshot must tell what is outstanding, and what may be available by now.
+        """Compare a snapshot with the outstanding buffers and the possibly available bytes.
 
         Of buffers that an open call asks for or gives back it may tell either.
         """
@@ -179,7 +179,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
         )
 
     def _size_of(self, buffer: str) -> int | None:
-        """The size of a buffer that is given back; None of one that nobody was granted.
+        """Return the size of a buffer that is given back; None of one that was never granted.
 
         A pool that identifies its buffers rejects a buffer returned long ago, whatever the size;
         it may ignore an empty one, if it grants such.
@@ -192,16 +192,16 @@ class MemoryPoolFollower(Follower[PoolCall]):
         return size_bytes
 
     def _hold(self, buffer: str, size_bytes: int) -> None:
-        """A buffer is outstanding."""
+        """Note that a buffer is outstanding."""
         self._outstanding_bytes += size_bytes
         self._held[buffer] = size_bytes
 
     def _held_by_nobody(self, buffer: str) -> None:
-        """A buffer is not outstanding, or its request has not returned yet."""
+        """Note that a buffer is not outstanding, or that its request has not returned yet."""
         self._outstanding_bytes -= self._held.pop(buffer, 0)
 
     def _give_back(self, call: PoolCall, buffer: str) -> None:
-        """A call begins that gives a buffer back; another open one may do so, too."""
+        """Begin to give a buffer back; another open call may do so, too."""
         if buffer in self._held:
             call.is_held = True
             size_bytes = self._held.pop(buffer)
@@ -236,7 +236,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
                 self.visits["POOL-REFUSAL"] += 1
 
     def _may_answer_otherwise(self, call: PoolCall, size_bytes: int, seen: Returned) -> bool:
-        """Whether a request may as well get the other answer, by what other calls may do first.
+        """Decide whether other calls may first make the other answer of a request possible.
 
         It looks at the most and the least that may be available, not at each order of the calls;
         so it says yes a little too often.
@@ -270,12 +270,12 @@ class MemoryPoolFollower(Follower[PoolCall]):
 
 
 def _credited_rightly(moment: Explanation[PoolStanding]) -> Explanation[PoolStanding]:
-    """The moment where a wrong credit is a declared deviation, which was seen."""
+    """Return the moment where a wrong credit is a declared deviation, which was seen."""
     return moment._replace(state=moment.state._replace(credits_wrongly=False))
 
 
 def _ways_by_snapshot(call: PoolCall, *, is_told: bool) -> Ways:
-    """The ways of a call that is open when the pool is first seen: it may have taken effect before.
+    """Return the ways of a call that is open at a snapshot: it may have taken effect before.
 
     Args:
         call: The call; it has begun.

@@ -35,7 +35,7 @@ _NO_BUFFERS: Map[str, int] = Map()
 
 
 class PoolStanding(NamedTuple):
-    """How a pool stands in one explanation."""
+    """The standing of a pool in one explanation."""
 
     available_bytes: int
     credits_wrongly: bool = False
@@ -57,34 +57,34 @@ class PoolCall:
     """What it does, as far as that was asked; see ``SharedPoolRules``."""
 
     def contest(self) -> None:
-        """Another open call gives the same buffer back."""
+        """Note that another open call gives the same buffer back."""
         self.is_contested = True
         self.effects.clear()
 
     @property
     def thread(self) -> str:
-        """What the call goes by in explanations, where each call has a thread of its own."""
+        """Return the call's name in explanations, where each call has a thread of its own."""
         return str(self.number)
 
     @property
     def begun(self) -> Call:
-        """The call before it takes effect."""
+        """Return the call before it takes effect."""
         return Call(self.operation, part=WHOLE._replace(number=self.number))
 
     def gives_back(self, buffer: str) -> bool:
-        """Whether it gives a buffer back, or leaks it."""
+        """Decide whether the call gives a buffer back, or leaks it."""
         return isinstance(self.operation, Release | Lose) and self.operation.buffer == buffer
 
 
 def gives_back_itself(operation: Operation) -> bool:
-    """Whether an operation ends a buffer's being out, if it is: not one of a copy or a slice."""
+    """Decide whether an operation ends a buffer's being out: not one of a copy or a slice."""
     if isinstance(operation, Release):
         return operation.form is ReleaseForm.ITSELF
     return isinstance(operation, Lose)
 
 
 def has_yet_to_act(ways: Ways) -> bool:
-    """Whether an open call may still take effect: then nothing has changed by it."""
+    """Decide whether an open call may still take effect: then nothing has changed by it."""
     return any(way.part is not None for way in ways)
 
 
@@ -101,13 +101,13 @@ class SharedPoolRules(LateRules[PoolStanding]):
     open: dict[int, PoolCall] = field(default_factory=dict)
 
     def initial(self) -> PoolStanding:
-        """Nothing was asked for."""
+        """Return the standing before any request."""
         return PoolStanding(self.model.configuration.size_bytes)
 
     def effects(
         self, state: PoolStanding, operation: Operation, part: Part
     ) -> tuple[Effect[PoolStanding], ...]:
-        """The ways in which a call may take effect."""
+        """Return the ways in which a call may take effect."""
         assert part.number is not None
         call = self.open[part.number]
         known = call.effects.get(state)
@@ -136,7 +136,7 @@ class SharedPoolRules(LateRules[PoolStanding]):
             yield Effect(after, (), expectation.result, expectation.rejected)
 
     def order_matters(self, moment: Explanation[PoolStanding]) -> bool:
-        """Whether some order has a request that is refused. Rules: POOL-STRICT, POOL-NON-STRICT."""
+        """Decide whether some order refuses a request. Rules: POOL-STRICT, POOL-NON-STRICT."""
         configuration = self.model.configuration
         if configuration.unbounded:
             return False

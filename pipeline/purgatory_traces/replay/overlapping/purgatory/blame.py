@@ -45,7 +45,7 @@ _RULES_OF_RESULTS: Mapping[object, str] = {
 def of_try(
     name: str, call: PurgatoryCall | None, followed: FollowedOperation | None, fate: Fate | None
 ) -> Finding:
-    """An operation is tried that must not be, or once too often."""
+    """Return the finding of a try that must not be, or is one too many."""
     seen = f"{name} is tried{_in(call)}"
     if call is not None and call.began_closed and isinstance(call.operation, Watch):
         return Finding("PURGATORY-SHUTDOWN-CLOSED", "tried", "rejected: closed, untried", seen)
@@ -71,7 +71,7 @@ def of_try(
 def of_completion(
     name: str, call: PurgatoryCall | None, followed: FollowedOperation | None, fate: Fate | None
 ) -> Finding:
-    """An operation is completed that must not be."""
+    """Return the finding of a completion that must not be."""
     seen = f"{name} is completed{_in(call)}"
     if fate in _COMPLETED or (followed is not None and followed.is_completed):
         return Finding("PURGATORY-EXACTLY-ONCE", "completed", f"{name} is completed already", seen)
@@ -104,7 +104,7 @@ def of_completion(
 
 
 def of_expiration(name: str, call: PurgatoryCall | None) -> Finding:
-    """``on_expiration`` is called where no time-out has completed the operation just before."""
+    """Return the finding of an ``on_expiration`` without a time-out just before."""
     return Finding(
         "PURGATORY-CALLBACK-ORDER",
         "timed_out",
@@ -115,7 +115,7 @@ def of_expiration(name: str, call: PurgatoryCall | None) -> Finding:
 
 
 def without_expiration(followed: FollowedOperation, seen: str) -> Finding:
-    """Something else is seen before ``on_expiration`` of what timed out was called."""
+    """Return the finding of an event before the owed ``on_expiration`` of a time-out."""
     return Finding(
         "PURGATORY-CALLBACK-ORDER",
         "completed",
@@ -125,7 +125,7 @@ def without_expiration(followed: FollowedOperation, seen: str) -> Finding:
 
 
 def early(followed: FollowedOperation, call: PurgatoryCall | None, at_ms: int) -> Finding:
-    """An operation is completed where nothing was called that does, and is not due."""
+    """Return the finding of a completion without a completing call or a due time-out."""
     if followed.early_ms is None:
         expected = f"nothing completes {followed.name}: it has no time-out"
     else:
@@ -140,7 +140,7 @@ def early(followed: FollowedOperation, call: PurgatoryCall | None, at_ms: int) -
 
 
 def late(followed: FollowedOperation, seen: str) -> Finding:
-    """An operation has not timed out in time."""
+    """Return the finding of a time-out that is too late."""
     rules = ["PURGATORY-TIME-OUT", "TIMER-LATENESS", "PURGATORY-NOT-LOST"]
     if followed.was_cancelled:
         rules.insert(0, "PURGATORY-CANCEL-KEEPS-TIME-OUT")
@@ -155,7 +155,7 @@ def late(followed: FollowedOperation, seen: str) -> Finding:
 
 
 def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
-    """A call is rejected that must not be, or for another reason."""
+    """Return the finding of a wrong rejection, or of one for another reason."""
     rule = _RULES_OF_REJECTIONS.get(type(call.operation), "PURGATORY-SHUTDOWN-CLOSED")
     if isinstance(call.operation, Watch) and not call.operation.keys:
         rule = "PURGATORY-NO-KEYS"
@@ -166,7 +166,7 @@ def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
 
 
 def of_taken(call: PurgatoryCall, watch: Watch) -> Finding:
-    """A watch is taken that should have been rejected."""
+    """Return the finding of a watch that should have been rejected."""
     if call.began_closed:
         return Finding("PURGATORY-SHUTDOWN-CLOSED", "rejection", "rejected: closed", "accepted")
     return Finding(
@@ -175,7 +175,7 @@ def of_taken(call: PurgatoryCall, watch: Watch) -> Finding:
 
 
 def of_result(call: PurgatoryCall, expected: str, result: Value) -> Finding:
-    """A result is of another kind."""
+    """Return the finding of a result of another kind."""
     rule = _RULES_OF_RESULTS.get(type(call.operation), _OVERLAPPING)
     return Finding(rule, "result", expected, _words(result))
 
@@ -183,7 +183,7 @@ def of_result(call: PurgatoryCall, expected: str, result: Value) -> Finding:
 def of_watch(
     call: PurgatoryCall, followed: FollowedOperation, *, result: bool, tries_first: bool
 ) -> Finding:
-    """A watch returns what nothing explains; ``tries_first``: it tries before it enters lists."""
+    """Return the finding of an unexplained watch result; ``tries_first`` is the profile's."""
     completed_it = followed.completed_in is call
     in_lists = call.tries > tries_first
     if result != completed_it:
@@ -219,12 +219,12 @@ def of_watch(
 
 
 def of_count(call: PurgatoryCall, result: Value) -> Finding:
-    """A check counts wrongly."""
+    """Return the finding of a check with a wrong count."""
     return Finding("PURGATORY-CHECK-COUNT", "result", str(call.completions), _words(result))
 
 
 def of_check(followed: FollowedOperation, result: Value) -> Finding:
-    """A check returns and has not done with an operation what it had to."""
+    """Return the finding of a check that returns before its work on an operation is done."""
     return Finding(
         "PURGATORY-NOT-LOST",
         "not tried",
@@ -235,7 +235,7 @@ def of_check(followed: FollowedOperation, result: Value) -> Finding:
 
 
 def of_cancellation(followed: FollowedOperation, count: int) -> Finding:
-    """A cancellation returns an operation that it must not, or leaves one out."""
+    """Return the finding of a cancellation with an operation too many or too few."""
     if count and followed.was_cancelled:
         rule, expected = "PURGATORY-CANCEL-LEAVES", f"no {followed.name}: it was cancelled before"
     elif count:
@@ -246,19 +246,19 @@ def of_cancellation(followed: FollowedOperation, count: int) -> Finding:
 
 
 def of_completed_result(name: str) -> Finding:
-    """A cancellation returns an operation that was completed before, where these are left out."""
+    """Return the finding of a cancellation with an operation that was completed before."""
     return Finding("PURGATORY-CANCEL-RESULT", "result", f"no {name}: it is completed", f"{name}")
 
 
 def of_unknown(name: str) -> Finding:
-    """A cancellation returns an operation that nobody has watched."""
+    """Return the finding of a cancellation with an operation that was never watched."""
     return Finding(
         "PURGATORY-CANCEL-RESULT", "result", f"no {name}: it was never watched", f"{name}"
     )
 
 
 def of_force(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) -> Finding:
-    """A force returns what nothing explains."""
+    """Return the finding of an unexplained result of a force."""
     completed_it = followed.completed_in is call
     rule = (
         "PURGATORY-FORCE" if completed_it or not followed.is_completed else "PURGATORY-FORCE-AGAIN"
@@ -268,7 +268,7 @@ def of_force(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) 
 
 
 def of_snapshot(followed: FollowedOperation, told: WaitingOperation) -> Finding:
-    """A snapshot tells something else of an operation than what is known."""
+    """Return the finding of a snapshot that contradicts the known facts about an operation."""
     owed = told.early_ms is not None or told.queued > 0
     return Finding(
         "PURGATORY-WATCH-WAITS" if not told.entries else "PURGATORY-TIME-OUT",

@@ -1,4 +1,4 @@
-"""What a purgatory on a real clock calls: tries, completions, ``on_expiration``.
+"""Callbacks of a purgatory on a real clock: tries, completions, ``on_expiration``.
 
 An operation that is completed outside of every call that concerns it is completed by its time-out,
 which runs in that thread until ``on_expiration`` is called.
@@ -28,7 +28,7 @@ def happened(
     first_ms: int,
     last_ms: int,
 ) -> Finding | None:
-    """A callback begins; see ``Follower``."""
+    """Follow a callback that begins; see ``Follower``."""
     known.read(last_ms)
     followed = known.operations.by_name.get(event.task)
     match event.kind:
@@ -49,7 +49,7 @@ def _tried(
     followed: FollowedOperation | None,
     event: Event,
 ) -> Finding | None:
-    """An operation is tried. Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-CANCEL-LEAVES."""
+    """Follow a try. Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-CANCEL-LEAVES."""
     if EventKind.TRIED in known.begin.omitted:
         return None
     if call is not None:
@@ -71,7 +71,7 @@ def _may_have_met(
     followed: FollowedOperation | None,
     name: str,
 ) -> bool:
-    """Whether a check that began before the trace may have met an operation that has left its list.
+    """Decide whether a check from before the trace may have met an operation now out of its list.
 
     If that is not completed it is followed loosely from then on.
     """
@@ -95,7 +95,7 @@ def _completed(
     first_ms: int,
     last_ms: int,
 ) -> Finding | None:
-    """An operation is completed. Rules: PURGATORY-EXACTLY-ONCE."""
+    """Follow a completion. Rules: PURGATORY-EXACTLY-ONCE."""
     fate = known.operations.recent.get(event.task)
     if followed is None:
         if known.is_unknown(event.task):
@@ -129,7 +129,7 @@ def _run(
     first_ms: int,
     last_ms: int,
 ) -> Finding | None:
-    """An operation is completed where nothing was called that does: by its time-out.
+    """Follow a completion by a time-out, outside of every completing call.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-CANCEL-LAST-KEY.
     """
@@ -159,7 +159,7 @@ def _timed_out(
     followed: FollowedOperation | None,
     event: Event,
 ) -> Finding | None:
-    """``on_expiration`` is called. Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-TIME-OUT."""
+    """Follow an ``on_expiration``. Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-TIME-OUT."""
     run = call if call is not None else known.runs.get(thread)
     if run is None or run.run is None or run.run[0] is not followed:
         if followed is None and known.is_unknown(event.task):

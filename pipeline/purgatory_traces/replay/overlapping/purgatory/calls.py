@@ -1,4 +1,4 @@
-"""How a call of a purgatory on a real clock begins: the operations that it concerns are told.
+"""Beginnings of a purgatory's calls on a real clock, and the operations they concern.
 
 A check or a cancellation of a key concerns those watched under it that are not completed; the other
 calls concern the one that they name.
@@ -26,7 +26,7 @@ from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKno
 
 
 def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> PurgatoryCall:
-    """A call begins; see ``Follower``."""
+    """Follow a call that begins; see ``Follower``."""
     known.read(at_ms)
     call = PurgatoryCall(operation, at_ms, known.closed)
     if isinstance(operation, Watch):
@@ -50,7 +50,7 @@ def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> Purga
 
 
 def key_called(known: PurgatoryKnowledge, call: PurgatoryCall, key: str, word: str) -> None:
-    """A call begins that concerns what is watched under a key and is not completed."""
+    """Begin a call that concerns the operations under a key that are not completed."""
     known.operations.open(call)
     for followed in known.operations.under(key):
         if not followed.is_completed:
@@ -75,7 +75,7 @@ def _watch_called(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) 
 def may_time_out(
     known: PurgatoryKnowledge, followed: FollowedOperation, called_ms: int, delay_ms: int
 ) -> None:
-    """A watch that is under way arms the time-out of an operation, or moves it."""
+    """Note that a watch under way arms the time-out of an operation, or moves it."""
     if known.time_outs:
         early_ms = known.interval.early(called_ms, delay_ms)
         if followed.early_ms is None or early_ms < followed.early_ms:
@@ -84,7 +84,7 @@ def may_time_out(
 
 
 def enter(known: PurgatoryKnowledge, followed: FollowedOperation, keys: tuple[str, ...]) -> None:
-    """An operation is watched under keys: the open calls of these concern it from now on."""
+    """Enter an operation under keys, whose open calls concern it from now on."""
     for key in keys:
         known.operations.enter(followed, key)
     for open_call in known.operations.open_calls_of(followed):
@@ -94,7 +94,7 @@ def enter(known: PurgatoryKnowledge, followed: FollowedOperation, keys: tuple[st
 
 
 def shutdown_called(known: PurgatoryKnowledge, at_ms: int) -> None:
-    """From now on time-outs may be dropped. Rules: PURGATORY-SHUTDOWN-DROPS."""
+    """Let time-outs be dropped from now on. Rules: PURGATORY-SHUTDOWN-DROPS."""
     if not known.begins_to_close():
         return
     for name, followed in known.operations.by_name.items():

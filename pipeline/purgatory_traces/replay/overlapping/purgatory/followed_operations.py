@@ -19,7 +19,7 @@ MOST_STALE_KEYS = 64
 
 
 class Fate(Enum):
-    """What became of an operation that is forgotten."""
+    """The fate of an operation that is forgotten."""
 
     COMPLETED = "completed"
     TOLD_COMPLETED = "told completed"
@@ -32,7 +32,7 @@ class Fate(Enum):
 
 @dataclass(slots=True, eq=False)
 class FollowedOperation:
-    """A delayed operation.
+    """A delayed operation that is followed through the run.
 
     Attributes:
         name: Its name in the trace.
@@ -59,13 +59,13 @@ class FollowedOperation:
     """A bit for each slot that an open call has."""
 
     def take_slot(self) -> int:
-        """The smallest slot that is free."""
+        """Return the smallest slot that is free."""
         free = ~self.slots & (self.slots + 1)
         self.slots |= free
         return free.bit_length() - 1
 
     def free_slot(self, slot: int) -> None:
-        """A call has returned."""
+        """Free the slot of a call that has returned."""
         self.slots &= ~(1 << slot)
 
 
@@ -113,17 +113,17 @@ class FollowedOperations:
     _calls_of: dict[str, list[PurgatoryCall]] = field(default_factory=dict)
 
     def under(self, key: str) -> list[FollowedOperation]:
-        """The operations that were watched under a key."""
+        """Return the operations that were watched under a key."""
         return list(self._by_key.get(key, _NOBODY).values())
 
     def enter(self, operation: FollowedOperation, key: str) -> None:
-        """An operation is watched under a key."""
+        """Enter an operation that is watched under a key."""
         if key not in operation.keys:
             operation.keys[key] = len(operation.keys)
             self._by_key.setdefault(key, {})[operation.name] = operation
 
     def forget(self, operation: FollowedOperation, fate: Fate) -> None:
-        """Nothing more can come of an operation."""
+        """Forget an operation that can have no further events."""
         del self.by_name[operation.name]
         for key in operation.keys:
             under = self._by_key[key]
@@ -136,12 +136,12 @@ class FollowedOperations:
         self.recent.put(operation.name, fate)
 
     def open(self, call: PurgatoryCall) -> None:
-        """A check or a cancellation of a key begins."""
+        """Open a check or a cancellation of a key."""
         if isinstance(call.operation, Check | CancelForKey):
             self._calls_of.setdefault(call.operation.key, []).append(call)
 
     def close(self, call: PurgatoryCall) -> None:
-        """A check or a cancellation of a key is over."""
+        """Close a check or a cancellation of a key."""
         if isinstance(call.operation, Check | CancelForKey):
             calls = self._calls_of[call.operation.key]
             calls.remove(call)
@@ -149,7 +149,7 @@ class FollowedOperations:
                 del self._calls_of[call.operation.key]
 
     def open_calls_of(self, operation: FollowedOperation) -> Iterator[PurgatoryCall]:
-        """The open calls of an operation's keys that do not know it yet."""
+        """Yield the open calls of an operation's keys that do not know it yet."""
         for key in operation.keys:
             for call in self._calls_of.get(key, ()):
                 if operation not in call.concerned:
@@ -160,7 +160,7 @@ _NOBODY: dict[str, FollowedOperation] = {}
 
 
 def _stale_keys(operation: FollowedOperation) -> Iterator[str]:
-    """The keys in whose lists a completed operation is left, if no purge removes it."""
+    """Yield the keys whose lists hold a completed operation, if no purge removes it."""
     by = operation.completed_in
     never_entered = by is not None and isinstance(by.operation, Watch) and by.tries < 2
     if operation.was_cancelled or never_entered:

@@ -1,4 +1,4 @@
-"""What is known of a purgatory on a real clock, and of each of its operations.
+"""Knowledge about a purgatory on a real clock, and about each of its operations.
 
 Theory of operation. An operation is *told* of everything seen that concerns it, and its memory says
 whether anything explains that. It is told first that it is due, once the clock has reached its
@@ -40,7 +40,7 @@ _NEVER_OMITTED = (EventKind.COMPLETED, EventKind.TIMED_OUT)
 
 @dataclass(slots=True)
 class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
-    """What is known of a purgatory.
+    """The knowledge about a purgatory.
 
     Attributes:
         time_outs: Whether its operations time out.
@@ -65,7 +65,7 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
     expiry_rule: ClassVar[str] = "PURGATORY-TIME-OUT"
 
     def __post_init__(self) -> None:
-        """Nothing is watched.
+        """Begin without a watched operation.
 
         Raises:
             Unusable: the trace leaves out what cannot be done without.
@@ -80,22 +80,22 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
 
     @property
     def live(self) -> int:
-        """How many operations are remembered."""
+        """Return the number of operations that are remembered."""
         return len(self.operations.by_name)
 
     @property
     def awaited(self) -> int:
-        """How many operations have to time out, if nothing completes them."""
+        """Return the number of operations that have to time out, if no call completes them."""
         return sum(1 for _ in self.waited_for())
 
     def waited_for(self) -> Iterator[tuple[int, str]]:
-        """The operations whose time-outs are waited for, with their latest times."""
+        """Yield the awaited time-outs' operations, with their latest times."""
         for name, followed in self.operations.by_name.items():
             if followed.late_ms is not None and not followed.is_completed:
                 yield followed.late_ms, name
 
     def overdue(self, name: str, over_ms: int, now_ms: int) -> Finding | None:
-        """Whether an operation should have timed out by a reading."""
+        """Return a finding if an operation should have timed out by a reading."""
         followed = self.operations.by_name.get(name)
         if followed is None or followed.is_completed:
             return None
@@ -108,17 +108,17 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
         return None
 
     def has_to_time_out(self, followed: FollowedOperation) -> bool:
-        """Whether it would be wrong if nothing completed it, whatever open calls may have done."""
+        """Decide whether an operation must time out if no call completes it."""
         memory = followed.memory
         return not self.closing and memory is not None and memory.after(("late",)) is None
 
     def read(self, at_ms: int) -> None:
-        """The clock has shown a reading."""
+        """Note a reading that the clock has shown."""
         if at_ms > self.now_ms:
             self.now_ms = at_ms
 
     def named(self, name: str, *, is_new: bool = False) -> FollowedOperation:
-        """The operation of a name; watched anew after it was finished it may be a new one."""
+        """Return the operation of a name; watched again after its end, it may be a new one."""
         followed = self.operations.by_name.get(name)
         if followed is None:
             followed = FollowedOperation(name, fresh(self.system))
@@ -130,7 +130,7 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
         return followed
 
     def named_by_force(self, name: str) -> FollowedOperation:
-        """The operation of a name; one that is unknown may have been completed long ago."""
+        """Return the operation of a name; an unknown one may have been completed long ago."""
         is_known = name in self.operations.by_name
         followed = self.named(name)
         if not is_known and self.operations.recent.has_forgotten:
@@ -164,14 +164,14 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
         return True
 
     def settle(self, followed: FollowedOperation, slot: int) -> None:
-        """A call that concerns an operation has returned."""
+        """Settle a returned call that concerns an operation."""
         followed.free_slot(slot)
         if followed.slots:
             self.visits["PURGATORY-OVERLAPPING-CALLS"] += 1
         self.forget_if_settled(followed)
 
     def let_go(self, call: PurgatoryCall) -> None:
-        """How far a call came is not known: the operations it concerns are followed loosely."""
+        """Let a call of unknown extent go: its operations are followed loosely."""
         for followed, slot in call.concerned.items():
             followed.memory = None
             followed.free_slot(slot)
@@ -196,25 +196,25 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
                 self.passing.put(followed.late_ms, frozenset({"PURGATORY-CANCEL-LAST-KEY"}))
 
     def is_unknown(self, name: str) -> bool:
-        """Whether what became of an operation that is forgotten cannot be said."""
+        """Decide whether the fate of a forgotten operation is unknown."""
         return self.operations.recent.get(name) is Fate.LOOSE or (
             self.closed and _OPEN_AFTER_SHUTDOWN in self.variants
         )
 
     def was_never_watched(self, name: str) -> bool:
-        """Whether it is certain that an operation that is not followed was never watched."""
+        """Decide whether an operation that is not followed was certainly never watched."""
         recent = self.operations.recent
         return recent.get(name) is None and not recent.has_forgotten and not self.is_unknown(name)
 
     def runs_seen(self, thread: str) -> None:
-        """A thread runs a time-out that it has begun since the snapshot."""
+        """Note that a thread runs a time-out that it has begun since the snapshot."""
         if self.runs_since_snapshot is not None:
             self.runs_since_snapshot.put(thread, "")
 
     def may_run_unseen(
         self, thread: str, call: PurgatoryCall | None, name: str, *, ends: bool
     ) -> bool:
-        """Whether a completion, or ``on_expiration``, may be of a run that began before the trace.
+        """Decide whether a callback may belong to a run that began before the trace.
 
         That is the first run of which the thread shows anything since the snapshot, of an operation
         that was then completed or is not known at all. A completion is shown when it has just taken

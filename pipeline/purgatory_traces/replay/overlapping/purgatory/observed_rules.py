@@ -69,13 +69,13 @@ class ObservedRules(LateRules[Standing]):
     )
 
     def initial(self) -> Standing:
-        """It was never watched."""
+        """Return the standing of an operation that was never watched."""
         return self.rules.initial()
 
     def effects(
         self, state: Standing, operation: Operation, part: Part
     ) -> tuple[Effect[Standing], ...]:
-        """The ways in which a part of a call, or of something unseen, may take effect."""
+        """Return the ways in which a part of a call, or of an unseen step, may take effect."""
         key = state, operation, part
         known = self._known.get(key)
         if known is None:
@@ -83,7 +83,7 @@ class ObservedRules(LateRules[Standing]):
         return known
 
     def ways_so_far(self, state: Standing, operation: Operation) -> Ways:
-        """The possible positions of a call that has changed nothing since it began.
+        """Return the possible positions of a call that has changed nothing since it began.
 
         The call may have tried the operation before the condition held, and may have passed the
         operation's list before the operation was in the list. A seen try may still take effect.
@@ -101,7 +101,7 @@ class ObservedRules(LateRules[Standing]):
         return frozenset(found)
 
     def _steps_so_far(self, state: Standing, way: Call) -> Iterator[Call]:
-        """A call after its next part, where that changes nothing; or before it, the try seen."""
+        """Yield a call after its next part, where the state stays; or before it, tried."""
         assert way.part is not None
         for effect in self.effects(state, way.operation, way.part):
             tries = tuple(event for event in effect.events if event.kind is EventKind.TRIED)
@@ -140,14 +140,14 @@ class ObservedRules(LateRules[Standing]):
                     yield self._completing(effect)
 
     def _completing(self, effect: Effect[Standing]) -> Effect[Standing]:
-        """An effect that completes the operation: what would follow can be seen by nobody."""
+        """Return an effect that completes the operation, without its unseen consequences."""
         completed = replace(self.rules.initial(), completed=True)
         return replace(effect, state=completed, then=None)
 
     def _once_completed(
         self, state: Standing, operation: Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
-        """What calls do to an operation that is completed."""
+        """Yield the effects of calls on an operation that is completed."""
         is_whole = part == WHOLE
         if isinstance(operation, RunOne):
             return
@@ -168,7 +168,7 @@ class ObservedRules(LateRules[Standing]):
             yield Effect(state, (_TRIED,) * tries, result)
 
     def _besides(self, state: Standing, what: Wait) -> Iterator[Effect[Standing]]:
-        """Something that is no call, of an operation that is not completed."""
+        """Yield the effects of steps that are no call, on an operation that is not completed."""
         if what == LATE:
             if not (state.armed or state.queued):
                 yield Effect(state)
@@ -179,10 +179,10 @@ class ObservedRules(LateRules[Standing]):
 
 
 def _hands_over(effect: Effect[Standing]) -> bool:
-    """Whether a time-out is handed over as soon as it is armed: ``DUE`` says when it may be."""
+    """Decide whether an effect hands a time-out over as it arms it; ``DUE`` tells the time."""
     return any(event.kind is EventKind.EXPIRED for event in effect.events)
 
 
 def is_settled(state: Standing) -> bool:
-    """Whether nothing more can come of an operation unless it is watched again, or forced."""
+    """Decide whether an operation has no further events unless it is watched again or forced."""
     return state.completed or not (state.armed or state.queued or state.entries)

@@ -1,4 +1,4 @@
-"""What is known of one delayed operation: all explanations of what was seen, as one small object.
+"""Knowledge about one delayed operation: all explanations of its events, as one small object.
 
 Theory of operation. ``LateExplainer`` follows all explanations of a history. Most
 operations have the same history, but for names. So names are made alike before it is asked: the
@@ -75,7 +75,7 @@ _ALIKE: Final[dict[str, Operation]] = {
 
 
 class System(NamedTuple):
-    """What of a purgatory decides how its operations are explained."""
+    """The properties of a purgatory that decide how its operations are explained."""
 
     any_key_takes_time_out: bool
     """Declared: what only this explains is a deviation."""
@@ -87,7 +87,7 @@ class System(NamedTuple):
 
     @classmethod
     def of(cls, begin: Begin, profile: PurgatoryProfile) -> "System":
-        """What the first line of a run says of it."""
+        """Return the properties in the first line of a run."""
         return cls(
             any(each.variant == ANY_KEY_TAKES_TIME_OUT for each in begin.deviations),
             profile.first_try is FirstTry.BEFORE_WATCHING,
@@ -96,7 +96,7 @@ class System(NamedTuple):
         )
 
     def rules(self, name: str) -> tuple[OverlappingCalls, ...]:
-        """All rules that may explain an operation: the strict ones, then those of the deviation.
+        """Return all rules that may explain an operation: the strict ones, then the deviation's.
 
         When its watches arm the time-out is free, whatever the accounting; all of them do it at
         the same place. Rules: PURGATORY-TIME-OUT, PURGATORY-OVERLAPPING-CALLS.
@@ -120,7 +120,7 @@ class Memory:
     __slots__ = ("_next", "_settled", "is_strict", "moments", "system")
 
     def __init__(self, system: System, moments: tuple[Moments[Standing], ...]) -> None:
-        """Use ``_known`` instead."""
+        """Make a memory; use ``_known`` instead."""
         self.system = system
         self.moments = moments
         self._next: dict[Seen, Memory | None] = {}
@@ -138,16 +138,16 @@ class Memory:
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """The knowledge of the monitor, without the shared table."""
+        """Return the knowledge of the monitor, without the shared table."""
         return _known, (self.system, self.moments)
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more can come of the operation."""
+        """Decide whether the operation can have no further events."""
         return self._settled
 
     def may_stand(self, keys: tuple[int, ...], *, completed: bool, owed: bool | None) -> bool:
-        """Whether it may have an entry for each of these keys, and owe a time-out or not.
+        """Decide whether the operation may have an entry for each of these keys, and a time-out.
 
         Where ``owed`` is None, an owed time-out is not asked for.
         """
@@ -161,7 +161,7 @@ class Memory:
         )
 
     def after(self, seen: Seen) -> "Memory | None":
-        """What is known after something more was seen; None where nothing explains it.
+        """Return the memory after a further event; None where no explanation is left.
 
         Raises:
             Undecided: too much explains it.
@@ -173,7 +173,7 @@ class Memory:
             return after
 
     def amid_check(self, slot: int, key: int) -> "Memory":
-        """What is known while a check of a key is under way of which the beginning was not seen."""
+        """Return the memory amid a check of a key whose beginning was not seen."""
         check, after = Check(_key(key)), list[Moments[Standing]]()
         for rules, moments in zip(_rules(self.system), self.moments, strict=True):
             with_ways = LateExplainer(rules).with_ways
@@ -200,7 +200,7 @@ _MEMORIES: dict[tuple[System, tuple[Moments[Standing], ...]], Memory] = {}
 
 
 def _known(system: System, moments: tuple[Moments[Standing], ...]) -> Memory:
-    """The memory with this content; an existing equal memory if there is one."""
+    """Return the memory with this content; an equal one if it exists."""
     key = system, moments
     memory = _MEMORIES.get(key)
     if memory is None:
@@ -218,7 +218,7 @@ def _forget_all() -> None:
 
 
 def memories() -> int:
-    """How many memories this process keeps."""
+    """Return the number of memories that this process keeps."""
     return len(_MEMORIES)
 
 
@@ -229,19 +229,19 @@ def _rules(system: System) -> tuple[ObservedRules, ...]:
 
 @lru_cache(maxsize=16)
 def fresh(system: System) -> Memory:
-    """What is known of an operation that nobody has named."""
+    """Return the memory of an operation that was never named."""
     return _known(system, tuple(LateExplainer(each).begin() for each in _rules(system)))
 
 
 def resumed(system: System, told: WaitingOperation, keys: tuple[int, ...]) -> Memory:
-    """What is known of an operation that waits, by a snapshot; its keys by their numbers."""
+    """Return the memory of a waiting operation of a snapshot; its keys by their numbers."""
     numbered = msgspec.structs.replace(told, entries=tuple(map(_key, keys)))
     moments = frozenset({Explanation(delayed_operation(numbered))})
     return _known(system, (moments,) * len(_rules(system)))
 
 
 def _has_run_unseen(moment: Explanation[Standing]) -> bool:
-    """Whether its time-out has completed it, and nothing was seen of that."""
+    """Decide whether an unseen time-out has completed the operation."""
     return any(way.owed for way in moment.calls.get(RUN, ()))
 
 
@@ -250,7 +250,7 @@ def _key(number: int) -> str:
 
 
 def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
-    """What was seen in the words of histories."""
+    """Return an event in the words of histories."""
     match seen:
         case ("watch", slot, tuple(keys)):
             watch = Watch(THE_OPERATION, tuple(map(_key, keys)), 0)

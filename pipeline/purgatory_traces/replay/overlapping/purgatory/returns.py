@@ -1,4 +1,4 @@
-"""How a call of a purgatory on a real clock returns: what it says must be what it did.
+"""Returns of a purgatory's calls on a real clock, which must agree with their effects.
 
 That a check counts what it has completed is judged by the call. All else is judged by each of the
 operations that the call concerns: its return is told to every one of them.
@@ -35,7 +35,7 @@ def returned(
     rejected: Reason | None,
     at_ms: int,
 ) -> Finding | None:
-    """A call returns; see ``Follower``."""
+    """Follow a call that returns; see ``Follower``."""
     known.read(at_ms)
     known.operations.close(call)
     if call.run is not None and rejected is None:
@@ -69,7 +69,7 @@ def _returned_since_snapshot(
     rejected: Reason | None,
     at_ms: int,
 ) -> Finding | None:
-    """A call returns that began before the snapshot with which the trace begins."""
+    """Follow the return of a call that began before the trace's snapshot."""
     operation = None if rejected is not None else call.operation
     if isinstance(operation, Check):
         if isinstance(result, bool) or not isinstance(result, int) or result < call.completions:
@@ -86,7 +86,7 @@ def _returned_since_snapshot(
 
 
 def _rejected(known: PurgatoryKnowledge, call: PurgatoryCall, rejected: Reason) -> Finding | None:
-    """A call is rejected: rightly, or by the program's own exception."""
+    """Follow a rejection: a right one, or the program's own exception."""
     if rejected is Reason.THROWN:
         known.let_go(call)
         return None
@@ -109,7 +109,7 @@ def _rejected(known: PurgatoryKnowledge, call: PurgatoryCall, rejected: Reason) 
 def _may_reject_watch(
     known: PurgatoryKnowledge, call: PurgatoryCall, keys: tuple[str, ...], rejected: Reason
 ) -> bool:
-    """Whether a watch may be rejected so. Rules: PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED."""
+    """Decide if a watch may be rejected. Rules: PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED."""
     allowed = {Reason.CLOSED} if known.closing else set()
     if not keys and not call.began_closed:
         allowed.add(Reason.INVALID_ARGUMENT)
@@ -119,7 +119,7 @@ def _may_reject_watch(
 def _watched(
     known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch, result: Value, at_ms: int
 ) -> Finding | None:
-    """A watch returns. Rules: PURGATORY-WATCH-WAITS, PURGATORY-WATCH-SECOND-TRY."""
+    """Follow a watch's return. Rules: PURGATORY-WATCH-WAITS, PURGATORY-WATCH-SECOND-TRY."""
     if not call.concerned:
         return _taken(known, call, watch)
     if not isinstance(result, bool):
@@ -141,7 +141,7 @@ def _watched(
 
 
 def _taken(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> Finding | None:
-    """A watch is taken that should have been rejected."""
+    """Return the finding of a watch that should have been rejected."""
     if call.began_closed and known.deviates("open_after_shutdown"):
         return None
     return blame.of_taken(call, watch)
@@ -160,7 +160,7 @@ def _visit_watch(
 
 
 def _checked(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> Finding | None:
-    """A check returns. Rules: PURGATORY-CHECK-COUNT, PURGATORY-NOT-LOST.
+    """Follow a check's return. Rules: PURGATORY-CHECK-COUNT, PURGATORY-NOT-LOST.
 
     Neither the order of its tries is judged nor what leaves the list that is checked: by what is
     seen of one operation nothing can be said of that.
@@ -187,7 +187,7 @@ def _share(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> Fin
 
 
 def _cancelled(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> Finding | None:
-    """A cancellation returns. Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES."""
+    """Follow a cancellation's return. Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES."""
     if not isinstance(result, tuple):
         return blame.of_result(call, "a list of operations", result)
     counts = Counter(result)
@@ -218,7 +218,7 @@ def _cancelled(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) ->
 
 
 def _forced(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> Finding | None:
-    """A force returns. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""
+    """Follow a force's return. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""
     if not isinstance(result, bool):
         return blame.of_result(call, "true or false", result)
     known.visits["PURGATORY-FORCE" if result else "PURGATORY-FORCE-AGAIN"] += 1
@@ -233,13 +233,13 @@ def _forced(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> Fi
 
 
 def _visit_after_shutdown(known: PurgatoryKnowledge, call: PurgatoryCall) -> None:
-    """A call returns that completes or cancels, perhaps something that waits after shutdown."""
+    """Count a call that completes or cancels an operation after a shutdown."""
     if call.began_closed and call.concerned:
         known.visits["PURGATORY-SHUTDOWN-COMPLETES"] += 1
 
 
 def _satisfied(known: PurgatoryKnowledge, call: PurgatoryCall, name: str) -> None:
-    """An operation is satisfied, perhaps before it is watched."""
+    """Satisfy an operation, perhaps before it is watched."""
     if not call.concerned and name not in known.operations.by_name:
         known.operations.satisfied.put(name, True)
     for followed, slot in call.concerned.items():
@@ -248,13 +248,13 @@ def _satisfied(known: PurgatoryKnowledge, call: PurgatoryCall, name: str) -> Non
 
 
 def _shut(known: PurgatoryKnowledge) -> None:
-    """The time-outs are dropped. Rules: PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN."""
+    """Drop the time-outs. Rules: PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN."""
     known.visits["PURGATORY-SHUTDOWN-AGAIN" if known.closed else "PURGATORY-SHUTDOWN-DROPS"] += 1
     _drop_time_outs(known)
 
 
 def _drop_time_outs(known: PurgatoryKnowledge) -> None:
-    """From now on the purgatory is shut down."""
+    """Note that the purgatory is shut down from now on."""
     if known.closed:
         return
     known.closed = True

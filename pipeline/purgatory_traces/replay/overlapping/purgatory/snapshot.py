@@ -73,7 +73,7 @@ def _resume_call(
 
 
 def _resume_loosely(known: PurgatoryKnowledge, call: PurgatoryCall, name: str) -> FollowedOperation:
-    """The operation that an open call names, which it may have left half done."""
+    """Return the operation that an open call names, which it may have left half done."""
     followed = known.named(name, is_new=True)
     followed.memory = None
     known.concern(call, followed, ("force",))
@@ -103,7 +103,7 @@ def _resume_one(
 def _resume_time_out(
     known: PurgatoryKnowledge, followed: FollowedOperation, waiting: WaitingOperation, now_ms: int
 ) -> None:
-    """Between which readings the time-out of an operation comes that a snapshot tells of."""
+    """Set the readings between which the time-out of a snapshot's operation comes."""
     lateness_ms = known.interval.lateness_ms
     if waiting.early_ms is not None:
         followed.early_ms = known.interval.early(waiting.early_ms)
@@ -118,7 +118,7 @@ def _resume_time_out(
 
 
 def compare(known: PurgatoryKnowledge, snapshot: Snapshot, now_ms: int) -> Finding | None:
-    """A snapshot in the middle must tell what is known of every operation that nobody calls."""
+    """Compare a middle snapshot with the knowledge about operations without open calls."""
     told = {waiting.operation: waiting for waiting in snapshot.operations}
     latest_ms = now_ms + known.interval.lateness_ms
     for name, followed in sorted(known.operations.by_name.items()):
@@ -139,7 +139,7 @@ def _may_stand(
     told: WaitingOperation | None,
     latest_ms: int,
 ) -> bool:
-    """Whether an operation that nobody calls may be as a snapshot tells, or be left out.
+    """Decide whether an operation without open calls may be as a snapshot tells, or left out.
 
     Once it is due its time-out may have completed it, of which no line has come yet. What is owed
     is not compared once a shutdown drops time-outs.
@@ -165,7 +165,7 @@ def _may_stand(
 def _may_time_out_then(
     known: PurgatoryKnowledge, followed: FollowedOperation, told: WaitingOperation
 ) -> bool:
-    """Whether the time-out of an operation may have the expiry that a snapshot tells."""
+    """Decide whether an operation's time-out may have the expiry that a snapshot tells."""
     if told.early_ms is None or told.late_ms is None:
         return True
     early_ms = known.interval.early(told.late_ms)
@@ -175,7 +175,7 @@ def _may_time_out_then(
 
 
 def _may_be_done_with(known: PurgatoryKnowledge, told: WaitingOperation) -> bool:
-    """Whether a snapshot may tell of an operation that is not followed any more.
+    """Decide whether a snapshot may tell of an operation that is not followed any more.
 
     It tells of stale entries, and of what nothing is known of. What waits is followed.
     """
@@ -188,7 +188,7 @@ def _may_be_done_with(known: PurgatoryKnowledge, told: WaitingOperation) -> bool
 
 
 def _half_done(snapshot: Snapshot) -> frozenset[str]:
-    """The operations with which an open call may be in the middle of something."""
+    """Return the operations on which an open call may be at work."""
     calls = [each.operation for each in snapshot.calls]
     cancels = any(isinstance(each, CancelForKey) for each in calls)
     names = {

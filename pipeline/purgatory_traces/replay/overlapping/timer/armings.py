@@ -28,7 +28,7 @@ AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (
 
 
 class Arming(NamedTuple):
-    """When an armed task may run, ms; ``late_ms`` is None where nobody knows how late.
+    """The interval in which an armed task may run, ms; ``late_ms`` is None where unknown.
 
     ``number`` is the number of the add, ``rules`` are the rules that a run in time puts to the
     test. ``is_ahead`` says whether ``early_ms`` was still to come when the add was called: only
@@ -42,27 +42,27 @@ class Arming(NamedTuple):
     is_ahead: bool = True
 
     def may_come_by(self, at_ms: int) -> bool:
-        """Whether the task may be handed over by a reading (TIMER-NOT-EARLY)."""
+        """Decide whether the task may be handed over by a reading (TIMER-NOT-EARLY)."""
         return self.early_ms <= at_ms
 
     def is_over(self, now_ms: int) -> bool:
-        """Whether it should have run by now (TIMER-LATENESS)."""
+        """Decide whether the task should have run by now (TIMER-LATENESS)."""
         return self.late_ms is not None and self.late_ms < now_ms
 
     def allows(self, first_ms: int, last_ms: int) -> bool:
-        """Whether the task may run between two readings."""
+        """Decide whether the task may run between two readings."""
         return self.may_come_by(last_ms) and not self.is_over(first_ms)
 
 
 class Situation(NamedTuple):
-    """One way in which things may stand with a task."""
+    """A possible situation of a task."""
 
     armed: Arming | None = None
     ended: tuple[Arming, ...] = ()
     taken: frozenset[int] = frozenset()
 
     def without_arming(self, by_ms: int | None) -> "Situation":
-        """Its arming is ended, by a reading or at an unknown time; it may have been handed over."""
+        """Return the situation after the arming ended; it may have been handed over before."""
         armed = self.armed
         if armed is None:
             return self
@@ -119,16 +119,16 @@ class FollowedTask:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing may come of it any more."""
+        """Decide whether the task can have no further events."""
         return not self.calls and self.situations == [IDLE]
 
     @property
     def has_to_run(self) -> bool:
-        """Whether it is armed in every situation."""
+        """Decide whether the task is armed in every situation."""
         return all(each.armed is not None for each in self.situations)
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether it has to run, and may do so by a reading."""
+        """Decide whether the task has to run, and may do so by a reading."""
         return all(
             each.armed is not None and each.armed.may_come_by(now_ms) for each in self.situations
         )
@@ -136,7 +136,7 @@ class FollowedTask:
     def take_effect(
         self, call: TimerCall, late_ms: int, by_ms: int, *, optional: bool = False
     ) -> None:
-        """A call returns: it has taken effect, by now or before; what it arms is now known."""
+        """Let a returning call take effect, by now or before; its arming is now known."""
         del self.calls[call.number]
         after: dict[Situation, None] = {}
         for situation in self._possible():
@@ -150,18 +150,18 @@ class FollowedTask:
         self._keep(after)
 
     def take_no_effect(self, call: TimerCall) -> None:
-        """A call returns that was rejected."""
+        """Let a rejected call take no effect."""
         del self.calls[call.number]
         self._keep({each: None for each in self.situations if call.number not in each.taken})
 
     def may_have_taken_effect(self, call: TimerCall) -> None:
-        """A call was open at a snapshot: it may have taken effect before."""
+        """Note that a call open at a snapshot may have taken effect before."""
         self.situations += [
             each._replace(taken=each.taken | {call.number}) for each in self.situations
         ]
 
     def run(self, first_ms: int, last_ms: int) -> Ran | None:
-        """The task runs between two readings of the clock; None for a task that must not run."""
+        """Run the task between two readings of the clock; None where it must not run."""
         before = self._possible()
         after: dict[Situation, None] = {}
         ran: Arming | None = None
@@ -199,11 +199,11 @@ class FollowedTask:
         return None
 
     def _may_have_ended(self, armed: Arming) -> bool:
-        """Whether an open call that began in time may have ended an arming before it ran."""
+        """Decide whether an open call that began in time may have ended an arming before it ran."""
         return any(not armed.is_over(call.called_ms) for call in self.calls.values())
 
     def drop(self, by_ms: int | None) -> None:
-        """The timer is shutting down: no arming need run any more; or it has, by a reading."""
+        """Drop the arming, which need not run after a shutdown, or has run by a reading."""
         after: dict[Situation, None] = {}
         for situation in self.situations:
             dropped = situation.without_arming(by_ms)
@@ -214,14 +214,14 @@ class FollowedTask:
         self._keep(after)
 
     def armings(self) -> Iterable[Arming]:
-        """All armings that may still run, in any situation."""
+        """Yield all armings that may still run, in any situation."""
         for situation in self.situations:
             if situation.armed is not None:
                 yield situation.armed
             yield from situation.ended
 
     def _possible(self) -> list[Situation]:
-        """The situations, and those after open calls that may have taken effect."""
+        """Return the situations, and those after open calls that may have taken effect."""
         if not self.calls:
             return self.situations
         found = dict.fromkeys(self.situations)
@@ -256,7 +256,7 @@ class FollowedTask:
 def _after(
     situation: Situation, call: TimerCall, late_ms: int | None, by_ms: int | None
 ) -> Situation:
-    """A situation after a call took effect."""
+    """Return a situation after a call took effect."""
     situation = situation.without_arming(by_ms)
     if call.delay_ms is None:
         return situation
@@ -266,7 +266,7 @@ def _after(
 
 
 def _settled(situation: Situation, number: int, late_ms: int) -> Situation:
-    """A situation in which a call took effect, once it is known by when it did."""
+    """Return a situation after a call, once the time of its effect is known."""
     armed = situation.armed
     if armed is not None and armed.number == number:
         armed = armed._replace(late_ms=late_ms)
@@ -278,7 +278,7 @@ def _settled(situation: Situation, number: int, late_ms: int) -> Situation:
 
 
 def _one_less(ended: tuple[Arming, ...], first_ms: int, last_ms: int) -> tuple[Arming, ...] | None:
-    """The ended armings without the one that runs: of those that may, the first to be over."""
+    """Return the ended armings without one that runs: of the possible ones, the first over."""
     able = [each for each in ended if each.allows(first_ms, last_ms)]
     if not able:
         return None
@@ -289,7 +289,7 @@ def _one_less(ended: tuple[Arming, ...], first_ms: int, last_ms: int) -> tuple[A
 
 
 def _either(one: Situation, other: Situation) -> Situation:
-    """A situation that allows what either of two allows that differ in ended armings alone.
+    """Return a situation that allows the runs of two, which differ in ended armings alone.
 
     One by one, in the order of their times, two ended armings become one that may run when either
     may. So a run of either is allowed, and hardly more.
@@ -299,7 +299,7 @@ def _either(one: Situation, other: Situation) -> Situation:
 
 
 def _wider(first: Arming | None, second: Arming | None) -> Arming:
-    """An arming that may run whenever either may."""
+    """Return an arming that may run whenever either may."""
     if first is None or second is None:
         alone = first or second
         assert alone is not None
@@ -311,7 +311,7 @@ def _wider(first: Arming | None, second: Arming | None) -> Arming:
 
 
 def _time(arming: Arming) -> tuple[bool, int, int]:
-    """Those of open adds first, which are the same in both."""
+    """Return a sort key of armings: those of open adds first, which are the same in both."""
     if arming.late_ms is None:
         return False, arming.number, 0
     return True, arming.early_ms, arming.late_ms

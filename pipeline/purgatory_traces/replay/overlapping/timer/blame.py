@@ -23,7 +23,7 @@ def of_run(
     *,
     is_closed: bool,
 ) -> Finding:
-    """A task ran that must not: too early, too late, or without being pending."""
+    """Return the finding of a run that must not be: too early, too late, or not pending."""
     seen = f"{task} ran at {last_ms}"
     armings = [] if followed is None else sorted(followed.armings(), key=lambda a: a.early_ms)
     for arming in armings:
@@ -40,7 +40,7 @@ def of_run(
 
 
 def _rule_of_run(followed: FollowedTask | None, fate: Fate | None, *, is_closed: bool) -> str:
-    """The rule that a run breaks for which there is no arming."""
+    """Return the rule that a run without an arming breaks."""
     ended_by = frozenset[str]() if followed is None else followed.ended_by
     if followed is None and fate is not None:
         ended_by = fate.ended_by
@@ -51,7 +51,7 @@ def _rule_of_run(followed: FollowedTask | None, fate: Fate | None, *, is_closed:
 
 
 def of_overdue(task: str, overdue: Arming, now_ms: int) -> Finding:
-    """A task has not run in time."""
+    """Return the finding of a task that has not run in time."""
     return Finding(
         "TIMER-LATENESS",
         "late",
@@ -63,7 +63,7 @@ def of_overdue(task: str, overdue: Arming, now_ms: int) -> Finding:
 
 
 def of_add(delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | None) -> Finding:
-    """An add that is rejected, or not, against the rules."""
+    """Return the finding of an add that is wrongly rejected or accepted."""
     expected = " or ".join(sorted(reason_words(reason) for reason in allowed))
     blamed = next((reason for reason in allowed if reason is not None), rejected)
     rule = "TIMER-NOT-LATE"
@@ -77,12 +77,12 @@ def of_add(delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | 
 
 
 def of_rejection(rule: str, rejected: Reason) -> Finding:
-    """A call is rejected that never is."""
+    """Return the finding of a rejected call that never may be."""
     return Finding(rule, "rejection", "accepted", reason_words(rejected))
 
 
 def of_snapshot(task: str, *, is_armed: bool) -> Finding:
-    """A snapshot leaves a task out that is armed, or tells of one that is not."""
+    """Return the finding of a snapshot with an armed task too few or too many."""
     words = (f"{task} is armed", f"{task} is not")
     if not is_armed:
         words = (f"{task} is not armed", f"{task} is")
@@ -90,7 +90,7 @@ def of_snapshot(task: str, *, is_armed: bool) -> Finding:
 
 
 def of_closed_snapshot(*, is_closed: bool) -> Finding:
-    """A snapshot tells wrongly whether the timer was shut down."""
+    """Return the finding of a snapshot that is wrong about the timer's shutdown."""
     words = ("it is shut down", "it is not") if is_closed else ("it is not shut down", "it is")
     return Finding("TIMER-SHUTDOWN-DROPS", "snapshot", *words, "snapshot")
 
@@ -98,7 +98,7 @@ def of_closed_snapshot(*, is_closed: bool) -> Finding:
 def of_told_times(
     task: str, pending: PendingTask | None, queued: int, followed: FollowedTask
 ) -> Finding:
-    """A snapshot tells of an expiry that a task cannot have, or of runs that it does not owe."""
+    """Return the finding of a snapshot with an impossible expiry or unowed runs of a task."""
     seen = f"{queued} times in the queue"
     if pending is not None:
         seen = f"pending, due between {pending.early_ms} and {pending.late_ms}; {seen}"

@@ -87,23 +87,23 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
 
     @property
     def live(self) -> int:
-        """How many tasks are followed."""
+        """Return the number of tasks that are followed."""
         return len(self.tasks)
 
     @property
     def awaited(self) -> int:
-        """How many tasks have to run."""
+        """Return the number of tasks that have to run."""
         return sum(each.has_to_run for each in self.tasks.values())
 
     def waited_for(self) -> Iterator[tuple[int, str]]:
-        """The latest time of each arming, with its task."""
+        """Yield the latest time of each arming, with its task."""
         for task, followed in self.tasks.items():
             for arming in followed.armings():
                 if arming.late_ms is not None:
                     yield arming.late_ms, task
 
     def overdue(self, name: str, over_ms: int, now_ms: int) -> Finding | None:
-        """Whether a task should have run by a reading in any case. Rules: TIMER-LATENESS."""
+        """Return a finding if a task should have run by a reading. Rules: TIMER-LATENESS."""
         followed = self.tasks.get(name)
         if followed is None:
             return None
@@ -121,7 +121,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
     # Calls
 
     def called(self, operation: Operation, at_ms: int) -> TimerCall | OtherCall:
-        """A call begins; see ``Follower``."""
+        """Follow a call that begins; see ``Follower``."""
         if isinstance(operation, Add):
             task, delay_ms = operation.task, operation.delay_ms
             return self._opened(task, at_ms, delay_ms, self.interval.early(at_ms, delay_ms))
@@ -147,12 +147,12 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return call
 
     def _next_number(self) -> int:
-        """A number that nothing has yet."""
+        """Return a fresh number for an add."""
         self.number += 1
         return self.number
 
     def _shutdown_called(self, at_ms: int) -> None:
-        """From now on no arming need run. Rules: TIMER-SHUTDOWN-DROPS."""
+        """Note that no arming need run any more. Rules: TIMER-SHUTDOWN-DROPS."""
         if not self.begins_to_close():
             return
         for name, followed in self.tasks.items():
@@ -163,7 +163,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
     def returned(
         self, call: TimerCall | OtherCall, result: Value, rejected: Reason | None, at_ms: int
     ) -> Finding | None:
-        """A call returns; see ``Follower``."""
+        """Follow a call that returns; see ``Follower``."""
         if isinstance(call, OtherCall):
             return self._other_returned(call, rejected, at_ms)
         followed = self.tasks[call.task]
@@ -182,7 +182,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         rejected: Reason | None,
         at_ms: int,
     ) -> Finding | None:
-        """An add returns. Rules: TIMER-SHUTDOWN-CLOSED, TIMER-LARGEST-DELAY."""
+        """Follow an add's return. Rules: TIMER-SHUTDOWN-CLOSED, TIMER-LARGEST-DELAY."""
         allowed = self._refusals(call, delay_ms)
         taken_and_lost = rejected is None and allowed == _ALWAYS_CLOSED
         is_lost = taken_and_lost and self.deviates("taken_after_shutdown")
@@ -204,7 +204,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return None
 
     def _refusals(self, call: TimerCall, delay_ms: int) -> frozenset[Reason | None]:
-        """What the model says of an add, before and after a shutdown that it overlaps."""
+        """Return the model's answers to an add, before and after a shutdown that it overlaps."""
         if not self.closing and 0 <= delay_ms <= self.model.profile.largest_delay_ms:
             return _ACCEPTED
         allowed: set[Reason | None] = set()
@@ -217,7 +217,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
     def _cancelled(
         self, call: TimerCall, followed: FollowedTask, rejected: Reason | None, at_ms: int
     ) -> Finding | None:
-        """A cancel returns. Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED."""
+        """Follow a cancel's return. Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED."""
         if rejected is not None:
             followed.take_no_effect(call)
             return blame.of_rejection("TIMER-CANCEL", rejected)
@@ -254,7 +254,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return blame.of_rejection("TIMER-IDLE-ADVANCE", rejected)
 
     def _shut(self, at_ms: int) -> None:
-        """What is armed is dropped. Rules: TIMER-SHUTDOWN-DROPS."""
+        """Drop the armed tasks. Rules: TIMER-SHUTDOWN-DROPS."""
         if self.closed:
             return
         self.closed = True
@@ -275,7 +275,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         first_ms: int,
         last_ms: int,
     ) -> Finding | None:
-        """A task is handed over or runs. Rules: TIMER-NOT-EARLY, TIMER-EXACTLY-ONCE."""
+        """Follow a hand-over or a run. Rules: TIMER-NOT-EARLY, TIMER-EXACTLY-ONCE."""
         followed = self.tasks.get(event.task)
         if event.kind is EventKind.EXPIRED:
             if followed is None or not any(a.may_come_by(last_ms) for a in followed.armings()):
@@ -348,7 +348,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return calls
 
     def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
-        """A snapshot in the middle must hold what is certainly armed, and nothing else.
+        """Compare a middle snapshot with the tasks that are certainly armed.
 
         It tells what is the case when its line is written, which is later than its reading by as
         much as any line's.
@@ -373,7 +373,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return None if self.closing else self._compare_times(snapshot, latest_ms)
 
     def _compare_times(self, snapshot: Snapshot, latest_ms: int) -> Finding | None:
-        """What a snapshot tells of a task that nobody calls must be how things may stand."""
+        """Compare a snapshot's times of tasks without open calls with their situations."""
         queued = Counter(snapshot.queued)
         pending = {each.task: each for each in snapshot.tasks}
         for task in sorted(pending.keys() | queued.keys()):
@@ -390,7 +390,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
     def _may_stand(
         self, situation: Situation, pending: PendingTask | None, queued: int, latest_ms: int
     ) -> bool:
-        """Whether a task may be pending as is told, or not, and be so often in the queue."""
+        """Decide whether a task may be pending as told, or not, and so often in the queue."""
         handed_over = list(situation.ended)
         armed = situation.armed
         if pending is None and armed is not None:
@@ -400,14 +400,14 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return sum(each.may_come_by(latest_ms) for each in handed_over) >= queued
 
     def _is_of(self, armed: Arming, pending: PendingTask) -> bool:
-        """Whether an arming may have the expiry that a snapshot tells."""
+        """Decide whether an arming may have the expiry that a snapshot tells."""
         if self.interval.early(pending.late_ms) < armed.early_ms:
             return False
         return armed.late_ms is None or self.interval.late(pending.early_ms) <= armed.late_ms
 
 
 def _rules_of_add(followed: FollowedTask, delay_ms: int) -> frozenset[str]:
-    """The rules that are put to the test when the task runs."""
+    """Return the rules that are put to the test when the task runs."""
     rules = set()
     if delay_ms == 0:
         rules.add("TIMER-ZERO-DELAY")
