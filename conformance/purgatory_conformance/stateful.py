@@ -58,18 +58,10 @@ from purgatory_judge.case_judge import Deviation, Judge
 from purgatory_judge.components import PROFILES, on_real_clock
 from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_judge.registry import judged
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step, encode_case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome, Value
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    Profile,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-)
 from purgatory_spec.requirements import component_of_rule, requirement
 
 _WORK_FOLDER = Path("purgatory-work")
@@ -84,7 +76,7 @@ _PHASES = frozenset(Phase) - {Phase.explain}
 Tested = Callable[..., Instance] | str
 """A class whose instances carry out operations, or the word of a subject, like ``bundled``."""
 
-Choices = Profile | Mapping[str, object]
+Choices = profiles.Profile | Mapping[str, object]
 """A profile, or its words as an adapter declares them."""
 
 Drawn = TypeVar("Drawn")
@@ -109,7 +101,7 @@ class _Judged:
     """The subject of a machine, with the judge's profile and deviations."""
 
     open: Callable[[], OpenSubject]
-    profile: Profile
+    profile: profiles.Profile
     deviations: tuple[Deviation, ...] = ()
 
 
@@ -129,7 +121,7 @@ class StepMachine(RuleBasedStateMachine):
     ``steps`` are those of this run; ``configuration`` is what the instance was made with.
     """
 
-    component: ClassVar[Component]
+    component: ClassVar[profiles.Component]
     judged: ClassVar[_Judged | None] = None
 
     def __init_subclass__(
@@ -200,7 +192,7 @@ class StepMachine(RuleBasedStateMachine):
     @initialize(case=_drawn(lambda machine, source: machine.draw_beginning(source)))
     def begin(self, case: Candidate) -> None:
         """Make an instance, and a judge beside it."""
-        self.configuration: Configuration = case.configuration
+        self.configuration: profiles.Configuration = case.configuration
         self.judge: Judge = self._support.judged.judge(
             case.configuration, self.profile, self.deviations
         )
@@ -265,7 +257,7 @@ class StepMachine(RuleBasedStateMachine):
         return error
 
     @property
-    def _asked(self) -> tuple[Configuration, tuple[Operation, ...]]:
+    def _asked(self) -> tuple[profiles.Configuration, tuple[Operation, ...]]:
         return self.configuration, tuple(step.operation for step in self.steps)
 
     def _reduced(self) -> CaseRun:
@@ -323,32 +315,32 @@ def _rule_of(situation: str, name: str) -> Callable[..., None]:
 class TimerMachine(StepMachine):
     """A timer against the model of the timer."""
 
-    component = Component.TIMER
+    component = profiles.Component.TIMER
 
 
 @_with_situations
 class PurgatoryMachine(StepMachine):
     """A purgatory against the model of the purgatory."""
 
-    component = Component.PURGATORY
+    component = profiles.Component.PURGATORY
 
 
 @_with_situations
 class MemoryPoolMachine(StepMachine):
     """A memory pool against the model of the memory pool."""
 
-    component = Component.MEMORY_POOL
+    component = profiles.Component.MEMORY_POOL
 
 
 @_with_situations
 class ChannelMutingMachine(StepMachine):
     """A server's channels against the model of channels that wait for memory."""
 
-    component = Component.CHANNEL_MUTING
+    component = profiles.Component.CHANNEL_MUTING
 
 
 def timer_machine(
-    tests: Callable[[TimerConfiguration], Instance] | str,
+    tests: Callable[[profiles.TimerConfiguration], Instance] | str,
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[TimerMachine]:
@@ -361,7 +353,7 @@ def timer_machine(
 
 
 def purgatory_machine(
-    tests: Callable[[PurgatoryConfiguration], Instance] | str,
+    tests: Callable[[profiles.PurgatoryConfiguration], Instance] | str,
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[PurgatoryMachine]:
@@ -374,7 +366,7 @@ def purgatory_machine(
 
 
 def memory_pool_machine(
-    tests: Callable[[MemoryPoolConfiguration], Instance] | str,
+    tests: Callable[[profiles.MemoryPoolConfiguration], Instance] | str,
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[MemoryPoolMachine]:
@@ -387,7 +379,7 @@ def memory_pool_machine(
 
 
 def channel_muting_machine(
-    tests: Callable[[ChannelMutingConfiguration], Instance] | str,
+    tests: Callable[[profiles.ChannelMutingConfiguration], Instance] | str,
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[ChannelMutingMachine]:
@@ -400,7 +392,10 @@ def channel_muting_machine(
 
 
 def _judged(
-    component: Component, tests: Tested, choices: Choices | None, deviations: Sequence[Deviation]
+    component: profiles.Component,
+    tests: Tested,
+    choices: Choices | None,
+    deviations: Sequence[Deviation],
 ) -> _Judged:
     """Return the tested subject with its judge."""
     variants = judged(component).variants
@@ -425,14 +420,14 @@ def _judged(
     return _Judged(opened, profile, (*known, *deviations))
 
 
-def _opened(make: Callable[..., Instance], profile: Profile) -> OpenSubject:
+def _opened(make: Callable[..., Instance], profile: profiles.Profile) -> OpenSubject:
     subject = subject_of(make, profile)
     name = getattr(make, "__qualname__", subject.implementation.name)
     word = f"{getattr(make, '__module__', '')}:{name}"
     return OpenSubject(name, subject, reopen=word, again=("--subject", word), home=Path.cwd())
 
 
-def _judging(component: Component, choices: Choices | None) -> Profile:
+def _judging(component: profiles.Component, choices: Choices | None) -> profiles.Profile:
     """Return the profile that is meant, if a machine can judge by it."""
     kind = PROFILES[component]
     if choices is None or isinstance(choices, Mapping):

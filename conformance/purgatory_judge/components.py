@@ -3,42 +3,33 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from purgatory_spec.profiles import (
-    ChannelMutingProfile,
-    Clock,
-    Component,
-    MemoryPoolProfile,
-    Observable,
-    Profile,
-    PurgatoryProfile,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 
 Kind = TypeVar("Kind")
 
-PROFILES: Mapping[Component, type[Profile]] = {
-    Component.TIMER: TimerProfile,
-    Component.PURGATORY: PurgatoryProfile,
-    Component.MEMORY_POOL: MemoryPoolProfile,
-    Component.CHANNEL_MUTING: ChannelMutingProfile,
+PROFILES: Mapping[profiles.Component, type[profiles.Profile]] = {
+    profiles.Component.TIMER: profiles.TimerProfile,
+    profiles.Component.PURGATORY: profiles.PurgatoryProfile,
+    profiles.Component.MEMORY_POOL: profiles.MemoryPoolProfile,
+    profiles.Component.CHANNEL_MUTING: profiles.ChannelMutingProfile,
 }
 """The kind of profile that each component declares."""
 
 
-MODELLED = (Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL)
+MODELLED = (profiles.Component.TIMER, profiles.Component.PURGATORY, profiles.Component.MEMORY_POOL)
 """The components that a user's file may be a model of; a server is too large for a lesson."""
 
 
-def on_real_clock(profile: Profile) -> bool:
+def on_real_clock(profile: profiles.Profile) -> bool:
     """Decide whether real time passes, so that outcomes carry readings and none are equal."""
-    return isinstance(profile, TimerProfile) and profile.clock is Clock.WALL
+    return isinstance(profile, profiles.TimerProfile) and profile.clock is profiles.Clock.WALL
 
 
-def not_compared(profile: Profile) -> tuple[str, ...]:
+def not_compared(profile: profiles.Profile) -> tuple[str, ...]:
     """Return the declared observables that are not compared: on a real clock all but the size."""
-    if not isinstance(profile, TimerProfile) or not on_real_clock(profile):
+    if not isinstance(profile, profiles.TimerProfile) or not on_real_clock(profile):
         return ()
-    return tuple(sorted(each.value for each in profile.observables - {Observable.SIZE}))
+    return tuple(sorted(each.value for each in profile.observables - {profiles.Observable.SIZE}))
 
 
 def narrowed(value: object, kind: type[Kind]) -> Kind:

@@ -7,13 +7,7 @@ one on top of the other. A profile says which of the ways are open.
 from purgatory_model.choices.accounting import AnyAccounting
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.timer import declared_timer_model
-from purgatory_spec.profiles import (
-    LARGEST_LONG,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 
 __all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
 
@@ -22,28 +16,28 @@ class PurgatoryModel(AnyAccounting):
     """A purgatory of a configuration and a profile, over a timer, with every legal way."""
 
 
-def timer_profile(profile: PurgatoryProfile) -> TimerProfile:
+def timer_profile(profile: profiles.PurgatoryProfile) -> profiles.TimerProfile:
     """Return the profile of the purgatory's timer: stepped, so that every hand-over is an event."""
-    return TimerProfile(
+    return profiles.TimerProfile(
         rounding=profile.rounding,
         same_tick_order=profile.same_tick_order,
-        executor=Executor.STEPPED,
+        executor=profiles.Executor.STEPPED,
         structure=profile.structure,
         already_due=profile.already_due,
         negative_delay=profile.negative_delay,
-        largest_delay_ms=LARGEST_LONG,
+        largest_delay_ms=profiles.LARGEST_LONG,
     )
 
 
 def purgatory_model(
-    configuration: PurgatoryConfiguration, profile: PurgatoryProfile
+    configuration: profiles.PurgatoryConfiguration, profile: profiles.PurgatoryProfile
 ) -> PurgatoryModel:
     """Return the model of a purgatory.
 
     Raises:
         ValueError: the executor has threads of its own, whose order no model predicts.
     """
-    if profile.executor is Executor.THREAD:
+    if profile.executor is profiles.Executor.THREAD:
         raise ValueError("a purgatory is judged with a stepped or an inline executor")
     timer = declared_timer_model(configuration.timer, timer_profile(profile))
     return PurgatoryModel(configuration, profile, timer)

@@ -11,24 +11,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from purgatory_spec import profiles
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.named_files import named_file
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingProfile,
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-    component_of,
-)
 
 CASE_FORMAT = 1
 """Version of the file format; a reader rejects any other."""
@@ -68,34 +55,38 @@ class _Header(
     format: int = CASE_FORMAT
 
 
-class TimerCaseHeader(_Header, frozen=True, tag=Component.TIMER.value, kw_only=True):
+class TimerCaseHeader(_Header, frozen=True, tag=profiles.Component.TIMER.value, kw_only=True):
     """The subject of a timer's case and the conditions under which it was recorded."""
 
-    configuration: TimerConfiguration = TimerConfiguration()
-    profile: TimerProfile = TimerProfile()
+    configuration: profiles.TimerConfiguration = profiles.TimerConfiguration()
+    profile: profiles.TimerProfile = profiles.TimerProfile()
 
 
-class PurgatoryCaseHeader(_Header, frozen=True, tag=Component.PURGATORY.value, kw_only=True):
+class PurgatoryCaseHeader(
+    _Header, frozen=True, tag=profiles.Component.PURGATORY.value, kw_only=True
+):
     """The subject of a purgatory's case and the conditions under which it was recorded."""
 
-    configuration: PurgatoryConfiguration = PurgatoryConfiguration()
-    profile: PurgatoryProfile = PurgatoryProfile()
+    configuration: profiles.PurgatoryConfiguration = profiles.PurgatoryConfiguration()
+    profile: profiles.PurgatoryProfile = profiles.PurgatoryProfile()
 
 
-class MemoryPoolCaseHeader(_Header, frozen=True, tag=Component.MEMORY_POOL.value, kw_only=True):
+class MemoryPoolCaseHeader(
+    _Header, frozen=True, tag=profiles.Component.MEMORY_POOL.value, kw_only=True
+):
     """The subject of a memory pool's case and the conditions under which it was recorded."""
 
-    configuration: MemoryPoolConfiguration = MemoryPoolConfiguration()
-    profile: MemoryPoolProfile = MemoryPoolProfile()
+    configuration: profiles.MemoryPoolConfiguration = profiles.MemoryPoolConfiguration()
+    profile: profiles.MemoryPoolProfile = profiles.MemoryPoolProfile()
 
 
 class ChannelMutingCaseHeader(
-    _Header, frozen=True, tag=Component.CHANNEL_MUTING.value, kw_only=True
+    _Header, frozen=True, tag=profiles.Component.CHANNEL_MUTING.value, kw_only=True
 ):
     """The subject of a channel-muting case and the conditions under which it was recorded."""
 
-    configuration: ChannelMutingConfiguration = ChannelMutingConfiguration()
-    profile: ChannelMutingProfile = ChannelMutingProfile()
+    configuration: profiles.ChannelMutingConfiguration = profiles.ChannelMutingConfiguration()
+    profile: profiles.ChannelMutingProfile = profiles.ChannelMutingProfile()
 
 
 CaseHeader: TypeAlias = (
@@ -106,8 +97,8 @@ CaseHeader: TypeAlias = (
 
 def case_header(
     case: str,
-    configuration: Configuration,
-    profile: Profile,
+    configuration: profiles.Configuration,
+    profile: profiles.Profile,
     *,
     title: str = "",
     rules: tuple[str, ...] = (),
@@ -119,7 +110,9 @@ def case_header(
     Raises:
         ValueError: they belong to two components.
     """
-    if isinstance(configuration, TimerConfiguration) and isinstance(profile, TimerProfile):
+    if isinstance(configuration, profiles.TimerConfiguration) and isinstance(
+        profile, profiles.TimerProfile
+    ):
         return TimerCaseHeader(
             case=case,
             title=title,
@@ -129,7 +122,9 @@ def case_header(
             subject=subject,
             breaks=breaks,
         )
-    if isinstance(configuration, PurgatoryConfiguration) and isinstance(profile, PurgatoryProfile):
+    if isinstance(configuration, profiles.PurgatoryConfiguration) and isinstance(
+        profile, profiles.PurgatoryProfile
+    ):
         return PurgatoryCaseHeader(
             case=case,
             title=title,
@@ -139,8 +134,8 @@ def case_header(
             subject=subject,
             breaks=breaks,
         )
-    if isinstance(configuration, MemoryPoolConfiguration) and isinstance(
-        profile, MemoryPoolProfile
+    if isinstance(configuration, profiles.MemoryPoolConfiguration) and isinstance(
+        profile, profiles.MemoryPoolProfile
     ):
         return MemoryPoolCaseHeader(
             case=case,
@@ -151,8 +146,8 @@ def case_header(
             subject=subject,
             breaks=breaks,
         )
-    if isinstance(configuration, ChannelMutingConfiguration) and isinstance(
-        profile, ChannelMutingProfile
+    if isinstance(configuration, profiles.ChannelMutingConfiguration) and isinstance(
+        profile, profiles.ChannelMutingProfile
     ):
         return ChannelMutingCaseHeader(
             case=case,
@@ -164,8 +159,8 @@ def case_header(
             breaks=breaks,
         )
     raise ValueError(
-        f"the configuration is that of a {component_of(configuration).value}, "
-        f"the profile that of a {component_of(profile).value}"
+        f"the configuration is that of a {profiles.component_of(configuration).value}, "
+        f"the profile that of a {profiles.component_of(profile).value}"
     )
 
 
@@ -181,9 +176,9 @@ class Case(msgspec.Struct, frozen=True):
         return tuple(step.operation for step in self.steps)
 
     @property
-    def component(self) -> Component:
+    def component(self) -> profiles.Component:
         """Return the component that the case is about."""
-        return component_of(self.header.configuration)
+        return profiles.component_of(self.header.configuration)
 
 
 _ANY_HEADER: type[CaseHeader] = CaseHeader  # type: ignore[assignment]

@@ -8,20 +8,10 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
+from purgatory_spec import profiles
 from purgatory_spec.cases import CaseHeader, Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Outcome, Value
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingProfile,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
 PROTOCOL_VERSION = 1
@@ -43,7 +33,7 @@ class NewTimer(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_o
     id: int
     component: Literal["timer"] = "timer"
     case: str
-    configuration: TimerConfiguration
+    configuration: profiles.TimerConfiguration
 
 
 class NewPurgatory(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
@@ -52,7 +42,7 @@ class NewPurgatory(msgspec.Struct, frozen=True, tag_field="request", tag="new", 
     id: int
     component: Literal["purgatory"] = "purgatory"
     case: str
-    configuration: PurgatoryConfiguration
+    configuration: profiles.PurgatoryConfiguration
 
 
 class NewMemoryPool(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
@@ -61,7 +51,7 @@ class NewMemoryPool(msgspec.Struct, frozen=True, tag_field="request", tag="new",
     id: int
     component: Literal["memory_pool"] = "memory_pool"
     case: str
-    configuration: MemoryPoolConfiguration
+    configuration: profiles.MemoryPoolConfiguration
 
 
 class NewChannelMuting(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
@@ -70,20 +60,20 @@ class NewChannelMuting(msgspec.Struct, frozen=True, tag_field="request", tag="ne
     id: int
     component: Literal["channel_muting"] = "channel_muting"
     case: str
-    configuration: ChannelMutingConfiguration
+    configuration: profiles.ChannelMutingConfiguration
 
 
 New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool | NewChannelMuting
 """Make a fresh instance of a component."""
 
 
-def new(number: int, case: str, configuration: Configuration) -> New:
+def new(number: int, case: str, configuration: profiles.Configuration) -> New:
     """Return the request for a fresh instance of the configuration's component."""
-    if isinstance(configuration, TimerConfiguration):
+    if isinstance(configuration, profiles.TimerConfiguration):
         return NewTimer(id=number, case=case, configuration=configuration)
-    if isinstance(configuration, PurgatoryConfiguration):
+    if isinstance(configuration, profiles.PurgatoryConfiguration):
         return NewPurgatory(id=number, case=case, configuration=configuration)
-    if isinstance(configuration, MemoryPoolConfiguration):
+    if isinstance(configuration, profiles.MemoryPoolConfiguration):
         return NewMemoryPool(id=number, case=case, configuration=configuration)
     return NewChannelMuting(id=number, case=case, configuration=configuration)
 
@@ -121,10 +111,10 @@ class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
 class Components(msgspec.Struct, frozen=True, omit_defaults=True):
     """The components that a subject offers, each with its profile."""
 
-    timer: TimerProfile | None = None
-    purgatory: PurgatoryProfile | None = None
-    memory_pool: MemoryPoolProfile | None = None
-    channel_muting: ChannelMutingProfile | None = None
+    timer: profiles.TimerProfile | None = None
+    purgatory: profiles.PurgatoryProfile | None = None
+    memory_pool: profiles.MemoryPoolProfile | None = None
+    channel_muting: profiles.ChannelMutingProfile | None = None
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):

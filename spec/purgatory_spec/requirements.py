@@ -11,16 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from purgatory_spec import profiles
 from purgatory_spec.choices import Choice
-from purgatory_spec.profiles import (
-    ChannelMutingProfile,
-    Component,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryProfile,
-    TimerProfile,
-    offers_of,
-)
 from purgatory_spec.resources import specification_folder
 
 
@@ -41,7 +33,7 @@ class Requirement(msgspec.Struct, frozen=True):
     condition: str
     text: str
 
-    def applies_to(self, profile: Profile) -> bool:
+    def applies_to(self, profile: profiles.Profile) -> bool:
         """Decide whether a subject of this profile is judged by the rule."""
         return all(_holds(term.strip(), profile) for term in self.condition.split("and") if term)
 
@@ -54,15 +46,15 @@ class Requirement(msgspec.Struct, frozen=True):
 _HEADING = re.compile(r"^### (?P<id>[A-Z]+(?:-[A-Z]+)+): (?P<title>.+)$")
 _LEVEL_LINE = re.compile(r"^Level: (?P<level>MUST|SHOULD|MAY)(?:\. Applies: (?P<condition>.+))?$")
 _TERM = re.compile(r"`(?P<name>[a-z_]+) (?P<relation>is|has|is not) (?P<value>[a-z0-9_]+)`")
-_WEAKEST: dict[Component, Profile] = {
-    Component.TIMER: TimerProfile(),
-    Component.PURGATORY: PurgatoryProfile(),
-    Component.MEMORY_POOL: MemoryPoolProfile(),
-    Component.CHANNEL_MUTING: ChannelMutingProfile(),
+_WEAKEST: dict[profiles.Component, profiles.Profile] = {
+    profiles.Component.TIMER: profiles.TimerProfile(),
+    profiles.Component.PURGATORY: profiles.PurgatoryProfile(),
+    profiles.Component.MEMORY_POOL: profiles.MemoryPoolProfile(),
+    profiles.Component.CHANNEL_MUTING: profiles.ChannelMutingProfile(),
 }
 
 
-def _holds(term: str, profile: Profile) -> bool:
+def _holds(term: str, profile: profiles.Profile) -> bool:
     match = _TERM.fullmatch(term)
     declared: object = getattr(profile, match["name"], None) if match else None
     if match and isinstance(declared, Choice):
@@ -71,14 +63,14 @@ def _holds(term: str, profile: Profile) -> bool:
     if (
         match
         and isinstance(declared, frozenset)
-        and match["value"] in offers_of(type(profile), match["name"])
+        and match["value"] in profiles.offers_of(type(profile), match["name"])
     ):
         return match["value"] in declared
     raise ValueError(f"not a condition: {term!r}")
 
 
 def parse_requirements(
-    markdown: str, source: str = "<text>", component: Component = Component.TIMER
+    markdown: str, source: str = "<text>", component: profiles.Component = profiles.Component.TIMER
 ) -> tuple[Requirement, ...]:
     """Return the rules of a component's page, in its order.
 
@@ -114,20 +106,20 @@ def parse_requirements(
 
 
 @cache
-def requirements(component: Component) -> tuple[Requirement, ...]:
+def requirements(component: profiles.Component) -> tuple[Requirement, ...]:
     """Return the rules of a component, read once from its normative page."""
     page: Path = specification_folder() / f"{component.value.replace('_', '-')}.md"
     return parse_requirements(page.read_text(encoding="utf-8"), page.name, component)
 
 
-def requirements_of_steps(component: Component) -> tuple[Requirement, ...]:
+def requirements_of_steps(component: profiles.Component) -> tuple[Requirement, ...]:
     """Return the rules of a component that a sequence of steps can break: those without threads."""
     return tuple(rule for rule in requirements(component) if not rule.needs_threads)
 
 
 def all_requirements() -> tuple[Requirement, ...]:
     """Return the rules of all components."""
-    return tuple(rule for component in Component for rule in requirements(component))
+    return tuple(rule for component in profiles.Component for rule in requirements(component))
 
 
 def requirement(identifier: str) -> Requirement:
@@ -142,13 +134,13 @@ def requirement(identifier: str) -> Requirement:
     raise KeyError(identifier)
 
 
-def component_of_rule(identifier: str) -> Component:
+def component_of_rule(identifier: str) -> profiles.Component:
     """Return the component that states the rule with this id.
 
     Raises:
         KeyError: no component states such a rule.
     """
-    for component in Component:
+    for component in profiles.Component:
         if any(rule.id == identifier for rule in requirements(component)):
             return component
     raise KeyError(identifier)

@@ -3,30 +3,28 @@
 import pytest
 
 from purgatory_judge.timer.judge import TimerJudge
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Operation
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import (
-    AlreadyDue,
-    Executor,
-    Feature,
-    Observable,
-    Rounding,
-    TimerConfiguration,
-    TimerProfile,
-)
 
-INLINE = TimerProfile(
-    executor=Executor.INLINE,
+INLINE = profiles.TimerProfile(
+    executor=profiles.Executor.INLINE,
     features=frozenset(
-        {Feature.CANCEL, Feature.READD, Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.ELAPSE}
+        {
+            profiles.Feature.CANCEL,
+            profiles.Feature.READD,
+            profiles.Feature.SCRIPT_ADD,
+            profiles.Feature.SCRIPT_CANCEL,
+            profiles.Feature.ELAPSE,
+        }
     ),
-    observables=frozenset({Observable.SIZE}),
+    observables=frozenset({profiles.Observable.SIZE}),
 )
 
 
 def judged(*steps: tuple[Operation, Outcome]) -> list[str | None]:
     """For each step the rule that it breaks, or None; nothing after the first divergence."""
-    judge = TimerJudge(TimerConfiguration(), INLINE)
+    judge = TimerJudge(profiles.TimerConfiguration(), INLINE)
     rules: list[str | None] = []
     for operation, outcome in steps:
         divergence = judge.step(operation, outcome).divergence
@@ -37,16 +35,17 @@ def judged(*steps: tuple[Operation, Outcome]) -> list[str | None]:
 
 
 @pytest.mark.parametrize(
-    ("rounding", "ran_at_ms"), [(Rounding.DOWN, 30), (Rounding.UP, 40), (Rounding.EXACT, 35)]
+    ("rounding", "ran_at_ms"),
+    [(profiles.Rounding.DOWN, 30), (profiles.Rounding.UP, 40), (profiles.Rounding.EXACT, 35)],
 )
-@pytest.mark.parametrize("already_due", AlreadyDue)
+@pytest.mark.parametrize("already_due", profiles.AlreadyDue)
 def test_what_has_no_tick_expires_to_the_millisecond(
-    rounding: Rounding, ran_at_ms: int, already_due: AlreadyDue
+    rounding: profiles.Rounding, ran_at_ms: int, already_due: profiles.AlreadyDue
 ) -> None:
     """The task is expected at the reading that the rounding says, and no other."""
-    profile = TimerProfile(rounding=rounding, already_due=already_due)
+    profile = profiles.TimerProfile(rounding=rounding, already_due=already_due)
     for seen_ms in (30, 35, 40):
-        judge = TimerJudge(TimerConfiguration(tick_ms=10), profile)
+        judge = TimerJudge(profiles.TimerConfiguration(tick_ms=10), profile)
         judge.step(Add("a", 35), Outcome())
         advances = [
             judge.step(Advance(now), Outcome(events=(ran("a"),) if now == seen_ms else ()))

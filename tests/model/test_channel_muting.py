@@ -16,6 +16,7 @@ from purgatory_conformance.generation.channel_muting.table import (
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_model import channel_muting
 from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
+from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Announce,
     Close,
@@ -33,34 +34,25 @@ from purgatory_spec.operations import (
     Unthrottle,
 )
 from purgatory_spec.outcomes import Outcome, Value
-from purgatory_spec.profiles import (
-    AskAgain,
-    ChannelMutingConfiguration,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    Component,
-    EndWhileWaiting,
-    Recovery,
-)
 from purgatory_spec.requirements import requirements, requirements_of_steps
 
 from .faces import agree
 
-EVERYONE = ChannelMutingProfile(
-    features=frozenset(ChannelMutingFeature), observables=frozenset(ChannelMutingObservable)
+EVERYONE = profiles.ChannelMutingProfile(
+    features=frozenset(profiles.ChannelMutingFeature),
+    observables=frozenset(profiles.ChannelMutingObservable),
 )
-FIRST_COME = msgspec.structs.replace(EVERYONE, recovery=Recovery.FIRST_COME)
-AT_ONCE = msgspec.structs.replace(FIRST_COME, end_while_waiting=EndWhileWaiting.AT_ONCE)
+FIRST_COME = msgspec.structs.replace(EVERYONE, recovery=profiles.Recovery.FIRST_COME)
+AT_ONCE = msgspec.structs.replace(FIRST_COME, end_while_waiting=profiles.EndWhileWaiting.AT_ONCE)
 PROFILES = (EVERYONE, FIRST_COME, AT_ONCE)
-ONE_FITS = ChannelMutingConfiguration(10, 10)
+ONE_FITS = profiles.ChannelMutingConfiguration(10, 10)
 
 Pair = tuple[Outcome, ChannelMutingState]
 
 
 def model(
-    configuration: ChannelMutingConfiguration = ONE_FITS,
-    profile: ChannelMutingProfile = FIRST_COME,
+    configuration: profiles.ChannelMutingConfiguration = ONE_FITS,
+    profile: profiles.ChannelMutingProfile = FIRST_COME,
     variants: frozenset[str] = frozenset(),
 ) -> ChannelMutingModel:
     return ChannelMutingModel(configuration, profile, variants)
@@ -122,7 +114,7 @@ def test_a_request_that_is_refused_waits_in_its_socket() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_memory_that_comes_back_is_the_waiters(profile: ChannelMutingProfile) -> None:
+def test_memory_that_comes_back_is_the_waiters(profile: profiles.ChannelMutingProfile) -> None:
     pairs = followed(model(profile=profile), *WAITING, Release("c1#1"), Poll())
     assert received(pairs) == {("c2#1",)}
 
@@ -134,7 +126,9 @@ def test_a_release_within_a_poll_counts_in_it_or_in_the_next() -> None:
 
 
 @pytest.mark.parametrize(("profile", "both"), [(FIRST_COME, 1), (EVERYONE, 2)])
-def test_a_newcomer_waits_behind_the_line(profile: ChannelMutingProfile, both: int) -> None:
+def test_a_newcomer_waits_behind_the_line(
+    profile: profiles.ChannelMutingProfile, both: int
+) -> None:
     """When the server polls, under first come the one that waited is received, and else either."""
     steps = (Connect("c3"), Release("c1#1"), whole("c3"), Poll())
     pairs = followed(model(profile=profile), *WAITING, *steps)
@@ -178,7 +172,9 @@ def test_a_connection_that_ends_within_a_request_gives_its_memory_back() -> None
 @pytest.mark.parametrize(
     ("profile", "opens"), [(AT_ONCE, {("c1",)}), (FIRST_COME, {("c1",), ("c1", "c2")})]
 )
-def test_an_end_while_waiting(profile: ChannelMutingProfile, opens: set[tuple[str, ...]]) -> None:
+def test_an_end_while_waiting(
+    profile: profiles.ChannelMutingProfile, opens: set[tuple[str, ...]]
+) -> None:
     waits = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 6), Poll(), HangUp("c2"))
     assert observed(followed(model(profile=profile), *waits, Poll()), "open") == opens
 
@@ -199,7 +195,7 @@ def test_throttling_and_the_response_both_end_before_the_next_request() -> None:
 
 
 def test_who_waits_is_not_idle_and_who_is_silent_is() -> None:
-    idle = ChannelMutingConfiguration(10, 10, idle_limit_ms=100)
+    idle = profiles.ChannelMutingConfiguration(10, 10, idle_limit_ms=100)
     steps = (*WAITING, Connect("c3"), Elapse(101), Poll())
     opens = observed(followed(model(idle), *steps), "open")
     assert opens == {("c1", "c2"), ("c2",)}  # c1's request is handled
@@ -208,7 +204,7 @@ def test_who_waits_is_not_idle_and_who_is_silent_is() -> None:
 
 
 def test_who_holds_and_does_not_go_on_is_closed() -> None:
-    slow = ChannelMutingConfiguration(10, 10, receive_limit_ms=100)
+    slow = profiles.ChannelMutingConfiguration(10, 10, receive_limit_ms=100)
     steps = (*TWO, Announce("c1", 5, 5), Poll(), Elapse(60), Send("c1", 1), Poll(), Elapse(101))
     pairs = followed(model(slow), *steps, Poll())
     assert observed(pairs, "open") == {("c2",)}
@@ -223,7 +219,7 @@ def test_the_depleted_time_counts_a_wait_that_goes_on() -> None:
 
 def test_what_released_kafka_does_under_tls() -> None:
     """Under the variant the channel may hold and wait, and never read on."""
-    tls = ChannelMutingConfiguration(10, 10, tls=True)
+    tls = profiles.ChannelMutingConfiguration(10, 10, tls=True)
     stuck = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 9), Poll(), PollWhile("c1#1"))
     right = followed(model(tls, EVERYONE), *stuck)
     assert observed(right, "waiting") == {()}
@@ -237,7 +233,7 @@ def test_what_released_kafka_does_under_tls() -> None:
 
 def test_a_channel_may_be_stuck_behind_one_that_was_received_in_the_same_poll() -> None:
     """Under the variant the first may be received, and the second hold and wait."""
-    tls = ChannelMutingConfiguration(10, 8, tls=True)
+    tls = profiles.ChannelMutingConfiguration(10, 8, tls=True)
     two_wait = (
         *(*TWO, Connect("c3"), whole("c1", 8), Poll()),
         *(whole("c1", 8), Respond("c1"), Poll()),
@@ -253,7 +249,7 @@ def test_a_channel_may_be_stuck_behind_one_that_was_received_in_the_same_poll() 
 
 def test_tls_bytes_behind_an_empty_request_may_be_forgotten_until_more_come() -> None:
     """Under the variant the other may be left until its client sends more."""
-    tls = ChannelMutingConfiguration(10, 10, tls=True)
+    tls = profiles.ChannelMutingConfiguration(10, 10, tls=True)
     ahead = (*TWO, whole("c1", 0), whole("c1", 3), Poll(), Respond("c1"))
     assert received(followed(model(tls), *ahead, Poll())) == {("c1#2",)}
     forgetful = model(tls, variants=frozenset({"tls_forgets"}))
@@ -268,7 +264,7 @@ def test_a_channel_without_bytes_may_ask_again_with_the_next() -> None:
     """When the server polls, it asks at once, or with the next bytes, as declared."""
     refused = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 4), Poll(), Release("c1#1"), Poll())
     assert observed(followed(model(), *refused), "holding") == {("c2",)}
-    later = model(profile=msgspec.structs.replace(EVERYONE, ask_again=AskAgain.WITH_BYTES))
+    later = model(profile=msgspec.structs.replace(EVERYONE, ask_again=profiles.AskAgain.WITH_BYTES))
     ways = followed(later, *refused)
     assert observed(ways, "holding") == observed(ways, "waiting") == {()}
     assert observed(followed(later, *refused, Send("c2", 1), Poll()), "holding") == {("c2",)}
@@ -344,6 +340,8 @@ def test_rules_that_docstrings_name_are_reasons_and_no_others() -> None:
         for rules in way.rules.values()
         for rule in rules
     }
-    of_steps = {each.id for each in requirements_of_steps(Component.CHANNEL_MUTING)}
+    of_steps = {each.id for each in requirements_of_steps(profiles.Component.CHANNEL_MUTING)}
     assert reasons == of_steps
-    assert of_steps <= named <= {each.id for each in requirements(Component.CHANNEL_MUTING)}
+    assert (
+        of_steps <= named <= {each.id for each in requirements(profiles.Component.CHANNEL_MUTING)}
+    )

@@ -4,13 +4,8 @@ import pytest
 
 from purgatory_model.claims.memory_pool import broken_invariants
 from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_spec import profiles
 from purgatory_spec.cases import Case, read_case
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-)
 from purgatory_spec.requirements import requirements
 from purgatory_spec.resources import specification_folder
 
@@ -20,8 +15,8 @@ VECTORS = [read_case(path) for path in PATHS]
 
 def model_of(vector: Case) -> MemoryPoolModel:
     configuration, profile = vector.header.configuration, vector.header.profile
-    assert isinstance(configuration, MemoryPoolConfiguration)
-    assert isinstance(profile, MemoryPoolProfile)
+    assert isinstance(configuration, profiles.MemoryPoolConfiguration)
+    assert isinstance(profile, profiles.MemoryPoolProfile)
     return MemoryPoolModel(configuration, profile)
 
 
@@ -44,8 +39,12 @@ def test_vectors_are_named_after_their_files_and_say_what_they_need() -> None:
     for path, vector in zip(PATHS, VECTORS, strict=True):
         model = model_of(vector)
         given = model.configuration
-        sort = MemoryPoolFeature.STRICT if given.strict else MemoryPoolFeature.NON_STRICT
-        sort = MemoryPoolFeature.UNBOUNDED if given.unbounded else sort
+        sort = (
+            profiles.MemoryPoolFeature.STRICT
+            if given.strict
+            else profiles.MemoryPoolFeature.NON_STRICT
+        )
+        sort = profiles.MemoryPoolFeature.UNBOUNDED if given.unbounded else sort
         assert vector.header.case == path.stem
         assert vector.header.title
         assert vector.header.origin
@@ -55,4 +54,4 @@ def test_vectors_are_named_after_their_files_and_say_what_they_need() -> None:
 def test_each_rule_is_shown_by_a_vector() -> None:
     """Given the rules of the memory pool: they are all of them."""
     shown = {rule for vector in VECTORS for rule in vector.header.rules}
-    assert shown == {rule.id for rule in requirements(Component.MEMORY_POOL)}
+    assert shown == {rule.id for rule in requirements(profiles.Component.MEMORY_POOL)}

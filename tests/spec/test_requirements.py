@@ -8,17 +8,8 @@ import pytest
 from purgatory_conformance.knowledge import all_vectors, statements
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_spec import profiles
 from purgatory_spec.messages import schema_text
-from purgatory_spec.profiles import (
-    Accounting,
-    Component,
-    Executor,
-    Feature,
-    Observable,
-    PurgatoryProfile,
-    Structure,
-    TimerProfile,
-)
 from purgatory_spec.requirements import (
     Level,
     all_requirements,
@@ -30,11 +21,11 @@ from purgatory_spec.requirements import (
 from purgatory_spec.resources import specification_folder
 from purgatory_tla.manifest.seeded_defects import seeded_defects
 
-EVERYTHING = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    features=frozenset(Feature),
-    observables=frozenset(Observable),
+EVERYTHING = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    features=frozenset(profiles.Feature),
+    observables=frozenset(profiles.Observable),
 )
 ONLY_ELSEWHERE = {"TIMER-LATENESS"}
 """Stated about a real clock, which neither the model nor a vector has."""
@@ -46,7 +37,7 @@ NEED_THREADS = {rule.id for rule in all_requirements() if rule.needs_threads}
 
 def test_rules_have_a_level_and_a_text() -> None:
     """When its rules are read, there are forty, each with a text, and two of them are SHOULD."""
-    rules = requirements(Component.TIMER)
+    rules = requirements(profiles.Component.TIMER)
     assert len(rules) == 40
     assert all(len(rule.text) > 35 for rule in rules)
     should = {rule.id for rule in rules if rule.level is Level.SHOULD}
@@ -58,7 +49,7 @@ def test_every_rule_is_stated_in_model_and_implementation() -> None:
     packages = {rule: {each.package for each in statements(rule)} for rule in STATED_RULES}
     assert {r for r, stated in packages.items() if "purgatory_model" not in stated} == OF_SERVERS
     assert all("purgatory_impl" in packages[rule] for rule in OF_SERVERS)
-    timer = [rule for rule in packages if component_of_rule(rule) is Component.TIMER]
+    timer = [rule for rule in packages if component_of_rule(rule) is profiles.Component.TIMER]
     unstated = {rule for rule in timer if "purgatory_impl" not in packages[rule]}
     assert unstated <= {"TIMER-SAME-TICK-ORDER"}
 
@@ -66,7 +57,7 @@ def test_every_rule_is_stated_in_model_and_implementation() -> None:
 def test_every_rule_of_the_timer_has_a_vector_or_a_sibling() -> None:
     """One of them shows each; the order inside a tick, which vectors leave free, is a profile's."""
     shown = {rule for vector in all_vectors() for rule in vector.header.rules}
-    every = {rule.id for rule in requirements(Component.TIMER)}
+    every = {rule.id for rule in requirements(profiles.Component.TIMER)}
     assert every - shown <= ONLY_ELSEWHERE | {"TIMER-SAME-TICK-ORDER"}
 
 
@@ -82,12 +73,14 @@ def test_a_rule_that_needs_threads_is_stated_and_broken_where_threads_are(rule: 
     """Model and TLA+ state it, a checked module has a fault that breaks what states it there."""
     assert {"purgatory_model", "purgatory_tla"} <= {each.package for each in statements(rule)}
     assert any(rule in each.rules for each in seeded_defects())
-    assert not requirement(rule).applies_to(PurgatoryProfile(accounting=Accounting.EXACT))
+    assert not requirement(rule).applies_to(
+        profiles.PurgatoryProfile(accounting=profiles.Accounting.EXACT)
+    )
 
 
 def test_a_rule_leads_to_its_component() -> None:
     """It is the one that states them, and an id that nobody states has none."""
-    for component in Component:
+    for component in profiles.Component:
         assert {component_of_rule(rule.id) for rule in requirements(component)} == {component}
     with pytest.raises(KeyError):
         component_of_rule("TIMER-NONE")
@@ -95,15 +88,21 @@ def test_a_rule_leads_to_its_component() -> None:
 
 def test_conditions_decide_where_a_rule_applies() -> None:
     """The first is judged by the unconditional ones, the second by all with a manual clock."""
-    weakest = {rule.id for rule in requirements(Component.TIMER) if rule.applies_to(TimerProfile())}
+    weakest = {
+        rule.id
+        for rule in requirements(profiles.Component.TIMER)
+        if rule.applies_to(profiles.TimerProfile())
+    }
     assert "TIMER-NOT-EARLY" in weakest
     assert "TIMER-CANCEL" not in weakest
     assert "TIMER-CASCADE" not in weakest
-    everything = {rule.id for rule in requirements(Component.TIMER) if rule.applies_to(EVERYTHING)}
-    rest = {rule.id for rule in requirements(Component.TIMER)} - everything
+    everything = {
+        rule.id for rule in requirements(profiles.Component.TIMER) if rule.applies_to(EVERYTHING)
+    }
+    rest = {rule.id for rule in requirements(profiles.Component.TIMER)} - everything
     assert rest == {"TIMER-LATENESS", "TIMER-SAME-TICK-ORDER"}
     assert not requirement("TIMER-READD-CANCELLED").applies_to(
-        TimerProfile(features=frozenset({Feature.READD}))
+        profiles.TimerProfile(features=frozenset({profiles.Feature.READD}))
     )
 
 

@@ -7,30 +7,21 @@ fields are put into them.
 from purgatory_conformance.describing.words import describe_choices, describe_events, describe_task
 from purgatory_conformance.describing.words import joined as listed
 from purgatory_model.channel_muting import SIZE_BYTES
+from purgatory_spec import profiles
 from purgatory_spec.choices import Choice
 from purgatory_spec.operations import Announce, Operation, Script, Worded
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    Profile,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-    component_of,
-)
 
 _CHOICES_TO_FOLLOW = {
-    Component.TIMER: (
+    profiles.Component.TIMER: (
         *("structure", "rounding", "same_tick_order", "executor", "clock", "negative_delay"),
     ),
-    Component.PURGATORY: (
+    profiles.Component.PURGATORY: (
         *("accounting", "throwing_try", "executor", "structure", "rounding", "same_tick_order"),
         *("purge_due", "first_try", "check_order", "cancel_result"),
     ),
-    Component.MEMORY_POOL: ("release_validation", "zero_request"),
-    Component.CHANNEL_MUTING: ("recovery", "ask_again", "end_while_waiting"),
+    profiles.Component.MEMORY_POOL: ("release_validation", "zero_request"),
+    profiles.Component.CHANNEL_MUTING: ("recovery", "ask_again", "end_while_waiting"),
 }
 """The choices that a reader needs in order to follow a case, the most important first."""
 
@@ -103,30 +94,32 @@ def describe_outcome(operation: Operation, outcome: Outcome) -> str:
     return describe_events(outcome, something.format(told), silence=silence)
 
 
-def describe_configuration(configuration: Configuration) -> str:
+def describe_configuration(configuration: profiles.Configuration) -> str:
     """Return the arguments in words that the instance of a case was made with."""
     match configuration:
-        case TimerConfiguration(tick_ms, wheel_size, start_ms):
+        case profiles.TimerConfiguration(tick_ms, wheel_size, start_ms):
             return f"tick {tick_ms} ms, wheel size {wheel_size}, clock at {start_ms}"
-        case PurgatoryConfiguration(purge_interval, time_outs):
+        case profiles.PurgatoryConfiguration(purge_interval, time_outs):
             timer = describe_configuration(configuration.timer)
             none = "" if time_outs else ", no time-outs"
             return f"purge interval {purge_interval}{none}, {timer}"
-        case MemoryPoolConfiguration(unbounded=True):
+        case profiles.MemoryPoolConfiguration(unbounded=True):
             return "an unbounded pool"
-        case MemoryPoolConfiguration(size_bytes, largest_bytes, strict):
+        case profiles.MemoryPoolConfiguration(size_bytes, largest_bytes, strict):
             admission = "strict" if strict else "non-strict"
             return f"{_bytes(size_bytes)}, largest buffer {largest_bytes}, {admission}"
-        case ChannelMutingConfiguration(limit_bytes, largest_bytes, strict, tls, idle, receive):
+        case profiles.ChannelMutingConfiguration(
+            limit_bytes, largest_bytes, strict, tls, idle, receive
+        ):
             words = f"{_bytes(limit_bytes)}, largest request {largest_bytes}, "
             words += f"{'strict' if strict else 'non-strict'}, {'TLS' if tls else 'plain'}"
             limits = {"idle": idle, "receive": receive}
             return words + "".join(f", {of} limit {ms} ms" for of, ms in limits.items() if ms)
 
 
-def describe_profile(profile: Profile) -> str:
+def describe_profile(profile: profiles.Profile) -> str:
     """Return the declared choices in words that a reader needs in order to follow a case."""
-    return describe_choices(profile, _CHOICES_TO_FOLLOW[component_of(profile)])
+    return describe_choices(profile, _CHOICES_TO_FOLLOW[profiles.component_of(profile)])
 
 
 def _bytes(count: int) -> str:

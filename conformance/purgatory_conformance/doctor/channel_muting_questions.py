@@ -4,24 +4,7 @@ from collections.abc import Callable, Iterator
 
 from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Construct,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    PollBeside,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -29,26 +12,29 @@ from purgatory_spec.profiles import (
     ChannelMutingProfile,
 )
 
-PLAIN_CONNECT = Connect("k")
+PLAIN_CONNECT = op.Connect("k")
 """An operation that every server knows."""
 
 _ELAPSED_MS = 10
 
-_HANDLED: dict[ChannelMutingFeature, tuple[tuple[Operation, str], ...]] = {
-    ChannelMutingFeature.POLL_WHILE: ((PollWhile("a#1"), "its memory comes back in the poll"),),
-    ChannelMutingFeature.RESPOND_FIRST: ((Respond("a"), "before the release"),),
+_HANDLED: dict[ChannelMutingFeature, tuple[tuple[op.Operation, str], ...]] = {
+    ChannelMutingFeature.POLL_WHILE: ((op.PollWhile("a#1"), "its memory comes back in the poll"),),
+    ChannelMutingFeature.RESPOND_FIRST: ((op.Respond("a"), "before the release"),),
     ChannelMutingFeature.THROTTLE: (
-        (Throttle("a"), ""),
-        (Release("a#1"), ""),
-        (Respond("a"), ""),
-        (Unthrottle("a"), ""),
+        (op.Throttle("a"), ""),
+        (op.Release("a#1"), ""),
+        (op.Respond("a"), ""),
+        (op.Unthrottle("a"), ""),
     ),
-    ChannelMutingFeature.CLOSE: ((Close("a"), "as its request is handled"),),
-    ChannelMutingFeature.HANG_UP: ((HangUp("a"), ""), (Poll(), "")),
-    ChannelMutingFeature.HALF_CLOSE: ((HangUp("a", Ending.HALF_CLOSE), ""), (Poll(), "")),
-    ChannelMutingFeature.RESET: ((HangUp("a", Ending.RESET), ""), (Poll(), "")),
-    ChannelMutingFeature.CONSTRUCT: ((Construct(10, 5), ""), (Construct(5, 10), "none can be")),
-    ChannelMutingFeature.ELAPSE: ((Elapse(_ELAPSED_MS), ""),),
+    ChannelMutingFeature.CLOSE: ((op.Close("a"), "as its request is handled"),),
+    ChannelMutingFeature.HANG_UP: ((op.HangUp("a"), ""), (op.Poll(), "")),
+    ChannelMutingFeature.HALF_CLOSE: ((op.HangUp("a", op.Ending.HALF_CLOSE), ""), (op.Poll(), "")),
+    ChannelMutingFeature.RESET: ((op.HangUp("a", op.Ending.RESET), ""), (op.Poll(), "")),
+    ChannelMutingFeature.CONSTRUCT: (
+        (op.Construct(10, 5), ""),
+        (op.Construct(5, 10), "none can be"),
+    ),
+    ChannelMutingFeature.ELAPSE: ((op.Elapse(_ELAPSED_MS), ""),),
 }
 """What each feature lets the suite ask of a server that handles the request ``a#1``."""
 
@@ -96,12 +82,12 @@ class ChannelMutingQuestions:
         if not (yield from self._ask.new(_servers(self._profile)[-1])):  # with TLS
             return
         for name in ("a", "b"):
-            yield from self._ask.do(Connect(name))
-        yield from self._ask.do(Announce("b", 5, 9))
-        yield from self._ask.do(PollBeside("a"), "it sends without end", _received("b#1"))
+            yield from self._ask.do(op.Connect(name))
+        yield from self._ask.do(op.Announce("b", 5, 9))
+        yield from self._ask.do(op.PollBeside("a"), "it sends without end", _received("b#1"))
 
     def _asked_of_a_request(
-        self, asked: tuple[tuple[Operation, str], ...]
+        self, asked: tuple[tuple[op.Operation, str], ...]
     ) -> Callable[[], Iterator[Finding]]:
         return lambda: self._of_a_request(asked)
 
@@ -110,27 +96,27 @@ class ChannelMutingQuestions:
         if not (yield from self._ask.new(configuration)):
             return
         for name in ("a", "b"):
-            yield from self._ask.do(Connect(name))
-        yield from self._ask.do(Announce("a", 10, 9), "half of its body")
-        yield from self._ask.do(Poll(), "it is not whole", _received("nothing"))
-        yield from self._ask.do(Send("a", 5), "the rest")
-        first = yield from self._ask.do(Poll(), "it is whole", _received("a#1"))
+            yield from self._ask.do(op.Connect(name))
+        yield from self._ask.do(op.Announce("a", 10, 9), "half of its body")
+        yield from self._ask.do(op.Poll(), "it is not whole", _received("nothing"))
+        yield from self._ask.do(op.Send("a", 5), "the rest")
+        first = yield from self._ask.do(op.Poll(), "it is whole", _received("a#1"))
         if first is None or not first.events:
             sentence = "a fresh server did not receive the first 10 bytes; the suite will fail it"
             yield Finding(Severity.NOTE, sentence)
             return
-        yield from self._ask.do(Announce("b", 10, 14), "nothing is left")
-        yield from self._ask.do(Poll(), "it waits", _received("nothing"))
-        yield from self._ask.do(Release("a#1"))
-        yield from self._ask.do(Respond("a"))
-        yield from self._ask.do(Poll(), "memory has come back", _received("b#1"))
+        yield from self._ask.do(op.Announce("b", 10, 14), "nothing is left")
+        yield from self._ask.do(op.Poll(), "it waits", _received("nothing"))
+        yield from self._ask.do(op.Release("a#1"))
+        yield from self._ask.do(op.Respond("a"))
+        yield from self._ask.do(op.Poll(), "memory has come back", _received("b#1"))
 
-    def _of_a_request(self, asked: tuple[tuple[Operation, str], ...]) -> Iterator[Finding]:
+    def _of_a_request(self, asked: tuple[tuple[op.Operation, str], ...]) -> Iterator[Finding]:
         if not (yield from self._ask.new(plain_server(self._profile))):
             return
-        yield from self._ask.do(Connect("a"))
-        yield from self._ask.do(Announce("a", 5, 9))
-        received = yield from self._ask.do(Poll())
+        yield from self._ask.do(op.Connect("a"))
+        yield from self._ask.do(op.Announce("a", 5, 9))
+        received = yield from self._ask.do(op.Poll())
         if received is not None and received.events:
             for operation, about in asked:
                 yield from self._ask.do(operation, about)

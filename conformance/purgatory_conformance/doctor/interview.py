@@ -10,33 +10,20 @@ from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.subjects.adapter_replies import encode_request
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.outcome_rules import OutcomeRules
+from purgatory_spec import profiles
 from purgatory_spec.messages import Do, Reply, new
 from purgatory_spec.operations import Advance, Operation, RunOne, Shutdown, Wait, operation_name
 from purgatory_spec.outcomes import EventKind, Outcome
-from purgatory_spec.profiles import (
-    ChannelMutingProfile,
-    Clock,
-    Component,
-    Configuration,
-    Executor,
-    MemoryPoolProfile,
-    Observable,
-    Profile,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-    component_of,
-)
 from purgatory_spec.reasons import Reason
 
 _RUNS = frozenset({EventKind.RAN, EventKind.TIMED_OUT})
 """The events that an executor brings about by running something."""
 
-_EVENTS: Mapping[Component, frozenset[EventKind]] = {
-    Component.TIMER: frozenset({EventKind.EXPIRED, EventKind.RAN, EventKind.REJECTED}),
-    Component.PURGATORY: frozenset(EventKind) - {EventKind.RAN, EventKind.RECEIVED},
-    Component.MEMORY_POOL: frozenset(),
-    Component.CHANNEL_MUTING: frozenset({EventKind.RECEIVED}),
+_EVENTS: Mapping[profiles.Component, frozenset[EventKind]] = {
+    profiles.Component.TIMER: frozenset({EventKind.EXPIRED, EventKind.RAN, EventKind.REJECTED}),
+    profiles.Component.PURGATORY: frozenset(EventKind) - {EventKind.RAN, EventKind.RECEIVED},
+    profiles.Component.MEMORY_POOL: frozenset(),
+    profiles.Component.CHANNEL_MUTING: frozenset({EventKind.RECEIVED}),
 }
 """The events that a component has."""
 
@@ -52,11 +39,11 @@ def no_doubt(_: Outcome) -> str:
 class Interview:
     """Asks for instances and operations of one component; whoever answers ill is told so."""
 
-    def __init__(self, talk: Conversation, profile: Profile) -> None:
+    def __init__(self, talk: Conversation, profile: profiles.Profile) -> None:
         """Begin an interview in which no question has been asked."""
         self.talk = talk
         self.profile = profile
-        self.component = component_of(profile)
+        self.component = profiles.component_of(profile)
         self.now_ms = 0
         self.happened: dict[tuple[EventKind, str], ReadReply[Reply]] = {}
         """The events of the present instance by task, each with the last reply that told it."""
@@ -69,11 +56,11 @@ class Interview:
     @property
     def is_stepped(self) -> bool:
         """Decide whether running a task is a step of its own."""
-        if isinstance(self.profile, MemoryPoolProfile | ChannelMutingProfile):
+        if isinstance(self.profile, profiles.MemoryPoolProfile | profiles.ChannelMutingProfile):
             return False
-        return self.profile.executor is Executor.STEPPED
+        return self.profile.executor is profiles.Executor.STEPPED
 
-    def new(self, configuration: Configuration) -> Generator[Finding, None, bool]:
+    def new(self, configuration: profiles.Configuration) -> Generator[Finding, None, bool]:
         """Ask for a fresh instance; whether the adapter has made one."""
         identity = self.talk.next_id()
         request = new(identity, "doctor", configuration)
@@ -84,7 +71,9 @@ class Interview:
             sentence = f"no such instance is offered: {answer.reply.unsupported}"
             yield answer.finding(Severity.NOTE, sentence)
             return False
-        self.now_ms = configuration.start_ms if isinstance(configuration, TimerConfiguration) else 0
+        self.now_ms = (
+            configuration.start_ms if isinstance(configuration, profiles.TimerConfiguration) else 0
+        )
         self.happened = {}
         self.has_unread = False
         self._is_shut_down = False
@@ -154,10 +143,13 @@ class Interview:
 
     def claims_kafkas_wheel(self) -> bool:
         """Decide whether Kafka's wheel with its lagging clock is declared, on a manual clock."""
-        if isinstance(self.profile, MemoryPoolProfile | ChannelMutingProfile):
+        if isinstance(self.profile, profiles.MemoryPoolProfile | profiles.ChannelMutingProfile):
             return False
-        manual = not isinstance(self.profile, TimerProfile) or self.profile.clock is Clock.MANUAL
-        return manual and self.profile.structure is Structure.DELAY_QUEUE_WHEEL
+        manual = (
+            not isinstance(self.profile, profiles.TimerProfile)
+            or self.profile.clock is profiles.Clock.MANUAL
+        )
+        return manual and self.profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL
 
     def idle_then_due(self, idle: Operation, added: Operation) -> Iterator[Finding]:
         """Ask whether after idleness a task that is due as it is added waits in Kafka's wheel.
@@ -193,7 +185,7 @@ class Interview:
             return answer.finding(Severity.NOTE, sentence)
         if answer.reply.result is not None and outcome.result is None:
             sentence = f"{words}: 'result' is given but not declared, so the suite ignores it"
-            if isinstance(operation, Advance) and isinstance(self.profile, TimerProfile):
+            if isinstance(operation, Advance) and isinstance(self.profile, profiles.TimerProfile):
                 sentence += "; declare the observable 'advance_result', or leave it out"
             return answer.finding(Severity.NOTE, sentence)
         if outcome.rejected is not None:
@@ -279,7 +271,7 @@ _OTHER_STRUCTURE = (
 
 def _moved_clock(outcome: Outcome) -> str:
     """Return the doubt about a wheel's own clock that moved before a bucket was popped."""
-    own_ms = outcome.observed.get(Observable.WHEEL_CLOCK.value, 0)
+    own_ms = outcome.observed.get(profiles.Observable.WHEEL_CLOCK.value, 0)
     return f"shows the wheel's own clock at {own_ms}, not 0; {_OTHER_STRUCTURE}" if own_ms else ""
 
 

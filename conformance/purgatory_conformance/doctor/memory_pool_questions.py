@@ -4,17 +4,7 @@ from collections.abc import Callable, Iterator
 
 from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -23,20 +13,25 @@ from purgatory_spec.profiles import (
     ZeroRequest,
 )
 
-PLAIN_ALLOCATE = Allocate("k", 1)
+PLAIN_ALLOCATE = op.Allocate("k", 1)
 """An operation that every memory pool knows."""
 
 _ELAPSED_MS = 10
 
-_AFTER_A_GRANT: dict[MemoryPoolFeature, tuple[tuple[Operation, str], ...]] = {
-    MemoryPoolFeature.RELEASE_AGAIN: ((Release("a"), ""), (Release("a"), "a second time")),
-    MemoryPoolFeature.RELEASE_SLICE: ((Release("a", ReleaseForm.SLICE), "another view of it"),),
-    MemoryPoolFeature.RELEASE_COPY: ((Release("a", ReleaseForm.COPY), "a copy of it"),),
-    MemoryPoolFeature.RELEASE_FOREIGN: ((ReleaseForeign(1), "the pool never granted it"),),
-    MemoryPoolFeature.RELEASE_NOTHING: ((ReleaseNothing(), "there is no buffer"),),
-    MemoryPoolFeature.LEAK_DETECTION: ((Lose("a"), "nobody holds it any longer"),),
-    MemoryPoolFeature.CONSTRUCT: ((Construct(10, 5), ""), (Construct(5, 10), "none can be made")),
-    MemoryPoolFeature.ELAPSE: ((Elapse(_ELAPSED_MS), ""),),
+_AFTER_A_GRANT: dict[MemoryPoolFeature, tuple[tuple[op.Operation, str], ...]] = {
+    MemoryPoolFeature.RELEASE_AGAIN: ((op.Release("a"), ""), (op.Release("a"), "a second time")),
+    MemoryPoolFeature.RELEASE_SLICE: (
+        (op.Release("a", op.ReleaseForm.SLICE), "another view of it"),
+    ),
+    MemoryPoolFeature.RELEASE_COPY: ((op.Release("a", op.ReleaseForm.COPY), "a copy of it"),),
+    MemoryPoolFeature.RELEASE_FOREIGN: ((op.ReleaseForeign(1), "the pool never granted it"),),
+    MemoryPoolFeature.RELEASE_NOTHING: ((op.ReleaseNothing(), "there is no buffer"),),
+    MemoryPoolFeature.LEAK_DETECTION: ((op.Lose("a"), "nobody holds it any longer"),),
+    MemoryPoolFeature.CONSTRUCT: (
+        (op.Construct(10, 5), ""),
+        (op.Construct(5, 10), "none can be made"),
+    ),
+    MemoryPoolFeature.ELAPSE: ((op.Elapse(_ELAPSED_MS), ""),),
 }
 """What each feature lets the suite ask of a pool that has granted the buffer ``a``."""
 
@@ -80,7 +75,7 @@ class MemoryPoolQuestions:
     def _asks_for_nothing(self) -> Iterator[Finding]:
         """Ask a bounded pool for a buffer of no bytes, and compare with the declared answer."""
         if (yield from self._ask.new(self._bounded[0])):
-            yield from self._ask.do(Allocate("a", 0), "nothing is asked for", self._undeclared)
+            yield from self._ask.do(op.Allocate("a", 0), "nothing is asked for", self._undeclared)
 
     def _undeclared(self, outcome: Outcome) -> str:
         """Return the doubt about an answer to a request for nothing that is not declared."""
@@ -100,7 +95,7 @@ class MemoryPoolQuestions:
         return lambda: self._grants_and_refuses(configuration)
 
     def _asked_after_a_grant(
-        self, asked: tuple[tuple[Operation, str], ...]
+        self, asked: tuple[tuple[op.Operation, str], ...]
     ) -> Callable[[], Iterator[Finding]]:
         return lambda: self._after_a_grant(asked)
 
@@ -108,21 +103,21 @@ class MemoryPoolQuestions:
         """Ask for a buffer, for another that a bound refuses, and for the release of the first."""
         if not (yield from self._ask.new(configuration)):
             return
-        granted = yield from self._ask.do(Allocate("a", 10))
+        granted = yield from self._ask.do(op.Allocate("a", 10))
         if granted is not None and granted.result is False:
             sentence = "a fresh memory pool refused the first 10 bytes; the suite will fail it"
             yield Finding(Severity.NOTE, sentence)
             return
         if configuration.unbounded or granted is None or granted.result is not True:
-            yield from self._ask.do(Allocate("b", 1))
+            yield from self._ask.do(op.Allocate("b", 1))
         else:
-            yield from self._ask.do(Allocate("b", 1), "nothing is left", _granted_beyond)
-        yield from self._ask.do(Release("a"))
-        yield from self._ask.do(Allocate("c", 1))
+            yield from self._ask.do(op.Allocate("b", 1), "nothing is left", _granted_beyond)
+        yield from self._ask.do(op.Release("a"))
+        yield from self._ask.do(op.Allocate("c", 1))
 
-    def _after_a_grant(self, asked: tuple[tuple[Operation, str], ...]) -> Iterator[Finding]:
+    def _after_a_grant(self, asked: tuple[tuple[op.Operation, str], ...]) -> Iterator[Finding]:
         if (yield from self._ask.new(plain_pool(self._profile))):
-            granted = yield from self._ask.do(Allocate("a", 5))
+            granted = yield from self._ask.do(op.Allocate("a", 5))
             if granted is not None and granted.result is True:
                 for operation, about in asked:
                     yield from self._ask.do(operation, about)

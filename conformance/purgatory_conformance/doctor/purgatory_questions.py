@@ -4,26 +4,7 @@ from collections.abc import Callable, Iterator
 
 from purgatory_conformance.doctor.finding import Finding
 from purgatory_conformance.doctor.interview import Interview, no_doubt
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Meanwhile,
-    RunOne,
-    SatisfyInside,
-    Script,
-    Shutdown,
-    Throw,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (
     FirstTry,
@@ -38,7 +19,7 @@ _MOST_RUNS = 10
 _SCRIPTED = (EventKind.COMPLETED, "scripted")
 _COMPLETES = "the try of a check completes it"
 
-PLAIN_WATCH = Watch("k", ("key",), _DELAY_MS)
+PLAIN_WATCH = op.Watch("k", ("key",), _DELAY_MS)
 """An operation that every purgatory knows."""
 
 
@@ -50,7 +31,7 @@ class PurgatoryQuestions:
         self._ask = interview
         self._profile = profile
         self._tries_twice = profile.first_try is FirstTry.BEFORE_WATCHING
-        self._waits = (Answer.WAIT,) * (1 + self._tries_twice)
+        self._waits = (op.Answer.WAIT,) * (1 + self._tries_twice)
         """What an operation answers in its watch, so that the next answer is that of a check."""
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
@@ -67,22 +48,22 @@ class PurgatoryQuestions:
             PurgatoryFeature.NO_TIME_OUTS: self._no_time_outs,
             PurgatoryFeature.SCRIPT_THROW: self._throw,
             PurgatoryFeature.SCRIPT_WATCH: lambda: self._inside(
-                WatchInside("inner", ("in",), 5),
+                op.WatchInside("inner", ("in",), 5),
                 PurgatoryFeature.SCRIPT_WATCH,
                 lambda: (EventKind.TRIED, "inner") in self._ask.happened,
             ),
             PurgatoryFeature.SCRIPT_CHECK: lambda: self._inside(
-                CheckInside("other"), PurgatoryFeature.SCRIPT_CHECK, self._was_tried_inside
+                op.CheckInside("other"), PurgatoryFeature.SCRIPT_CHECK, self._was_tried_inside
             ),
             PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY: self._cancel_inside,
             PurgatoryFeature.SCRIPT_FORCE: lambda: self._inside(
-                ForceInside("other"),
+                op.ForceInside("other"),
                 PurgatoryFeature.SCRIPT_FORCE,
                 lambda: (EventKind.COMPLETED, "other") in self._ask.happened,
             ),
             PurgatoryFeature.SCRIPT_TRY: self._try,
             PurgatoryFeature.SCRIPT_MEANWHILE: lambda: self._inside(
-                Meanwhile(CheckInside("other")),
+                op.Meanwhile(op.CheckInside("other")),
                 PurgatoryFeature.SCRIPT_MEANWHILE,
                 self._was_tried_inside,
             ),
@@ -94,15 +75,15 @@ class PurgatoryQuestions:
         """Ask for an operation completed by a check, and another by its time-out."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        script = Script(tries=(*self._waits, Answer.COMPLETE))
-        watch = Watch("a", ("key",), 10 * _DELAY_MS, script)
+        script = op.Script(tries=(*self._waits, op.Answer.COMPLETE))
+        watch = op.Watch("a", ("key",), 10 * _DELAY_MS, script)
         yield from self._ask.do(watch, "", self._other_tries)
-        yield from self._ask.do(Check("key"))
+        yield from self._ask.do(op.Check("key"))
         yield from self._missing(EventKind.TRIED, "a", "'watch' tries once it has watched")
-        yield from self._ask.do(Check("key"))
-        yield from self._ask.do(Check("key"), "nothing is left to complete")
+        yield from self._ask.do(op.Check("key"))
+        yield from self._ask.do(op.Check("key"), "nothing is left to complete")
         yield from self._missing(EventKind.COMPLETED, "a", _COMPLETES)
-        yield from self._ask.do(Watch("b", ("key", "other"), _DELAY_MS))
+        yield from self._ask.do(op.Watch("b", ("key", "other"), _DELAY_MS))
         for further_ms in (_DELAY_MS, 10, 100, 1000):
             yield from self._advance(further_ms)
             if (EventKind.TIMED_OUT, "b") in self._ask.happened or not self._ask.talk.runs:
@@ -128,21 +109,21 @@ class PurgatoryQuestions:
         """Ask whether the clock of the timer's wheel lags while it is idle, if that is declared."""
         if (yield from self._ask.new(PurgatoryConfiguration())):
             self._ask.now_ms = 100 * _DELAY_MS
-            idle = Advance(self._ask.now_ms)
-            yield from self._ask.idle_then_due(idle, Watch("idle", ("key",), 0))
+            idle = op.Advance(self._ask.now_ms)
+            yield from self._ask.idle_then_due(idle, op.Watch("idle", ("key",), 0))
 
     def _force(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
             yield from self._ask.do(PLAIN_WATCH)
-            yield from self._ask.do(Force("k"))
+            yield from self._ask.do(op.Force("k"))
             yield from self._missing(EventKind.COMPLETED, "k", "it was forced")
-            yield from self._ask.do(Force("k"), "a second time")
+            yield from self._ask.do(op.Force("k"), "a second time")
 
     def _cancel_for_key(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
             yield from self._ask.do(PLAIN_WATCH)
-            yield from self._ask.do(CancelForKey("key"))
-            yield from self._ask.do(CancelForKey("key"), "nothing is left there")
+            yield from self._ask.do(op.CancelForKey("key"))
+            yield from self._ask.do(op.CancelForKey("key"), "nothing is left there")
 
     def _rewatch(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
@@ -151,14 +132,16 @@ class PurgatoryQuestions:
 
     def _duplicate_keys(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
-            yield from self._ask.do(Watch("k", ("key", "key"), _DELAY_MS), "a key is given twice")
-            yield from self._ask.do(Check("key"))
+            yield from self._ask.do(
+                op.Watch("k", ("key", "key"), _DELAY_MS), "a key is given twice"
+            )
+            yield from self._ask.do(op.Check("key"))
 
     def _elapse(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
             yield from self._ask.do(PLAIN_WATCH)
             self._ask.now_ms += 2 * _DELAY_MS
-            yield from self._ask.do(Elapse(self._ask.now_ms))
+            yield from self._ask.do(op.Elapse(self._ask.now_ms))
             yield from self._advance(0)
 
     def _no_time_outs(self) -> Iterator[Finding]:
@@ -170,18 +153,18 @@ class PurgatoryQuestions:
         """Ask for a try that throws, then for a callback that throws; the purgatory serves on."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        tries = Script(tries=(*self._waits, Answer.THROW))
-        yield from self._ask.do(Watch("throws", ("key",), 10 * _DELAY_MS, tries))
-        yield from self._ask.do(Check("key"), "its try throws", _nothing_thrown)
-        yield from self._inside(Throw(), PurgatoryFeature.SCRIPT_THROW, lambda: True)
-        yield from self._ask.do(Check("key"), "afterwards")
+        tries = op.Script(tries=(*self._waits, op.Answer.THROW))
+        yield from self._ask.do(op.Watch("throws", ("key",), 10 * _DELAY_MS, tries))
+        yield from self._ask.do(op.Check("key"), "its try throws", _nothing_thrown)
+        yield from self._inside(op.Throw(), PurgatoryFeature.SCRIPT_THROW, lambda: True)
+        yield from self._ask.do(op.Check("key"), "afterwards")
 
     def _cancel_inside(self) -> Iterator[Finding]:
         """Ask for a callback that cancels a key, under which a check finds nothing afterwards."""
-        action = CancelForKeyInside("other")
+        action = op.CancelForKeyInside("other")
         yield from self._inside(action, PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY, lambda: True)
         self._ask.happened.pop((EventKind.TRIED, "other"), None)
-        yield from self._ask.do(Check("other"), "nothing is left there")
+        yield from self._ask.do(op.Check("other"), "nothing is left there")
         if (EventKind.TRIED, "other") in self._ask.happened:
             feature = PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY.value
             yield from self._ask.ignored_script(feature, (action,), _SCRIPTED)
@@ -190,12 +173,12 @@ class PurgatoryQuestions:
         """Ask for a try that makes another operation possible, which a check then completes."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        actions = (SatisfyInside("other"),)
-        yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
-        script = Script(on_try=(*((),) * len(self._waits), actions))
-        yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
-        yield from self._ask.do(Check("key"), "its try acts")
-        yield from self._ask.do(Check("other"), "it was satisfied meanwhile")
+        actions = (op.SatisfyInside("other"),)
+        yield from self._ask.do(op.Watch("other", ("other",), 10 * _DELAY_MS))
+        script = op.Script(on_try=(*((),) * len(self._waits), actions))
+        yield from self._ask.do(op.Watch("scripted", ("key",), 10 * _DELAY_MS, script))
+        yield from self._ask.do(op.Check("key"), "its try acts")
+        yield from self._ask.do(op.Check("other"), "it was satisfied meanwhile")
         if (EventKind.COMPLETED, "other") not in self._ask.happened:
             feature = PurgatoryFeature.SCRIPT_TRY.value
             yield from self._ask.ignored_script(feature, actions, (EventKind.TRIED, "scripted"))
@@ -205,16 +188,16 @@ class PurgatoryQuestions:
         return tried is self._ask.happened.get(_SCRIPTED)
 
     def _inside(
-        self, action: CallbackAction, feature: PurgatoryFeature, has_effect: Callable[[], bool]
+        self, action: op.CallbackAction, feature: PurgatoryFeature, has_effect: Callable[[], bool]
     ) -> Iterator[Finding]:
         """Ask for a callback that performs an action, by a check that completes its operation."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        doubt = _nothing_thrown if isinstance(action, Throw) else no_doubt
-        script = Script((*self._waits, Answer.COMPLETE), on_complete=(action,))
-        yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
-        yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
-        yield from self._ask.do(Check("key"), "its callback acts", doubt)
+        doubt = _nothing_thrown if isinstance(action, op.Throw) else no_doubt
+        script = op.Script((*self._waits, op.Answer.COMPLETE), on_complete=(action,))
+        yield from self._ask.do(op.Watch("other", ("other",), 10 * _DELAY_MS))
+        yield from self._ask.do(op.Watch("scripted", ("key",), 10 * _DELAY_MS, script))
+        yield from self._ask.do(op.Check("key"), "its callback acts", doubt)
         yield from self._missing(EventKind.COMPLETED, "scripted", _COMPLETES)
         if not has_effect():
             yield from self._ask.ignored_script(feature.value, (action,), _SCRIPTED)
@@ -222,20 +205,20 @@ class PurgatoryQuestions:
     def _shutdown(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
             yield from self._ask.do(PLAIN_WATCH)
-            yield from self._ask.do(Shutdown())
+            yield from self._ask.do(op.Shutdown())
             yield from self._ask.do(
-                Watch("late", ("key",), _DELAY_MS), "after shutdown, so it may be 'closed'"
+                op.Watch("late", ("key",), _DELAY_MS), "after shutdown, so it may be 'closed'"
             )
-            yield from self._ask.do(Shutdown(), "a second time")
+            yield from self._ask.do(op.Shutdown(), "a second time")
 
     def _advance(self, further_ms: int) -> Iterator[Finding]:
         """Let time pass; where the executor is stepped, run what waits."""
         self._ask.now_ms += further_ms
-        yield from self._ask.do(Advance(self._ask.now_ms))
+        yield from self._ask.do(op.Advance(self._ask.now_ms))
         if not self._ask.is_stepped:
             return
         for _ in range(_MOST_RUNS):
-            outcome = yield from self._ask.do(RunOne())
+            outcome = yield from self._ask.do(op.RunOne())
             if outcome is None or not outcome.events:
                 return
 

@@ -4,46 +4,26 @@ from collections.abc import Callable, Iterator
 
 from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    RunOne,
-    Shutdown,
-    Throw,
-    Wait,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import (
-    LARGEST_SAFE_INTEGER,
-    Clock,
-    Feature,
-    Observable,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 _MOST_RUNS = 10
 _DELAY_MS = 10
 _LONG_DELAY_MS = 1000
 _IDLE_MS = 1000
-_ADD_INNER = AddInside("inner", 0)
+_ADD_INNER = op.AddInside("inner", 0)
 _SCRIPTED = (EventKind.RAN, "scripted")
-_PARAMETERS = TimerConfiguration(tick_ms=10, wheel_size=5, start_ms=1003)
+_PARAMETERS = profiles.TimerConfiguration(tick_ms=10, wheel_size=5, start_ms=1003)
 
-PLAIN_ADD = Add("k", _DELAY_MS)
+PLAIN_ADD = op.Add("k", _DELAY_MS)
 """An operation that every timer knows."""
 
 
 class TimerQuestions:
     """The questions about a timer, in their order."""
 
-    def __init__(self, interview: Interview, profile: TimerProfile) -> None:
+    def __init__(self, interview: Interview, profile: profiles.TimerProfile) -> None:
         """Prepare the questions that the profile allows, for an interview."""
         self._ask = interview
         self._profile = profile
@@ -58,42 +38,44 @@ class TimerQuestions:
 
     def _feature_parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
         """Yield the questions about the declared features; on a real clock only some make sense."""
-        parts: dict[Feature, Callable[[], Iterator[Finding]]] = {
-            Feature.CANCEL: self._cancel,
-            Feature.READD: self._readd,
-            Feature.CHANGE_DELAY: self._change_delay,
+        parts: dict[profiles.Feature, Callable[[], Iterator[Finding]]] = {
+            profiles.Feature.CANCEL: self._cancel,
+            profiles.Feature.READD: self._readd,
+            profiles.Feature.CHANGE_DELAY: self._change_delay,
         }
-        if self._profile.clock is Clock.MANUAL:
+        if self._profile.clock is profiles.Clock.MANUAL:
             parts |= {
-                Feature.ELAPSE: self._elapse,
-                Feature.SCRIPT_THROW: self._throw,
-                Feature.SCRIPT_ADD: lambda: self._script(
-                    Feature.SCRIPT_ADD, (_ADD_INNER,), lambda: self._ran("inner")
+                profiles.Feature.ELAPSE: self._elapse,
+                profiles.Feature.SCRIPT_THROW: self._throw,
+                profiles.Feature.SCRIPT_ADD: lambda: self._script(
+                    profiles.Feature.SCRIPT_ADD, (_ADD_INNER,), lambda: self._ran("inner")
                 ),
-                Feature.SCRIPT_CANCEL: lambda: self._script(
-                    Feature.SCRIPT_CANCEL, (CancelInside("other"),), lambda: not self._ran("other")
+                profiles.Feature.SCRIPT_CANCEL: lambda: self._script(
+                    profiles.Feature.SCRIPT_CANCEL,
+                    (op.CancelInside("other"),),
+                    lambda: not self._ran("other"),
                 ),
-                Feature.SCRIPT_ADVANCE: self._advance_inside,
-                Feature.INT64: self._int64,
-                Feature.NEGATIVE_CLOCK: self._negative_clock,
-                Feature.SHUTDOWN: self._shutdown,
+                profiles.Feature.SCRIPT_ADVANCE: self._advance_inside,
+                profiles.Feature.INT64: self._int64,
+                profiles.Feature.NEGATIVE_CLOCK: self._negative_clock,
+                profiles.Feature.SHUTDOWN: self._shutdown,
             }
         return (part for feature, part in parts.items() if feature in self._profile.features)
 
     def first_steps(self) -> Iterator[Finding]:
         """Ask for a task to be added, and to run."""
-        if (yield from self._ask.new(TimerConfiguration())):
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
             yield from self._add_and_run("a", _DELAY_MS)
 
     def _parameters(self) -> Iterator[Finding]:
         """Ask for a new instance with parameters, in place of an instance that was never ended."""
-        if not (yield from self._ask.new(TimerConfiguration())):
+        if not (yield from self._ask.new(profiles.TimerConfiguration())):
             return
-        yield from self._ask.do(Add("left-behind", _DELAY_MS))
+        yield from self._ask.do(op.Add("left-behind", _DELAY_MS))
         if not (yield from self._ask.new(_PARAMETERS)):
             return
-        outcome = yield from self._ask.do(Add("b", _DELAY_MS))
-        size = outcome.observed.get(Observable.SIZE.value) if outcome is not None else None
+        outcome = yield from self._ask.do(op.Add("b", _DELAY_MS))
+        size = outcome.observed.get(profiles.Observable.SIZE.value) if outcome is not None else None
         if size not in (None, 1):
             yield Finding(
                 Severity.WRONG,
@@ -109,49 +91,54 @@ class TimerQuestions:
 
     def _structure(self) -> Iterator[Finding]:
         """Ask whether the wheel's own clock lags while it is idle, if that is declared."""
-        if (yield from self._ask.new(TimerConfiguration())):
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
             self._ask.now_ms = _IDLE_MS
-            yield from self._ask.idle_then_due(Advance(_IDLE_MS), Add("idle", 0))
+            yield from self._ask.idle_then_due(op.Advance(_IDLE_MS), op.Add("idle", 0))
             if not self._ran("idle"):
                 yield from self._run("idle", 0)
 
     def _cancel(self) -> Iterator[Finding]:
-        if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("c", _DELAY_MS))
-            yield from self._ask.do(Cancel("c"))
-            yield from self._ask.do(Cancel("never-added"))
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("c", _DELAY_MS))
+            yield from self._ask.do(op.Cancel("c"))
+            yield from self._ask.do(op.Cancel("never-added"))
 
     def _readd(self) -> Iterator[Finding]:
-        if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("d", _DELAY_MS))
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("d", _DELAY_MS))
             yield from self._add_and_run("d", _DELAY_MS)
             yield from self._add_and_run("d", _DELAY_MS)
 
     def _change_delay(self) -> Iterator[Finding]:
-        if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("e", _DELAY_MS))
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("e", _DELAY_MS))
             yield from self._add_and_run("e", 2 * _DELAY_MS)
 
     def _elapse(self) -> Iterator[Finding]:
-        if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("f", _DELAY_MS))
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("f", _DELAY_MS))
             self._ask.now_ms += 2 * _DELAY_MS
-            yield from self._ask.do(Elapse(self._ask.now_ms))
+            yield from self._ask.do(op.Elapse(self._ask.now_ms))
             yield from self._run("f", 0)
 
     def _throw(self) -> Iterator[Finding]:
         """Ask for a task that throws before another action of its script."""
-        followed = Feature.SCRIPT_ADD in self._profile.features
-        actions = (Throw(), _ADD_INNER) if followed else (Throw(),)
-        yield from self._script(Feature.SCRIPT_THROW, actions, lambda: not self._ran("inner"))
+        followed = profiles.Feature.SCRIPT_ADD in self._profile.features
+        actions = (op.Throw(), _ADD_INNER) if followed else (op.Throw(),)
+        yield from self._script(
+            profiles.Feature.SCRIPT_THROW, actions, lambda: not self._ran("inner")
+        )
 
     def _script(
-        self, feature: Feature, actions: tuple[Action, ...], has_effect: Callable[[], bool]
+        self,
+        feature: profiles.Feature,
+        actions: tuple[op.Action, ...],
+        has_effect: Callable[[], bool],
     ) -> Iterator[Finding]:
         """Ask for a task that runs its script while another waits, and others run afterwards."""
-        if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("other", _LONG_DELAY_MS))
-            yield from self._ask.do(Add("scripted", _DELAY_MS, actions))
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("other", _LONG_DELAY_MS))
+            yield from self._ask.do(op.Add("scripted", _DELAY_MS, actions))
             yield from self._run("scripted", _DELAY_MS)
             yield from self._add_and_run("afterwards", _DELAY_MS)
             yield from self._pass_time(_LONG_DELAY_MS)
@@ -160,50 +147,50 @@ class TimerQuestions:
 
     def _advance_inside(self) -> Iterator[Finding]:
         """Ask for a task that advances its timer; steps of a clock make the effect visible."""
-        action, feature = AdvanceInside(), Feature.SCRIPT_ADVANCE
-        if not self._ask.is_stepped or Feature.ELAPSE not in self._profile.features:
+        action, feature = op.AdvanceInside(), profiles.Feature.SCRIPT_ADVANCE
+        if not self._ask.is_stepped or profiles.Feature.ELAPSE not in self._profile.features:
             yield from self._script(feature, (action,), lambda: True)
             return
-        if not (yield from self._ask.new(TimerConfiguration())):
+        if not (yield from self._ask.new(profiles.TimerConfiguration())):
             return
-        yield from self._ask.do(Add("other", 2 * _DELAY_MS))
-        yield from self._ask.do(Add("scripted", _DELAY_MS, (action,)))
-        yield from self._ask.do(Advance(_DELAY_MS))
+        yield from self._ask.do(op.Add("other", 2 * _DELAY_MS))
+        yield from self._ask.do(op.Add("scripted", _DELAY_MS, (action,)))
+        yield from self._ask.do(op.Advance(_DELAY_MS))
         self._ask.now_ms = 3 * _DELAY_MS
-        yield from self._ask.do(Elapse(self._ask.now_ms))
-        yield from self._ask.do(RunOne(), "it runs 'scripted', which advances the timer")
+        yield from self._ask.do(op.Elapse(self._ask.now_ms))
+        yield from self._ask.do(op.RunOne(), "it runs 'scripted', which advances the timer")
         if (EventKind.EXPIRED, "other") not in self._ask.happened:
             yield from self._ask.ignored_script(feature.value, (action,), _SCRIPTED)
 
     def _int64(self) -> Iterator[Finding]:
-        large = LARGEST_SAFE_INTEGER + 1
-        if (yield from self._ask.new(TimerConfiguration())):
+        large = profiles.LARGEST_SAFE_INTEGER + 1
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
             yield from self._ask.do(
-                Add("g", large), "an integer above 2^53 - 1, as a decimal string"
+                op.Add("g", large), "an integer above 2^53 - 1, as a decimal string"
             )
             self._ask.now_ms = large
-            yield from self._ask.do(Advance(large), "a clock reading above 2^53 - 1")
+            yield from self._ask.do(op.Advance(large), "a clock reading above 2^53 - 1")
 
     def _negative_clock(self) -> Iterator[Finding]:
-        if (yield from self._ask.new(TimerConfiguration(start_ms=-1000))):
+        if (yield from self._ask.new(profiles.TimerConfiguration(start_ms=-1000))):
             yield from self._add_and_run("h", _DELAY_MS)
 
     def _shutdown(self) -> Iterator[Finding]:
-        if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("i", _DELAY_MS))
-            yield from self._ask.do(Shutdown())
-            yield from self._ask.do(Add("j", _DELAY_MS), "after shutdown, so it may be 'closed'")
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("i", _DELAY_MS))
+            yield from self._ask.do(op.Shutdown())
+            yield from self._ask.do(op.Add("j", _DELAY_MS), "after shutdown, so it may be 'closed'")
             self._ask.now_ms += _DELAY_MS
             yield from self._ask.do(
-                Advance(self._ask.now_ms), "after shutdown, so it may be 'closed'"
+                op.Advance(self._ask.now_ms), "after shutdown, so it may be 'closed'"
             )
-            yield from self._ask.do(Shutdown(), "a second time")
+            yield from self._ask.do(op.Shutdown(), "a second time")
 
     def _ran(self, task: str) -> bool:
         return (EventKind.RAN, task) in self._ask.happened
 
     def _add_and_run(self, task: str, delay_ms: int) -> Iterator[Finding]:
-        outcome = yield from self._ask.do(Add(task, delay_ms))
+        outcome = yield from self._ask.do(op.Add(task, delay_ms))
         if outcome is not None and outcome.rejected is None:
             yield from self._run(task, delay_ms)
 
@@ -222,14 +209,14 @@ class TimerQuestions:
         )
 
     def _pass_time(self, further_ms: int) -> Iterator[Finding]:
-        if self._profile.clock is Clock.WALL:
-            yield from self._ask.do(Wait(further_ms + self._profile.lateness_ms))
+        if self._profile.clock is profiles.Clock.WALL:
+            yield from self._ask.do(op.Wait(further_ms + self._profile.lateness_ms))
             return
         self._ask.now_ms += further_ms
-        outcome = yield from self._ask.do(Advance(self._ask.now_ms))
+        outcome = yield from self._ask.do(op.Advance(self._ask.now_ms))
         if outcome is None or not self._ask.is_stepped:
             return
         for _ in range(_MOST_RUNS):
-            outcome = yield from self._ask.do(RunOne())
+            outcome = yield from self._ask.do(op.RunOne())
             if outcome is None or not outcome.events:
                 return

@@ -16,17 +16,9 @@ from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_judge.purgatory.judge import PurgatoryJudge
 from purgatory_judge.timer.judge import TimerJudge
 from purgatory_model.step import Expectation
+from purgatory_spec import profiles
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirement
 
@@ -47,19 +39,19 @@ class _Judge(Protocol[State]):
         """Return the divergence of an outcome in the present state, were these expectations all."""
 
 
-def blamed(difference: Difference, profile: Profile) -> Divergence:
+def blamed(difference: Difference, profile: profiles.Profile) -> Divergence:
     """Return the divergence that names the rule."""
     match difference.configuration, profile:
-        case TimerConfiguration() as timer, TimerProfile():
+        case profiles.TimerConfiguration() as timer, profiles.TimerProfile():
             return _blamed(TimerJudge(timer, profile), difference, profile)
-        case PurgatoryConfiguration() as purgatory, PurgatoryProfile():
+        case profiles.PurgatoryConfiguration() as purgatory, profiles.PurgatoryProfile():
             return _blamed(PurgatoryJudge(purgatory, profile), difference, profile)
-        case MemoryPoolConfiguration() as pool, MemoryPoolProfile():
+        case profiles.MemoryPoolConfiguration() as pool, profiles.MemoryPoolProfile():
             return _blamed(MemoryPoolJudge(pool, profile), difference, profile)
     raise TypeError(f"{difference.configuration} and {profile} are of two components")
 
 
-def _blamed(judge: _Judge[State], difference: Difference, profile: Profile) -> Divergence:
+def _blamed(judge: _Judge[State], difference: Difference, profile: profiles.Profile) -> Divergence:
     for step in difference.steps:
         assert step.outcome is not None
         judge.step(step.operation, step.outcome)

@@ -17,16 +17,8 @@ from purgatory_conformance.own_model.worlds import (
     small_purgatories,
     timer_world,
 )
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step
-from purgatory_spec.profiles import (
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 _STEPS_MORE = 2
 
@@ -74,29 +66,29 @@ def explore_small(own: OwnModel, bounds: Bounds) -> Explored:
     return total
 
 
-def small_configurations(own: OwnModel) -> tuple[Configuration, ...]:
+def small_configurations(own: OwnModel) -> tuple[profiles.Configuration, ...]:
     """Return the small instances; the first alone for a model that is the same for all of them."""
-    found: tuple[Configuration, ...]
+    found: tuple[profiles.Configuration, ...]
     match own.profile:
-        case TimerProfile():
+        case profiles.TimerProfile():
             found = SMALL_TIMERS
-        case PurgatoryProfile():
+        case profiles.PurgatoryProfile():
             found = small_purgatories(own.profile)
-        case MemoryPoolProfile():
+        case profiles.MemoryPoolProfile():
             found = small_pools(own.profile)
     return found if own.for_any_configuration else found[:1]
 
 
-def _explore(own: OwnModel, configuration: Configuration, bounds: Bounds) -> Explored:
+def _explore(own: OwnModel, configuration: profiles.Configuration, bounds: Bounds) -> Explored:
     instance = own.begin(configuration)
     match configuration, own.profile:
-        case TimerConfiguration(), TimerProfile():
+        case profiles.TimerConfiguration(), profiles.TimerProfile():
             timer = timer_world(configuration, own.profile)
             return _walk(Comparison(configuration, timer, instance), bounds)
-        case PurgatoryConfiguration(), PurgatoryProfile():
+        case profiles.PurgatoryConfiguration(), profiles.PurgatoryProfile():
             purgatory = purgatory_world(configuration, own.profile)
             return _walk(Comparison(configuration, purgatory, instance), bounds)
-        case MemoryPoolConfiguration(), MemoryPoolProfile():
+        case profiles.MemoryPoolConfiguration(), profiles.MemoryPoolProfile():
             pool = memory_pool_world(configuration, own.profile)
             return _walk(Comparison(configuration, pool, instance), bounds)
     raise TypeError(f"{configuration} is no configuration of a {own.component.value}")

@@ -16,17 +16,9 @@ from purgatory_conformance.own_model.worlds import (
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import (
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 MOST_OPERATIONS = 30
 """About how long a generated case is; own models may keep every order of events."""
@@ -73,7 +65,7 @@ def generate(own: OwnModel, seed: int, most_cases: int, bounds: Bounds) -> Gener
 
 def _drawn(own: OwnModel, seed: str) -> Candidate:
     support, source = support_of(own.component), SeededSource(seed)
-    configuration: Configuration = small_configurations(own)[0]
+    configuration: profiles.Configuration = small_configurations(own)[0]
     if own.for_any_configuration:
         configuration = support.draw_configuration(own.profile, source, frozenset())
     operations = support.draw_operations(
@@ -104,13 +96,13 @@ def _course(own: OwnModel, case: Candidate, seed: int) -> Course:
     instance = own.begin(case.configuration)
     random = Random(seed)
     match case.configuration, own.profile:
-        case TimerConfiguration() as timer, TimerProfile() as profile:
+        case profiles.TimerConfiguration() as timer, profiles.TimerProfile() as profile:
             timers = timer_world(timer, profile)
             return _follow(Comparison(timer, timers, instance), case.operations, random)
-        case PurgatoryConfiguration() as purgatory, PurgatoryProfile() as profile:
+        case profiles.PurgatoryConfiguration() as purgatory, profiles.PurgatoryProfile() as profile:
             purgatories = purgatory_world(purgatory, profile)
             return _follow(Comparison(purgatory, purgatories, instance), case.operations, random)
-        case MemoryPoolConfiguration() as pool, MemoryPoolProfile() as profile:
+        case profiles.MemoryPoolConfiguration() as pool, profiles.MemoryPoolProfile() as profile:
             pools = memory_pool_world(pool, profile)
             return _follow(Comparison(pool, pools, instance), case.operations, random)
     raise TypeError(f"{case.configuration} is no configuration of a {own.component.value}")

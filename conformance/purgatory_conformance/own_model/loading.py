@@ -21,14 +21,7 @@ from purgatory_conformance.own_model.asking import OwnInstance, guarded
 from purgatory_conformance.own_model.watch import Watching
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_judge.components import MODELLED, PROFILES
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    Configuration,
-    Executor,
-    Profile,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 
 
 class InvalidOwnModel(ValueError):
@@ -44,10 +37,10 @@ class OwnModel:
     """
 
     path: Path
-    component: Component
-    profile: Profile
+    component: profiles.Component
+    profile: profiles.Profile
     for_any_configuration: bool
-    begin: Callable[[Configuration], OwnInstance]
+    begin: Callable[[profiles.Configuration], OwnInstance]
 
 
 def load(path: Path, component: str, watch: Watching) -> OwnModel:
@@ -71,7 +64,7 @@ def load(path: Path, component: str, watch: Watching) -> OwnModel:
         _check_parameters(path, "step", step, (2,))
         takes = _check_parameters(path, "initial", initial, (0, 1))
 
-        def begin(configuration: Configuration) -> OwnInstance:
+        def begin(configuration: profiles.Configuration) -> OwnInstance:
             return OwnInstance(path, watch, initial, (configuration,)[:takes], step, profile)
 
         return OwnModel(path, of, profile, takes == 1, begin)
@@ -79,7 +72,7 @@ def load(path: Path, component: str, watch: Watching) -> OwnModel:
         raise InvalidOwnModel(f"{path}: Model is no class")
     takes = _check_parameters(path, "Model", maker, (0, 1))
 
-    def begin_class(configuration: Configuration) -> OwnInstance:
+    def begin_class(configuration: profiles.Configuration) -> OwnInstance:
         with guarded(path, watch, lambda: "Model()"):
             made: object = maker(*(configuration,)[:takes])
         start, go = _function(path, made, "initial"), _function(path, made, "step")
@@ -109,7 +102,7 @@ def _imported(path: Path, watch: Watching) -> ModuleType:
     return module
 
 
-def _component(path: Path, module: ModuleType, wanted: str) -> Component:
+def _component(path: Path, module: ModuleType, wanted: str) -> profiles.Component:
     """Return the component that the file models; the option goes before the file's own word."""
     word = wanted or getattr(module, "COMPONENT", "")
     known = [each.value for each in MODELLED]
@@ -122,21 +115,24 @@ def _component(path: Path, module: ModuleType, wanted: str) -> Component:
         raise InvalidOwnModel(
             f"{path}: COMPONENT is {word!r}; it must be one of {', '.join(known)}"
         )
-    return Component(word.replace("-", "_"))
+    return profiles.Component(word.replace("-", "_"))
 
 
-def _profile(path: Path, module: ModuleType, component: Component) -> Profile:
+def _profile(path: Path, module: ModuleType, component: profiles.Component) -> profiles.Profile:
     """Return the profile that the file declares; a timer's executor is stepped."""
     declared: object = getattr(module, "PROFILE", {})
     kind = PROFILES[component]
-    if isinstance(declared, dict) and component is Component.TIMER:
+    if isinstance(declared, dict) and component is profiles.Component.TIMER:
         declared = {"executor": "stepped", **declared}
     try:
-        profile: Profile = msgspec.convert(declared, kind)
+        profile: profiles.Profile = msgspec.convert(declared, kind)
     except msgspec.ValidationError as error:
         raise InvalidOwnModel(f"{path}: PROFILE: {error}; see: purgatory list profiles") from error
-    if isinstance(profile, TimerProfile):
-        if profile.executor is not Executor.STEPPED or profile.clock is not Clock.MANUAL:
+    if isinstance(profile, profiles.TimerProfile):
+        if (
+            profile.executor is not profiles.Executor.STEPPED
+            or profile.clock is not profiles.Clock.MANUAL
+        ):
             raise InvalidOwnModel(
                 f"{path}: PROFILE: a model of a timer has the executor 'stepped' and the clock "
                 "'manual': expiring a task and running it are two steps"

@@ -7,6 +7,7 @@ from purgatory_conformance.generation.channel_muting import world as channel_mut
 from purgatory_conformance.generation.memory_pool import world as memory_pool
 from purgatory_conformance.generation.timer.table import delays_are_offered
 from purgatory_conformance.reducing.fields import Operations, name_of, parts
+from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Add,
     AddInside,
@@ -15,20 +16,6 @@ from purgatory_spec.operations import (
     Satisfy,
     Watch,
     WatchInside,
-)
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingProfile,
-    Executor,
-    Feature,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    NegativeDelay,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
 )
 
 
@@ -39,7 +26,9 @@ def clock_goes_on(start_ms: int, operations: Iterable[Operation]) -> bool:
 
 
 def timer_is_usable(
-    configuration: TimerConfiguration, operations: Operations, profile: TimerProfile
+    configuration: profiles.TimerConfiguration,
+    operations: Operations,
+    profile: profiles.TimerProfile,
 ) -> bool:
     """Decide whether the case ends, its delays are offered, and no fixed delay changes.
 
@@ -49,9 +38,11 @@ def timer_is_usable(
         return False
     if not delays_are_offered(operations, profile):
         return False
-    if profile.executor is not Executor.STEPPED and not _comes_to_rest(configuration, operations):
+    if profile.executor is not profiles.Executor.STEPPED and not _comes_to_rest(
+        configuration, operations
+    ):
         return False
-    return Feature.CHANGE_DELAY in profile.features or _delays_agree(operations)
+    return profiles.Feature.CHANGE_DELAY in profile.features or _delays_agree(operations)
 
 
 def _delays_agree(operations: Operations) -> bool:
@@ -60,7 +51,7 @@ def _delays_agree(operations: Operations) -> bool:
     return len({add.task for add in adds}) == len({(add.task, add.delay_ms) for add in adds})
 
 
-def _comes_to_rest(configuration: TimerConfiguration, operations: Operations) -> bool:
+def _comes_to_rest(configuration: profiles.TimerConfiguration, operations: Operations) -> bool:
     """Decide whether no task makes itself due again at once, by its own run or by others'."""
     makes_due: dict[str, set[str]] = {}
     for add in (operation for operation in operations if isinstance(operation, Add)):
@@ -75,18 +66,22 @@ def _comes_to_rest(configuration: TimerConfiguration, operations: Operations) ->
 
 
 def purgatory_is_usable(
-    configuration: PurgatoryConfiguration, operations: Operations, profile: PurgatoryProfile
+    configuration: profiles.PurgatoryConfiguration,
+    operations: Operations,
+    profile: profiles.PurgatoryProfile,
 ) -> bool:
     """Decide whether keys, delays and names are such as a subject of the profile is asked for."""
     if not clock_goes_on(configuration.start_ms, operations):
         return False
     for watch in (part for part in parts(operations) if isinstance(part, Watch | WatchInside)):
         is_doubled = len(set(watch.keys)) < len(watch.keys)
-        if is_doubled and PurgatoryFeature.DUPLICATE_KEYS not in profile.features:
+        if is_doubled and profiles.PurgatoryFeature.DUPLICATE_KEYS not in profile.features:
             return False
-        if watch.delay_ms < 0 and profile.negative_delay is NegativeDelay.NOT_OFFERED:
+        if watch.delay_ms < 0 and profile.negative_delay is profiles.NegativeDelay.NOT_OFFERED:
             return False
-    return PurgatoryFeature.REWATCH in profile.features or _names_are_introduced(operations)
+    return profiles.PurgatoryFeature.REWATCH in profile.features or _names_are_introduced(
+        operations
+    )
 
 
 def _names_are_introduced(operations: Operations) -> bool:
@@ -104,7 +99,9 @@ def _names_are_introduced(operations: Operations) -> bool:
 
 
 def memory_pool_is_usable(
-    configuration: MemoryPoolConfiguration, operations: Operations, profile: MemoryPoolProfile
+    configuration: profiles.MemoryPoolConfiguration,
+    operations: Operations,
+    profile: profiles.MemoryPoolProfile,
 ) -> bool:
     """Decide whether such a pool is offered, and names mean what they should."""
     if any(isinstance(op, ReleaseForeign) and op.size_bytes < 1 for op in operations):
@@ -116,9 +113,9 @@ def memory_pool_is_usable(
 
 
 def channel_muting_is_usable(
-    configuration: ChannelMutingConfiguration,
+    configuration: profiles.ChannelMutingConfiguration,
     operations: Operations,
-    profile: ChannelMutingProfile,
+    profile: profiles.ChannelMutingProfile,
 ) -> bool:
     """Decide whether such a server is offered, and names mean what they should.
 

@@ -15,39 +15,28 @@ from purgatory_model.claims.purgatory import PurgatoryStep
 from purgatory_model.claims.purgatory import State as PurgatoryState
 from purgatory_model.claims.timer import Instance, WheelState, WheelStep
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Elapse,
-    Operation,
-    Poll,
-    PollBeside,
-    PollWhile,
-    RunOne,
-    Satisfy,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component
 
 State = TypeVar("State", bound=Hashable)
 Label = TypeVar("Label")
 
-_ACTORS: Mapping[Component, Mapping[type[Operation], str]] = {
-    Component.TIMER: {Advance: "reaper", Elapse: "clock", RunOne: "executor"},
+_ACTORS: Mapping[Component, Mapping[type[op.Operation], str]] = {
+    Component.TIMER: {op.Advance: "reaper", op.Elapse: "clock", op.RunOne: "executor"},
     Component.PURGATORY: {
-        Advance: "reaper",
-        RunOne: "executor",
-        Check: "completer",
-        Satisfy: "completer",
-        CancelForKey: "completer",
+        op.Advance: "reaper",
+        op.RunOne: "executor",
+        op.Check: "completer",
+        op.Satisfy: "completer",
+        op.CancelForKey: "completer",
     },
     Component.MEMORY_POOL: {},
     Component.CHANNEL_MUTING: {
-        Poll: "thread",
-        PollWhile: "thread",
-        PollBeside: "thread",
-        Elapse: "clock",
+        op.Poll: "thread",
+        op.PollWhile: "thread",
+        op.PollBeside: "thread",
+        op.Elapse: "clock",
     },
 }
 """Who does an operation; everything else is done by the caller."""
@@ -108,10 +97,10 @@ def narrate_memory_pool(
 
 def _calls_of(
     component: Component,
-) -> Callable[[object, tuple[Operation, Outcome]], tuple[str, str]]:
+) -> Callable[[object, tuple[op.Operation, Outcome]], tuple[str, str]]:
     actors = _ACTORS[component]
 
-    def says(_: object, step: tuple[Operation, Outcome]) -> tuple[str, str]:
+    def says(_: object, step: tuple[op.Operation, Outcome]) -> tuple[str, str]:
         operation, outcome = step
         seen = describe_outcome(operation, outcome)
         words = f"{describe_operation(operation)} -> {seen}"

@@ -21,34 +21,22 @@ from purgatory_conformance.reporting.results import (
     RuleLine,
 )
 from purgatory_conformance.whole_files import write_whole
+from purgatory_spec import profiles
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.named_files import named_file
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingProfile,
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 
-_HEADERS: Mapping[Component, type[Header[Profile]]] = {
-    Component.TIMER: Header[TimerProfile],
-    Component.PURGATORY: Header[PurgatoryProfile],
-    Component.MEMORY_POOL: Header[MemoryPoolProfile],
-    Component.CHANNEL_MUTING: Header[ChannelMutingProfile],
+_HEADERS: Mapping[profiles.Component, type[Header[profiles.Profile]]] = {
+    profiles.Component.TIMER: Header[profiles.TimerProfile],
+    profiles.Component.PURGATORY: Header[profiles.PurgatoryProfile],
+    profiles.Component.MEMORY_POOL: Header[profiles.MemoryPoolProfile],
+    profiles.Component.CHANNEL_MUTING: Header[profiles.ChannelMutingProfile],
 }
 
-_CAUSES: Mapping[Component, type[CauseLine[Configuration]]] = {
-    Component.TIMER: CauseLine[TimerConfiguration],
-    Component.PURGATORY: CauseLine[PurgatoryConfiguration],
-    Component.MEMORY_POOL: CauseLine[MemoryPoolConfiguration],
-    Component.CHANNEL_MUTING: CauseLine[ChannelMutingConfiguration],
+_CAUSES: Mapping[profiles.Component, type[CauseLine[profiles.Configuration]]] = {
+    profiles.Component.TIMER: CauseLine[profiles.TimerConfiguration],
+    profiles.Component.PURGATORY: CauseLine[profiles.PurgatoryConfiguration],
+    profiles.Component.MEMORY_POOL: CauseLine[profiles.MemoryPoolConfiguration],
+    profiles.Component.CHANNEL_MUTING: CauseLine[profiles.ChannelMutingConfiguration],
 }
 
 _KINDS: Mapping[str, type[RuleLine | DeviationLine | RefusalLine | FailureLine | Footer]] = {
@@ -64,7 +52,7 @@ class _Tag(msgspec.Struct, frozen=True):
     """The kind of a line; a header gives the component and the format of the file too."""
 
     line: str
-    component: Component = Component.TIMER
+    component: profiles.Component = profiles.Component.TIMER
     format: int = RESULTS_FORMAT
 
 
@@ -99,7 +87,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
     found: list[Results] = []
     lines: list[Line] = []
-    component = Component.TIMER
+    component = profiles.Component.TIMER
     for number, text in enumerate(texts, start=1):
         tag = decode_line(text, _Tag, str(path), number)
         if tag.line == "header":
@@ -123,7 +111,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
     return tuple(found)
 
 
-def _line(text: str, tag: str, component: Component, path: str, number: int) -> Line:
+def _line(text: str, tag: str, component: profiles.Component, path: str, number: int) -> Line:
     """Return the line of the given kind about the given component."""
     if tag == "header":
         return decode_line(text, _HEADERS[component], path, number)

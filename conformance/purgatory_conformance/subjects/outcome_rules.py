@@ -11,28 +11,10 @@ from dataclasses import dataclass, field
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_judge.components import on_real_clock
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Reply
-from purgatory_spec.operations import (
-    Advance,
-    Allocate,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Watch,
-    operation_name,
-)
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
-from purgatory_spec.profiles import (
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    Observable,
-    Profile,
-    PurgatoryObservable,
-    PurgatoryProfile,
-)
 from purgatory_spec.reasons import Reason
 
 
@@ -60,61 +42,61 @@ class _Form:
     """
 
     observables: Mapping[str, _Type]
-    results: Mapping[type[Operation], _Type] = field(default_factory=dict)
+    results: Mapping[type[op.Operation], _Type] = field(default_factory=dict)
     result_is: str = ""
     """The observable by whose name the result is declared, where it is one that may be."""
     shown_when_closed: frozenset[str] | None = None
     answers_when_closed: bool = True
 
 
-def _form(profile: Profile) -> _Form:
-    if isinstance(profile, PurgatoryProfile):
+def _form(profile: profiles.Profile) -> _Form:
+    if isinstance(profile, profiles.PurgatoryProfile):
         return _purgatory_form(profile)
-    if isinstance(profile, MemoryPoolProfile):
+    if isinstance(profile, profiles.MemoryPoolProfile):
         return _memory_pool_form(profile)
-    if isinstance(profile, ChannelMutingProfile):
+    if isinstance(profile, profiles.ChannelMutingProfile):
         return _channel_muting_form(profile)
-    has_result = Observable.ADVANCE_RESULT in profile.observables
-    shown = profile.observables - {Observable.ADVANCE_RESULT}
+    has_result = profiles.Observable.ADVANCE_RESULT in profile.observables
+    shown = profile.observables - {profiles.Observable.ADVANCE_RESULT}
     return _Form(
         {
-            name.value: _INTEGER_OR_NULL if name is Observable.NEXT_EXPIRY else _INTEGER
+            name.value: _INTEGER_OR_NULL if name is profiles.Observable.NEXT_EXPIRY else _INTEGER
             for name in sorted(shown)
         },
-        {Advance: _TRUTH} if has_result else {},
-        result_is=Observable.ADVANCE_RESULT.value,
-        shown_when_closed=frozenset({Observable.QUEUED.value}),
+        {op.Advance: _TRUTH} if has_result else {},
+        result_is=profiles.Observable.ADVANCE_RESULT.value,
+        shown_when_closed=frozenset({profiles.Observable.QUEUED.value}),
         answers_when_closed=False,
     )
 
 
-def _purgatory_form(profile: PurgatoryProfile) -> _Form:
+def _purgatory_form(profile: profiles.PurgatoryProfile) -> _Form:
     special = {
-        PurgatoryObservable.ESTIMATE: _INTEGER,
-        PurgatoryObservable.CALLBACK_TIMER_SIZE: _INTEGER_OR_NULL,
+        profiles.PurgatoryObservable.ESTIMATE: _INTEGER,
+        profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE: _INTEGER_OR_NULL,
     }
     return _Form(
         {name.value: special.get(name, _COUNT) for name in sorted(profile.observables)},
-        {Check: _COUNT, Watch: _TRUTH, Force: _TRUTH, CancelForKey: _NAMES},
+        {op.Check: _COUNT, op.Watch: _TRUTH, op.Force: _TRUTH, op.CancelForKey: _NAMES},
     )
 
 
-def _memory_pool_form(profile: MemoryPoolProfile) -> _Form:
+def _memory_pool_form(profile: profiles.MemoryPoolProfile) -> _Form:
     special = {
-        MemoryPoolObservable.OUT_OF_MEMORY: _TRUTH,
-        MemoryPoolObservable.BUFFER: _INTEGER_OR_NULL,
+        profiles.MemoryPoolObservable.OUT_OF_MEMORY: _TRUTH,
+        profiles.MemoryPoolObservable.BUFFER: _INTEGER_OR_NULL,
     }
     return _Form(
         {name.value: special.get(name, _INTEGER) for name in sorted(profile.observables)},
-        {Allocate: _TRUTH},
+        {op.Allocate: _TRUTH},
     )
 
 
-def _channel_muting_form(profile: ChannelMutingProfile) -> _Form:
+def _channel_muting_form(profile: profiles.ChannelMutingProfile) -> _Form:
     special = {
-        ChannelMutingObservable.AVAILABLE: _INTEGER,
-        ChannelMutingObservable.UNREAD: _INTEGER_OR_NULL,
-        ChannelMutingObservable.DEPLETED_TIME: _COUNT,
+        profiles.ChannelMutingObservable.AVAILABLE: _INTEGER,
+        profiles.ChannelMutingObservable.UNREAD: _INTEGER_OR_NULL,
+        profiles.ChannelMutingObservable.DEPLETED_TIME: _COUNT,
     }
     return _Form({name.value: special.get(name, _NAMES) for name in sorted(profile.observables)})
 
@@ -122,12 +104,12 @@ def _channel_muting_form(profile: ChannelMutingProfile) -> _Form:
 class OutcomeRules:
     """The rules for a subject's outcomes, given its profile."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: profiles.Profile) -> None:
         """Prepare the names that are looked for in every reply."""
         self._form = _form(profile)
         self._real_clock = on_real_clock(profile)
 
-    def outcome(self, reply: Reply, operation: Operation, *, closed: bool) -> Outcome:
+    def outcome(self, reply: Reply, operation: op.Operation, *, closed: bool) -> Outcome:
         """Return the outcome in a reply to ``do``, without undeclared observables.
 
         An operation that the adapter does not offer is rejected as unsupported, with its sentence.
@@ -157,12 +139,12 @@ class OutcomeRules:
             *self._readings(reply),
         )
 
-    def _result(self, given: Value, wanted: _Type, operation: Operation, closed: bool) -> Value:
+    def _result(self, given: Value, wanted: _Type, operation: op.Operation, closed: bool) -> Value:
         if wanted.is_right(given) or (
             given is None and closed and not self._form.answers_when_closed
         ):
             return given
-        word = operation_name(operation)
+        word = op.operation_name(operation)
         declared = self._form.result_is
         if given is None and declared:
             raise Fault(

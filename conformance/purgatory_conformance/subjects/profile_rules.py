@@ -3,82 +3,72 @@
 from collections.abc import Mapping
 from enum import Enum
 
-from purgatory_spec.profiles import (
-    AlreadyDue,
-    ChannelMutingFeature,
-    ChannelMutingProfile,
-    CheckOrder,
-    Component,
-    Executor,
-    Feature,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryFeature,
-    PurgatoryProfile,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    ThrowingTry,
-    TimerProfile,
+from purgatory_spec import profiles
+
+_THREADS = frozenset(each for each in profiles.Executor if each.has_threads)
+
+_ACTIONS = frozenset(
+    {profiles.Feature.SCRIPT_ADD, profiles.Feature.SCRIPT_CANCEL, profiles.Feature.SCRIPT_ADVANCE}
 )
 
-_THREADS = frozenset(each for each in Executor if each.has_threads)
-
-_ACTIONS = frozenset({Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_ADVANCE})
-
-NEVER_JUDGED: Mapping[Component, frozenset[Enum]] = {
-    Component.PURGATORY: _THREADS,
+NEVER_JUDGED: Mapping[profiles.Component, frozenset[Enum]] = {
+    profiles.Component.PURGATORY: _THREADS,
 }
 """Values that the type of a component's profile has, but by which no component is judged."""
 
 SORTS_OF_POOL = frozenset(
-    {MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT, MemoryPoolFeature.UNBOUNDED}
+    {
+        profiles.MemoryPoolFeature.STRICT,
+        profiles.MemoryPoolFeature.NON_STRICT,
+        profiles.MemoryPoolFeature.UNBOUNDED,
+    }
 )
 """The features that say which pools can be made."""
 
 
 _SORTS_OF_SERVER = (
-    frozenset({ChannelMutingFeature.PLAIN, ChannelMutingFeature.TLS}),
-    frozenset({ChannelMutingFeature.STRICT, ChannelMutingFeature.NON_STRICT}),
+    frozenset({profiles.ChannelMutingFeature.PLAIN, profiles.ChannelMutingFeature.TLS}),
+    frozenset({profiles.ChannelMutingFeature.STRICT, profiles.ChannelMutingFeature.NON_STRICT}),
 )
 """The features that say which servers can be made: one of each set is needed."""
 
 _GOES_WITH = {
-    ChannelMutingFeature.HALF_CLOSE: ChannelMutingFeature.HANG_UP,
-    ChannelMutingFeature.RESET: ChannelMutingFeature.HANG_UP,
-    ChannelMutingFeature.IDLE_LIMIT: ChannelMutingFeature.ELAPSE,
-    ChannelMutingFeature.RECEIVE_LIMIT: ChannelMutingFeature.ELAPSE,
+    profiles.ChannelMutingFeature.HALF_CLOSE: profiles.ChannelMutingFeature.HANG_UP,
+    profiles.ChannelMutingFeature.RESET: profiles.ChannelMutingFeature.HANG_UP,
+    profiles.ChannelMutingFeature.IDLE_LIMIT: profiles.ChannelMutingFeature.ELAPSE,
+    profiles.ChannelMutingFeature.RECEIVE_LIMIT: profiles.ChannelMutingFeature.ELAPSE,
 }
 """Features of a server, each with another one without which it cannot be asked for."""
 
 
-def problem_of(profile: Profile) -> str:
+def problem_of(profile: profiles.Profile) -> str:
     """Return the problem that keeps the suite from judging by a profile; empty without one."""
-    if isinstance(profile, PurgatoryProfile) and profile.executor in _THREADS:
+    if isinstance(profile, profiles.PurgatoryProfile) and profile.executor in _THREADS:
         return (
             f"the purgatory's executor is declared to be '{profile.executor.value}'; "
             "a purgatory is judged with a stepped or an inline executor"
         )
-    if isinstance(profile, TimerProfile | PurgatoryProfile) and (problem := _of_ticks(profile)):
+    if isinstance(profile, profiles.TimerProfile | profiles.PurgatoryProfile) and (
+        problem := _of_ticks(profile)
+    ):
         return problem
-    if isinstance(profile, PurgatoryProfile) and _is_cut_short_anywhere(profile):
+    if isinstance(profile, profiles.PurgatoryProfile) and _is_cut_short_anywhere(profile):
         return (
             "'check_order' is declared to be 'free' and 'throwing_try' to be 'stop', with "
             "script_throw; what a check has met that an exception ends is left to chance: declare "
             "'throwing_try' 'go_on', or leave out script_throw"
         )
-    if isinstance(profile, TimerProfile) and profile.executor is Executor.THREADS:
+    if isinstance(profile, profiles.TimerProfile) and profile.executor is profiles.Executor.THREADS:
         return _of_threads(profile)
-    if isinstance(profile, MemoryPoolProfile) and not SORTS_OF_POOL & profile.features:
+    if isinstance(profile, profiles.MemoryPoolProfile) and not SORTS_OF_POOL & profile.features:
         return (
             "the memory pool declares none of the features 'strict', 'non_strict' and "
             "'unbounded', so that no pool can be made; declare at least one of them"
         )
-    return _problem_of_server(profile) if isinstance(profile, ChannelMutingProfile) else ""
+    return _problem_of_server(profile) if isinstance(profile, profiles.ChannelMutingProfile) else ""
 
 
-def _problem_of_server(profile: ChannelMutingProfile) -> str:
+def _problem_of_server(profile: profiles.ChannelMutingProfile) -> str:
     for sorts in _SORTS_OF_SERVER:
         if not sorts & profile.features:
             one, other = sorted(each.value for each in sorts)
@@ -95,9 +85,9 @@ def _problem_of_server(profile: ChannelMutingProfile) -> str:
     return ""
 
 
-def _of_threads(profile: TimerProfile) -> str:
+def _of_threads(profile: profiles.TimerProfile) -> str:
     """Return the rules that several threads leave to chance, in a sentence; else empty."""
-    if profile.same_tick_order is SameTickOrder.FIFO:
+    if profile.same_tick_order is profiles.SameTickOrder.FIFO:
         return (
             "'executor' is declared to be 'threads' and 'same_tick_order' to be 'fifo'; several "
             "threads keep no order: declare one of the two"
@@ -111,23 +101,23 @@ def _of_threads(profile: TimerProfile) -> str:
     return ""
 
 
-def _is_cut_short_anywhere(profile: PurgatoryProfile) -> bool:
+def _is_cut_short_anywhere(profile: profiles.PurgatoryProfile) -> bool:
     """Decide whether an exception ends checks whose met operations are unknown by then."""
-    free = profile.check_order is CheckOrder.FREE
-    throws = PurgatoryFeature.SCRIPT_THROW in profile.features
-    return free and throws and profile.throwing_try is ThrowingTry.STOP
+    free = profile.check_order is profiles.CheckOrder.FREE
+    throws = profiles.PurgatoryFeature.SCRIPT_THROW in profile.features
+    return free and throws and profile.throwing_try is profiles.ThrowingTry.STOP
 
 
-def _of_ticks(profile: TimerProfile | PurgatoryProfile) -> str:
+def _of_ticks(profile: profiles.TimerProfile | profiles.PurgatoryProfile) -> str:
     """Return the choices about ticks that exclude each other, in a sentence; else empty."""
-    wheel = profile.structure is Structure.DELAY_QUEUE_WHEEL
-    ticker = profile.already_due is AlreadyDue.NEXT_TICK
+    wheel = profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL
+    ticker = profile.already_due is profiles.AlreadyDue.NEXT_TICK
     if wheel and ticker:
         return (
             "'already_due' is declared to be 'next_tick' and 'structure' to be "
             "'delay_queue_wheel'; such a wheel has no ticker: declare one of the two"
         )
-    if profile.rounding is Rounding.EXACT and wheel:
+    if profile.rounding is profiles.Rounding.EXACT and wheel:
         return (
             "'rounding' is declared to be 'exact' and 'structure' to be 'delay_queue_wheel'; "
             "such a wheel has a tick: declare one of the two"

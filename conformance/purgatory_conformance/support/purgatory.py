@@ -15,35 +15,26 @@ from purgatory_conformance.generation.purgatory.table import (
 from purgatory_conformance.reducing.usable import purgatory_is_usable
 from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
 from purgatory_judge.purgatory.judged import JUDGED_PURGATORY
+from purgatory_spec import profiles
 from purgatory_spec.operations import Operation, RunOne
-from purgatory_spec.profiles import (
-    Executor,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryProfile,
-    SameTickOrder,
-    Structure,
-    ThrowingTry,
-)
 
 
 def _suited(
-    configuration: PurgatoryConfiguration,
+    configuration: profiles.PurgatoryConfiguration,
     operations: tuple[Operation, ...],
-    profile: PurgatoryProfile,
+    profile: profiles.PurgatoryProfile,
 ) -> tuple[Operation, ...]:
     """Return the case without its runs where the executor is not stepped."""
     del configuration
-    stepped = profile.executor is Executor.STEPPED
+    stepped = profile.executor is profiles.Executor.STEPPED
     return tuple(op for op in operations if stepped or not isinstance(op, RunOne))
 
 
-def _alternatives(profile: PurgatoryProfile) -> Iterator[tuple[str, Profile]]:
+def _alternatives(profile: profiles.PurgatoryProfile) -> Iterator[tuple[str, profiles.Profile]]:
     for words, sibling in sibling_profiles(profile, "check_order"):
-        if profile.throwing_try is ThrowingTry.STOP:
+        if profile.throwing_try is profiles.ThrowingTry.STOP:
             # Without an order no check is judged that an exception ends.
-            features = profile.features - {PurgatoryFeature.SCRIPT_THROW}
+            features = profile.features - {profiles.PurgatoryFeature.SCRIPT_THROW}
             sibling = msgspec.structs.replace(sibling, features=features)
         yield words, sibling
     yield from sibling_profiles(
@@ -58,9 +49,9 @@ def _alternatives(profile: PurgatoryProfile) -> Iterator[tuple[str, Profile]]:
         "negative_delay",
         "already_due",
     )
-    if profile.same_tick_order is SameTickOrder.FIFO:
+    if profile.same_tick_order is profiles.SameTickOrder.FIFO:
         yield from sibling_profiles(profile, "same_tick_order")
-    if profile.structure is Structure.DELAY_QUEUE_WHEEL:
+    if profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
         yield from sibling_profiles(profile, "structure")
 
 

@@ -21,57 +21,51 @@ from purgatory_conformance.generation.timer.table import (
 from purgatory_conformance.reducing.usable import timer_is_usable
 from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
 from purgatory_judge.timer.judged import JUDGED_TIMER
+from purgatory_spec import profiles
 from purgatory_spec.operations import Operation, RunOne
-from purgatory_spec.profiles import (
-    Clock,
-    Executor,
-    Profile,
-    SameTickOrder,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 
 def _suited(
-    configuration: TimerConfiguration, operations: tuple[Operation, ...], profile: TimerProfile
+    configuration: profiles.TimerConfiguration,
+    operations: tuple[Operation, ...],
+    profile: profiles.TimerProfile,
 ) -> tuple[Operation, ...] | None:
     """Return the case without its runs where the executor is not stepped; none on a real clock."""
     del configuration
-    if profile.clock is Clock.WALL or not delays_are_offered(operations, profile):
+    if profile.clock is profiles.Clock.WALL or not delays_are_offered(operations, profile):
         return None
-    stepped = profile.executor is Executor.STEPPED
+    stepped = profile.executor is profiles.Executor.STEPPED
     return tuple(op for op in operations if stepped or not isinstance(op, RunOne))
 
 
-def _alternatives(profile: TimerProfile) -> Iterator[tuple[str, Profile]]:
+def _alternatives(profile: profiles.TimerProfile) -> Iterator[tuple[str, profiles.Profile]]:
     yield from sibling_profiles(profile, "rounding", "negative_delay", "larger_delay")
-    if profile.same_tick_order is SameTickOrder.FIFO:
+    if profile.same_tick_order is profiles.SameTickOrder.FIFO:
         yield from sibling_profiles(profile, "same_tick_order")
-    if profile.executor is Executor.THREAD:
-        yield "executor threads", structs.replace(profile, executor=Executor.THREADS)
-    if profile.structure is Structure.DELAY_QUEUE_WHEEL:
+    if profile.executor is profiles.Executor.THREAD:
+        yield "executor threads", structs.replace(profile, executor=profiles.Executor.THREADS)
+    if profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
         yield from sibling_profiles(profile, "structure")
     else:
         yield from sibling_profiles(profile, "already_due")
 
 
 def _draw_configuration(
-    profile: TimerProfile, source: Source, wanted: frozenset[str]
-) -> TimerConfiguration:
-    if profile.clock is Clock.WALL:
+    profile: profiles.TimerProfile, source: Source, wanted: frozenset[str]
+) -> profiles.TimerConfiguration:
+    if profile.clock is profiles.Clock.WALL:
         return draw_real_clock_configuration(source)
     return draw_configuration(profile, source, wanted)
 
 
 def _draw_operations(
-    configuration: TimerConfiguration,
-    profile: TimerProfile,
+    configuration: profiles.TimerConfiguration,
+    profile: profiles.TimerProfile,
     source: Source,
     most: int,
     wanted: frozenset[str],
 ) -> tuple[Operation, ...]:
-    if profile.clock is Clock.WALL:
+    if profile.clock is profiles.Clock.WALL:
         return draw_real_clock_operations(profile, source)
     return draw_operations(configuration, profile, source, most=most, wanted=wanted)
 

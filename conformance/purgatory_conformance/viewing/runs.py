@@ -35,19 +35,11 @@ from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec import profiles
 from purgatory_spec.cases import Case, Step
 from purgatory_spec.jsonlines import encode_line
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    Configuration,
-    MemoryPoolConfiguration,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    component_of,
-)
 
 State = TypeVar("State", bound=Hashable)
 
@@ -110,8 +102,8 @@ def run_of_failure(case: RetracedCase, title: str) -> Run:
 
 
 def run_of_way(
-    configuration: Configuration,
-    profile: Profile,
+    configuration: profiles.Configuration,
+    profile: profiles.Profile,
     way: Counterexample[State, tuple[Operation, Outcome]],
 ) -> Run:
     """Return the run of a way through the model to a step that breaks a claim."""
@@ -145,8 +137,8 @@ def run_of_narrative(narrative: Narrative) -> Run:
 
 def run_of_states(
     title: str,
-    configuration: Configuration,
-    profile: Profile,
+    configuration: profiles.Configuration,
+    profile: profiles.Profile,
     steps: Sequence[Step],
     states: Sequence[object],
 ) -> Run:
@@ -177,20 +169,25 @@ def run_of_states(
     return Run(title, describe_configuration(configuration), tuple(frames))
 
 
-def rows_of(configuration: Configuration, profile: Profile, state: object) -> Iterator[ViewedRow]:
+def rows_of(
+    configuration: profiles.Configuration, profile: profiles.Profile, state: object
+) -> Iterator[ViewedRow]:
     """Yield the rows of a state of the model; none of anything else."""
     match state:
         case TimerState():
             yield from timer_rows(state)
         case PurgatoryState():
             model = purgatory_model(
-                narrowed(configuration, PurgatoryConfiguration), narrowed(profile, PurgatoryProfile)
+                narrowed(configuration, profiles.PurgatoryConfiguration),
+                narrowed(profile, profiles.PurgatoryProfile),
             )
             yield from purgatory_rows(model, state)
         case MemoryPoolState():
-            yield from memory_pool_rows(narrowed(configuration, MemoryPoolConfiguration), state)
+            yield from memory_pool_rows(
+                narrowed(configuration, profiles.MemoryPoolConfiguration), state
+            )
         case ChannelMutingState():
-            made_with = narrowed(configuration, ChannelMutingConfiguration)
+            made_with = narrowed(configuration, profiles.ChannelMutingConfiguration)
             yield from channel_muting_rows(made_with, state)
         case _:
             return
@@ -227,7 +224,7 @@ def _popping(before: object, operation: Operation, after: object) -> Iterator[tu
 def _followed(case: Case) -> tuple[list[Step], list[object]]:
     """Return the steps of a case with their outcomes, and the model's states from the initial."""
     header = case.header
-    component = component_of(header.configuration)
+    component = profiles.component_of(header.configuration)
     broken = (Deviation(header.breaks, header.variant),) if header.variant else ()
     judge = judged(component).judge(header.configuration, header.profile, broken)
     taken: list[Step] = []

@@ -27,18 +27,7 @@ from purgatory_model.channel_muting import (
     request_name,
 )
 from purgatory_model.step import Expectation, observables_match
-from purgatory_spec.operations import (
-    Close,
-    Connect,
-    Construct,
-    Operation,
-    PollBeside,
-    PollWhile,
-    Release,
-    Respond,
-    Throttle,
-    Unthrottle,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Outcome, Value
 from purgatory_spec.profiles import ChannelMutingObservable as Observable
 
@@ -54,11 +43,11 @@ _ORDER = (
 """The observables, those first that say most about a channel."""
 
 _RULES_OF_REJECTIONS: Mapping[object, str] = {
-    Construct: "MUTING-CONFIG",
-    Connect: "MUTING-OTHERS-GO-ON",
-    Respond: "MUTING-OTHERS-GO-ON",
-    Release: "MUTING-RELEASE",
-    Close: "MUTING-CLOSE",
+    op.Construct: "MUTING-CONFIG",
+    op.Connect: "MUTING-OTHERS-GO-ON",
+    op.Respond: "MUTING-OTHERS-GO-ON",
+    op.Release: "MUTING-RELEASE",
+    op.Close: "MUTING-CLOSE",
 }
 """The rule by which an operation is rejected, or is not."""
 
@@ -72,7 +61,7 @@ class _Step:
 
     model: ChannelMutingModel
     before: ChannelMutingState
-    operation: Operation
+    operation: op.Operation
     outcome: Outcome
     nearest: Expectation[ChannelMutingState]
     after: ChannelMutingState
@@ -100,7 +89,7 @@ class _Step:
 def blame(
     model: ChannelMutingModel,
     states: Sequence[ChannelMutingState],
-    operation: Operation,
+    operation: op.Operation,
     outcome: Outcome,
 ) -> Divergence:
     """Return the divergence of a step that no state of several allows."""
@@ -154,7 +143,7 @@ def _rule_of_effect(step: _Step) -> str:
 
 
 def _rule_of_rejection(step: _Step) -> str:
-    is_handshake = isinstance(step.operation, Connect) and step.model.configuration.tls
+    is_handshake = isinstance(step.operation, op.Connect) and step.model.configuration.tls
     if is_handshake and step.before.available_bytes <= 0:
         return "MUTING-HANDSHAKE"
     return _RULES_OF_REJECTIONS.get(type(step.operation)) or _rule_of_effect(step)
@@ -229,7 +218,10 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
-    if isinstance(step.operation, PollBeside) and step.channel(step.operation.channel).may_be_read:
+    if (
+        isinstance(step.operation, op.PollBeside)
+        and step.channel(step.operation.channel).may_be_read
+    ):
         return "MUTING-TURNS"
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
@@ -321,7 +313,7 @@ def _rule_of_closed(suspect: _Suspect) -> str:
     """Return the rule by which a closed connection ought to be open."""
     step, channel = suspect.step, suspect.channel
     configuration = step.model.configuration
-    if isinstance(step.operation, Connect):
+    if isinstance(step.operation, op.Connect):
         return _rule_of_rejection(step)
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
@@ -346,7 +338,7 @@ def _has_bad_size(step: _Step) -> bool:
 def _rule_of_open(suspect: _Suspect) -> str:
     """Return the rule by which an open connection ought to be closed."""
     step, channel = suspect.step, suspect.channel
-    if isinstance(step.operation, Close):
+    if isinstance(step.operation, op.Close):
         return "MUTING-CLOSE"
     if _is_impossible(step, channel):
         return "MUTING-BAD-SIZE"
@@ -362,9 +354,9 @@ def _rule_of_open(suspect: _Suspect) -> str:
 def _rule_of_unordered(suspect: _Suspect) -> str:
     """Return the rule by which a channel ought to be ordered."""
     step = suspect.step
-    if isinstance(step.operation, Throttle | Unthrottle):
+    if isinstance(step.operation, op.Throttle | op.Unthrottle):
         return "MUTING-THROTTLE"
-    is_release = isinstance(step.operation, Release | PollWhile)
+    is_release = isinstance(step.operation, op.Release | op.PollWhile)
     return "MUTING-TWO-REASONS" if is_release or step.comes_back else "MUTING-ONE-AT-A-TIME"
 
 
@@ -372,7 +364,7 @@ def _rule_of_ordered(suspect: _Suspect) -> str:
     """Return the rule by which a channel ought not to be ordered."""
     if suspect.channel.is_throttled:
         return "MUTING-THROTTLE"
-    is_response = isinstance(suspect.step.operation, Respond)
+    is_response = isinstance(suspect.step.operation, op.Respond)
     if is_response and suspect.step.before.waiting:
         return "MUTING-OTHERS-GO-ON"
     return "MUTING-ONE-AT-A-TIME"
@@ -381,9 +373,9 @@ def _rule_of_ordered(suspect: _Suspect) -> str:
 def _rule_of_read(suspect: _Suspect) -> str:
     """Return the rule by which a channel ought to wait."""
     step, first = suspect.step, suspect.channel.first
-    if isinstance(step.operation, Respond):
+    if isinstance(step.operation, op.Respond):
         return "MUTING-TWO-REASONS"
-    if isinstance(step.operation, Release | Close) and not step.model.is_first_come:
+    if isinstance(step.operation, op.Release | op.Close) and not step.model.is_first_come:
         return "MUTING-RECOVER"
     has_memory = suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED)
     if has_memory and first is not None:
@@ -465,11 +457,11 @@ def _rule_of_unread(step: _Step, wanted: Value) -> str:
 def _rule_of_available(step: _Step) -> str:
     """Return the rule by which the pool ought to have more or less left."""
     before, after = step.before, step.after
-    if isinstance(step.operation, Release):
+    if isinstance(step.operation, op.Release):
         is_open = before.channels[channel_of(step.operation.buffer)].is_open
         return "MUTING-RELEASE" if is_open else "MUTING-END-WHILE-HANDLED"
-    if isinstance(step.operation, Respond | Close):
-        return "MUTING-RELEASE" if isinstance(step.operation, Respond) else "MUTING-CLOSE"
+    if isinstance(step.operation, op.Respond | op.Close):
+        return "MUTING-RELEASE" if isinstance(step.operation, op.Respond) else "MUTING-CLOSE"
     if _has_bad_size(step):
         return "MUTING-BAD-SIZE"
     gone = [
@@ -496,7 +488,7 @@ def _rule_of_available(step: _Step) -> str:
         return "MUTING-RECOVER"
     if granted or step.outcome.events:
         return "MUTING-ASK"
-    return "MUTING-RELEASE" if isinstance(step.operation, PollWhile) else "MUTING-CONSERVATION"
+    return "MUTING-RELEASE" if isinstance(step.operation, op.PollWhile) else "MUTING-CONSERVATION"
 
 
 def _rule_of_end(step: _Step, channel: Channel) -> str:

@@ -7,15 +7,10 @@ from purgatory_judge.components import narrowed
 from purgatory_judge.judged import Asked, JudgedComponent
 from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-)
+from purgatory_spec import profiles
 from purgatory_spec.requirements import Requirement, requirements
 
-_BOUNDED = frozenset({MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT})
+_BOUNDED = frozenset({profiles.MemoryPoolFeature.STRICT, profiles.MemoryPoolFeature.NON_STRICT})
 
 _WITHOUT_BOUND = frozenset(
     {
@@ -28,7 +23,7 @@ _WITHOUT_BOUND = frozenset(
 """The rules that an unbounded pool can be put to the test by."""
 
 
-def _judge(asked: Asked[MemoryPoolConfiguration, MemoryPoolProfile]) -> Judge:
+def _judge(asked: Asked[profiles.MemoryPoolConfiguration, profiles.MemoryPoolProfile]) -> Judge:
     """Return the judge of one case; the lenient one follows the variants that are declared."""
     begun = None if asked.state is None else narrowed(asked.state, MemoryPoolState)
 
@@ -48,18 +43,18 @@ def _judge(asked: Asked[MemoryPoolConfiguration, MemoryPoolProfile]) -> Judge:
     return CaseJudge(following(), lenient, declared, forgetful=asked.forgetful)
 
 
-def _rules(profile: MemoryPoolProfile) -> Iterator[Requirement]:
+def _rules(profile: profiles.MemoryPoolProfile) -> Iterator[Requirement]:
     """Yield the rules; those of bounded pools only if the profile offers bounded pools."""
     bounded = bool(_BOUNDED & profile.features)
-    for rule in requirements(Component.MEMORY_POOL):
+    for rule in requirements(profiles.Component.MEMORY_POOL):
         if bounded or rule.id in _WITHOUT_BOUND:
             yield rule
 
 
 JUDGED_MEMORY_POOL = JudgedComponent(
-    component=Component.MEMORY_POOL,
-    configuration_type=MemoryPoolConfiguration,
-    profile_type=MemoryPoolProfile,
+    component=profiles.Component.MEMORY_POOL,
+    configuration_type=profiles.MemoryPoolConfiguration,
+    profile_type=profiles.MemoryPoolProfile,
     variants=VARIANTS,
     judge_of=_judge,
     rules_of=_rules,

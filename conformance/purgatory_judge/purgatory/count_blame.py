@@ -14,16 +14,7 @@ import msgspec
 from purgatory_judge.purgatory.history import PurgatoryHistory
 from purgatory_judge.purgatory.step import PurgatoryStep
 from purgatory_model.step import accepted
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    RunOne,
-    Shutdown,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Accounting, CheckDrops
 from purgatory_spec.reasons import Reason
@@ -31,13 +22,13 @@ from purgatory_spec.reasons import Reason
 _LISTS = frozenset({"entries", "keys", "stale_entries", "stale_operations"})
 _TIMER = frozenset({"timer_size", "pending", "queued"})
 _RULES_OF_NAMED: Mapping[object, tuple[str, str]] = {
-    Watch: ("PURGATORY-WATCH-COMPLETED", "PURGATORY-WATCH-WAITS"),
-    Force: ("PURGATORY-FORCE-AGAIN", "PURGATORY-FORCE"),
+    op.Watch: ("PURGATORY-WATCH-COMPLETED", "PURGATORY-WATCH-WAITS"),
+    op.Force: ("PURGATORY-FORCE-AGAIN", "PURGATORY-FORCE"),
 }
 """The rules of a result about an operation that was completed before, and about another."""
 _RULES_OF_KEYS: Mapping[object, tuple[str, str]] = {
-    Check: ("PURGATORY-CHECK-UNKNOWN", "PURGATORY-CHECK-COUNT"),
-    CancelForKey: ("PURGATORY-CANCEL-UNKNOWN", "PURGATORY-CANCEL-RESULT"),
+    op.Check: ("PURGATORY-CHECK-UNKNOWN", "PURGATORY-CHECK-COUNT"),
+    op.CancelForKey: ("PURGATORY-CANCEL-UNKNOWN", "PURGATORY-CANCEL-RESULT"),
 }
 """The rules of a result about a key without a list, and about a key that has one."""
 
@@ -45,16 +36,16 @@ _RULES_OF_KEYS: Mapping[object, tuple[str, str]] = {
 def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Value) -> str:
     """Return the rule that a result breaks."""
     operation = step.operation
-    if isinstance(operation, Watch | Force):
+    if isinstance(operation, op.Watch | op.Force):
         name = operation.operation
         again, first = _RULES_OF_NAMED[type(operation)]
         if step.was_completed(name):
             return again
-        tries = isinstance(operation, Watch) and expected is not False
+        tries = isinstance(operation, op.Watch) and expected is not False
         return _rule_of_try(step, name) if tries else first
-    if isinstance(operation, Check | CancelForKey):
+    if isinstance(operation, op.Check | op.CancelForKey):
         is_alike = Counter(_names(expected)) == Counter(_names(step.outcome.result))
-        if isinstance(operation, CancelForKey) and history.purged and is_alike:
+        if isinstance(operation, op.CancelForKey) and history.purged and is_alike:
             return "PURGATORY-PURGE-REMOVES"  # the others keep their order
         unknown, known = _RULES_OF_KEYS[type(operation)]
         return known if operation.key in step.before.lists else unknown
@@ -71,7 +62,7 @@ def rule_of_counts(
     rule = _rule_of_one_count(step, wanted, differing)
     if rule is not None:
         return rule, differing[0]
-    if isinstance(step.operation, Shutdown | RunOne | Advance) and step.before.closed:
+    if isinstance(step.operation, op.Shutdown | op.RunOne | op.Advance) and step.before.closed:
         return _rule_after_shutdown(step, differing), differing[0]
     return _rule_by_operation(history, step, wanted, differing), differing[0]
 
@@ -107,16 +98,16 @@ def _is_about_watch_or_purge(step: PurgatoryStep) -> bool:
     """Decide whether the estimate shows a watch that must not count, or an early purge."""
     if step.model.profile.accounting is not Accounting.PROPOSAL:
         return False
-    if isinstance(step.operation, Watch):
+    if isinstance(step.operation, op.Watch):
         return step.after.estimate == step.before.estimate
-    if isinstance(step.operation, Advance):
+    if isinstance(step.operation, op.Advance):
         early = step.outcome.observed.get("estimate") == step.after.timer_size
         return early and step.after.lists == step.before.lists
     return False
 
 
 def _rule_after_shutdown(step: PurgatoryStep, differing: Sequence[str]) -> str:
-    if isinstance(step.operation, Shutdown):
+    if isinstance(step.operation, op.Shutdown):
         return "PURGATORY-SHUTDOWN-AGAIN"
     lists = _LISTS & set(differing)
     return "PURGATORY-SHUTDOWN-COMPLETES" if lists else "PURGATORY-SHUTDOWN-DROPS"
@@ -137,19 +128,19 @@ def _rule_by_operation(
     if inside is not None:
         return inside
     operation = step.operation
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         return _rule_after_watch(step, operation, names)
-    if isinstance(operation, Check):
+    if isinstance(operation, op.Check):
         return _rule_after_check(step, operation.key, names)
-    if isinstance(operation, CancelForKey):
+    if isinstance(operation, op.CancelForKey):
         return _rule_after_cancel(step, operation.key, wanted, names)
-    if isinstance(operation, Force):
+    if isinstance(operation, op.Force):
         return _rule_after_force(step, operation.operation, names)
-    if isinstance(operation, Advance):
+    if isinstance(operation, op.Advance):
         return _rule_after_advance(history, step, names)
-    if isinstance(operation, Shutdown):
+    if isinstance(operation, op.Shutdown):
         return "PURGATORY-SHUTDOWN-COMPLETES" if names & _LISTS else "PURGATORY-SHUTDOWN-DROPS"
-    if isinstance(operation, RunOne) and step.throwing_callbacks():
+    if isinstance(operation, op.RunOne) and step.throwing_callbacks():
         return "PURGATORY-EXPIRY-THROWS" if "queued" in names else "PURGATORY-CALLBACK-THROWS"
     return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
 
@@ -159,7 +150,7 @@ def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
 
     Whoever completed what is dropped does not matter then, a callback or a later entry.
     """
-    if isinstance(step.operation, Watch) or step.outcome.rejected is Reason.THROWN:
+    if isinstance(step.operation, op.Watch) or step.outcome.rejected is Reason.THROWN:
         return False
     profile = step.model.profile
     return any(
@@ -178,7 +169,7 @@ def _rule_of_actions(step: PurgatoryStep) -> str | None:
     """Return the rule about what a callback did in this step; cancelling leaves no event to see."""
     rules: list[str] = []
     for act in step.acts():
-        watches = act.call.operation if isinstance(act.call, WatchInside) else None
+        watches = act.call.operation if isinstance(act.call, op.WatchInside) else None
         if watches == act.owner and act.once_completed:
             return "PURGATORY-WATCH-COMPLETED"
         rules.append(act.rule)
@@ -187,7 +178,7 @@ def _rule_of_actions(step: PurgatoryStep) -> str | None:
     return rules[0] if rules else None
 
 
-def _rule_after_watch(step: PurgatoryStep, watch: Watch, names: set[str]) -> str:
+def _rule_after_watch(step: PurgatoryStep, watch: op.Watch, names: set[str]) -> str:
     name = watch.operation
     if step.before.closed:
         return "PURGATORY-SHUTDOWN-CLOSED"

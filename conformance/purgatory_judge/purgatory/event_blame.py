@@ -10,20 +10,7 @@ from dataclasses import dataclass
 
 from purgatory_judge.purgatory.history import PurgatoryHistory
 from purgatory_judge.purgatory.step import PurgatoryStep
-from purgatory_spec.operations import (
-    Advance,
-    CallInside,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Force,
-    ForceInside,
-    RunOne,
-    Shutdown,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, EventKind
 from purgatory_spec.profiles import CheckOrder
 from purgatory_spec.reasons import Reason
@@ -32,9 +19,9 @@ TRIED, COMPLETED = EventKind.TRIED, EventKind.COMPLETED
 EXPIRED, TIMED_OUT = EventKind.EXPIRED, EventKind.TIMED_OUT
 
 _RULES_AFTER_SHUTDOWN: Mapping[object, str] = {
-    CancelForKey: "PURGATORY-SHUTDOWN-COMPLETES",
-    Force: "PURGATORY-SHUTDOWN-COMPLETES",
-    Shutdown: "PURGATORY-SHUTDOWN-AGAIN",
+    op.CancelForKey: "PURGATORY-SHUTDOWN-COMPLETES",
+    op.Force: "PURGATORY-SHUTDOWN-COMPLETES",
+    op.Shutdown: "PURGATORY-SHUTDOWN-AGAIN",
 }
 """The rule by which an operation is rejected after a shutdown, or is not."""
 
@@ -45,27 +32,29 @@ def rule_of_rejection(
     """Return the rule that a rejection breaks, or the lack of one."""
     before = step.before
     operation = step.operation
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         return _rule_of_watch_rejection(step, operation, expected)
-    if isinstance(operation, Check):
+    if isinstance(operation, op.Check):
         return _rule_of_check_rejection(step, operation.key, expected)
-    if isinstance(operation, Force) and Reason.THROWN in (expected, step.outcome.rejected):
+    if isinstance(operation, op.Force) and Reason.THROWN in (expected, step.outcome.rejected):
         return "PURGATORY-CALLBACK-THROWS"
     if before.closed:
         return _RULES_AFTER_SHUTDOWN.get(type(operation), "PURGATORY-SHUTDOWN-DROPS")
-    if isinstance(operation, CancelForKey):
+    if isinstance(operation, op.CancelForKey):
         is_known = operation.key in before.lists
         return "PURGATORY-CANCEL-RESULT" if is_known else "PURGATORY-CANCEL-UNKNOWN"
-    if isinstance(operation, Force):
+    if isinstance(operation, op.Force):
         again = step.was_completed(operation.operation)
         return "PURGATORY-FORCE-AGAIN" if again else "PURGATORY-FORCE"
-    if isinstance(operation, Shutdown):
+    if isinstance(operation, op.Shutdown):
         return "PURGATORY-SHUTDOWN-DROPS"
     thrown = history.thrown_in_executor or bool(step.throwing_callbacks())
     return "PURGATORY-EXPIRY-THROWS" if thrown else "PURGATORY-TIME-OUT"
 
 
-def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Reason | None) -> str:
+def _rule_of_watch_rejection(
+    step: PurgatoryStep, operation: op.Watch, expected: Reason | None
+) -> str:
     if step.before.closed:
         return "PURGATORY-SHUTDOWN-CLOSED"
     if not operation.keys:
@@ -133,16 +122,16 @@ def _rule_of_count_of_completions(
     extra = difference.extra
     if difference.event is None:
         return "PURGATORY-CALLBACK-ORDER" if _expires_first(step.outcome.events) else None
-    if extra is None or (isinstance(step.operation, RunOne) and step.before.closed):
+    if extra is None or (isinstance(step.operation, op.RunOne) and step.before.closed):
         return None
     if extra.kind in (COMPLETED, TIMED_OUT) and step.is_lost_expiry(extra.task):
         thrown = extra.task in step.throwing_callbacks()
         return "PURGATORY-CALLBACK-THROWS" if thrown else "PURGATORY-LOST-EXPIRY"
-    closed_or_lost = step.before.closed or isinstance(step.operation, RunOne | Advance)
+    closed_or_lost = step.before.closed or isinstance(step.operation, op.RunOne | op.Advance)
     if extra.kind is TIMED_OUT and not closed_or_lost:
         return "PURGATORY-CALLBACK-ORDER"
-    watched = step.operation.operation if isinstance(step.operation, Watch) else None
-    forced = step.operation.operation if isinstance(step.operation, Force) else None
+    watched = step.operation.operation if isinstance(step.operation, op.Watch) else None
+    forced = step.operation.operation if isinstance(step.operation, op.Force) else None
     before = step.was_completed(extra.task) or history.has_forgotten(step, extra.task)
     again = before and extra.task not in (watched, forced)
     twice = sum(e.kind is COMPLETED and e.task == extra.task for e in step.outcome.events) > 1
@@ -172,23 +161,23 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
         if act.owner == event.task and not act.once_completed:
             return act.rule
         if act.owner == event.task and event.kind is TRIED:
-            watches = isinstance(act.call, WatchInside) and act.call.operation == act.owner
+            watches = isinstance(act.call, op.WatchInside) and act.call.operation == act.owner
             return "PURGATORY-WATCH-COMPLETED" if watches else "PURGATORY-CALLBACK-ORDER"
         if act.owner != event.task and _is_about(step, act.call, event.task):
             return act.rule
     return None
 
 
-def _is_about(step: PurgatoryStep, call: CallInside, name: str) -> bool:
+def _is_about(step: PurgatoryStep, call: op.CallInside, name: str) -> bool:
     match call:
-        case WatchInside(operation) | ForceInside(operation):
+        case op.WatchInside(operation) | op.ForceInside(operation):
             return operation == name
-        case CheckInside(key):
+        case op.CheckInside(key):
             entries = step.before.lists.get(key, ())
-            if isinstance(step.operation, Check) and step.operation.key == key:
+            if isinstance(step.operation, op.Check) and step.operation.key == key:
                 return step.of_kind(TRIED).count(name) > entries.count(name) > 0
             return name in entries + step.after.lists.get(key, ())
-        case CancelForKeyInside(key):
+        case op.CancelForKeyInside(key):
             return name in step.before.lists.get(key, ())
 
 
@@ -196,18 +185,18 @@ def _rule_by_operation(
     history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference
 ) -> str:
     operation = step.operation
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         return _rule_of_watch(step, operation, difference)
-    if isinstance(operation, Check):
+    if isinstance(operation, op.Check):
         return _rule_of_check(history, step, operation.key, difference)
-    if isinstance(operation, Force):
+    if isinstance(operation, op.Force):
         if step.was_completed(operation.operation):
             return "PURGATORY-FORCE-AGAIN"
         return "PURGATORY-SHUTDOWN-COMPLETES" if step.before.closed else "PURGATORY-FORCE"
-    if isinstance(operation, RunOne):
+    if isinstance(operation, op.RunOne):
         return _rule_of_run(history, step, difference)
-    if isinstance(operation, CancelForKey | Shutdown):
-        is_shutdown = isinstance(operation, Shutdown)
+    if isinstance(operation, op.CancelForKey | op.Shutdown):
+        is_shutdown = isinstance(operation, op.Shutdown)
         return "PURGATORY-SHUTDOWN-DROPS" if is_shutdown else "PURGATORY-CANCEL-LEAVES"
     if difference.extra is not None:
         return _rule_of_extra_expiry(history, step, difference.extra.task)
@@ -218,7 +207,7 @@ def _rule_by_operation(
     return "PURGATORY-TIME-OUT"
 
 
-def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Difference) -> str:
+def _rule_of_watch(step: PurgatoryStep, operation: op.Watch, difference: _Difference) -> str:
     name = operation.operation
     if step.before.closed:
         return "PURGATORY-SHUTDOWN-CLOSED"

@@ -23,17 +23,7 @@ from purgatory_judge.purgatory.step import (
     State,
 )
 from purgatory_judge.purgatory.visits import visits
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    Operation,
-    RunOne,
-    Shutdown,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.reasons import Reason
 
@@ -75,7 +65,9 @@ class PurgatoryHistory:
     thrown_in_executor: bool = False
     purged: bool = False
 
-    def note(self, before: State, operation: Operation, outcome: Outcome, after: State) -> set[str]:
+    def note(
+        self, before: State, operation: op.Operation, outcome: Outcome, after: State
+    ) -> set[str]:
         """Take in a step that was right; returns the rules that it put to the test."""
         step = PurgatoryStep(self.model, before, operation, outcome, outcome.events, after)
         visited = set(visits(step))
@@ -119,7 +111,7 @@ class PurgatoryHistory:
         if gone:
             self.cancelled_in_queue -= gone
             yield "PURGATORY-CANCEL-LAST-KEY"
-        if isinstance(step.operation, Advance):
+        if isinstance(step.operation, op.Advance):
             now_ms = step.after.timer.now_ms
             for ended in self.ended:
                 if ended.due_tick <= now_ms and self._is_seen(step, ended):
@@ -128,9 +120,9 @@ class PurgatoryHistory:
 
     def _later(self, step: PurgatoryStep) -> Iterator[str]:
         """Yield rules that show only when a list is used again."""
-        if isinstance(step.operation, Check | CancelForKey):
+        if isinstance(step.operation, op.Check | op.CancelForKey):
             yield from self.unseen.pop(step.operation.key, ())
-        if isinstance(step.operation, Check):
+        if isinstance(step.operation, op.Check):
             entries = step.before.lists.get(step.operation.key, ())
             live = [name for name in entries if name in step.before.live]
             if any(live.count(name) > 1 and name in self.duplicated for name in live):
@@ -140,7 +132,7 @@ class PurgatoryHistory:
 
     def _watched(self, step: PurgatoryStep) -> None:
         operation = step.operation
-        if not isinstance(operation, Watch):
+        if not isinstance(operation, op.Watch):
             return
         name = operation.operation
         if len(set(operation.keys)) < len(operation.keys):
@@ -165,9 +157,9 @@ class PurgatoryHistory:
         for name, due_tick in () if before is after else before.items():
             if name in after or name in expired:
                 continue
-            from_outside = isinstance(step.operation, CancelForKey)
+            from_outside = isinstance(step.operation, op.CancelForKey)
             rule = "PURGATORY-CANCEL-LAST-KEY" if from_outside else "PURGATORY-CANCEL-INSIDE"
-            if isinstance(step.operation, Shutdown):
+            if isinstance(step.operation, op.Shutdown):
                 rule = "PURGATORY-SHUTDOWN-DROPS"
             elif step.is_completed(name):
                 rule = "PURGATORY-TIMER-LEFT"
@@ -175,9 +167,9 @@ class PurgatoryHistory:
         rules = {
             act.call.key: act.rule
             for act in step.acts()
-            if isinstance(act.call, CancelForKeyInside)
+            if isinstance(act.call, op.CancelForKeyInside)
         }
-        if isinstance(step.operation, CancelForKey):
+        if isinstance(step.operation, op.CancelForKey):
             rules[step.operation.key] = "PURGATORY-CANCEL-LEAVES"
         for key, rule in rules.items():
             if key not in step.before.lists:
@@ -189,7 +181,7 @@ class PurgatoryHistory:
             for name in step.before.lists[key]:
                 if name in after and name in step.after.distinct:
                     self.marks.setdefault(name, set()).add("PURGATORY-CANCEL-KEEPS-TIME-OUT")
-        if isinstance(step.operation, Advance) and step.before.lists != step.after.lists:
+        if isinstance(step.operation, op.Advance) and step.before.lists != step.after.lists:
             self.purged = True
 
     def _callbacks(self, step: PurgatoryStep) -> None:
@@ -197,11 +189,11 @@ class PurgatoryHistory:
         for name in step.of_kind(EventKind.COMPLETED):
             self.completed_by.setdefault(name, self._completing_rule(step, name))
         for call in (act.call for act in step.acts()):
-            if isinstance(call, WatchInside) and len(set(call.keys)) < len(call.keys):
+            if isinstance(call, op.WatchInside) and len(set(call.keys)) < len(call.keys):
                 self.duplicated.add(call.operation)
-        if isinstance(step.operation, Check) and step.outcome.rejected is Reason.THROWN:
+        if isinstance(step.operation, op.Check) and step.outcome.rejected is Reason.THROWN:
             self.thrown_in_check.add(step.operation.key)
-        runs = isinstance(step.operation, RunOne | Advance)
+        runs = isinstance(step.operation, op.RunOne | op.Advance)
         if runs and step.throwing_callbacks():
             self.thrown_in_executor = True
 
@@ -210,7 +202,7 @@ class PurgatoryHistory:
         if name in step.throwing_callbacks():
             return "PURGATORY-CALLBACK-THROWS"
         operation = step.operation
-        if isinstance(operation, Watch) and operation.operation == name:
+        if isinstance(operation, op.Watch) and operation.operation == name:
             first = step.is_at_first_try(name)
             return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
         for act in step.acts():

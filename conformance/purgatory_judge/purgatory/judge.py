@@ -21,16 +21,9 @@ from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
 from purgatory_model.step import Expectation
 from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, Force, Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Accounting,
-    Component,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    PurgeDue,
-)
 from purgatory_spec.requirements import requirements
 
 STATES_CAP = 256
@@ -54,8 +47,8 @@ class PurgatoryJudge:
 
     def __init__(
         self,
-        configuration: PurgatoryConfiguration,
-        profile: PurgatoryProfile,
+        configuration: profiles.PurgatoryConfiguration,
+        profile: profiles.PurgatoryProfile,
         excused: frozenset[str] = frozenset(),
         variants: frozenset[str] = frozenset(),
         *,
@@ -72,7 +65,7 @@ class PurgatoryJudge:
         self._history = PurgatoryHistory(self.model, forgetful)
         self._forgetful = forgetful
         self._excused = excused
-        rules = requirements(Component.PURGATORY)
+        rules = requirements(profiles.Component.PURGATORY)
         self._judged = {rule.id for rule in rules if rule.applies_to(profile)} - excused
 
     @property
@@ -134,7 +127,7 @@ class PurgatoryJudge:
 
     @property
     def _interval_words(self) -> str:
-        if self.model.profile.purge_due is PurgeDue.FIXED:
+        if self.model.profile.purge_due is profiles.PurgeDue.FIXED:
             return "the purge interval"
         return "the larger of the purge interval and half of the live entries"
 
@@ -147,11 +140,11 @@ class PurgatoryJudge:
         """
         if not isinstance(operation, Advance) or before.closed:
             return
-        bounds: dict[PurgatoryObservable, str] = {}
+        bounds: dict[profiles.PurgatoryObservable, str] = {}
         if not any(state.timer.queue for state in (before, self.state)):
-            bounds[PurgatoryObservable.STALE_OPERATIONS] = "PURGATORY-STALE-OPERATIONS"
-        if self.model.profile.accounting is Accounting.EXACT:
-            bounds[PurgatoryObservable.STALE_ENTRIES] = "PURGATORY-STALE-ENTRIES"
+            bounds[profiles.PurgatoryObservable.STALE_OPERATIONS] = "PURGATORY-STALE-OPERATIONS"
+        if self.model.profile.accounting is profiles.Accounting.EXACT:
+            bounds[profiles.PurgatoryObservable.STALE_ENTRIES] = "PURGATORY-STALE-ENTRIES"
         interval = self.model.interval(self.state.live_entries)
         for observable, rule in bounds.items():
             seen = outcome.observed.get(observable.value)
@@ -172,7 +165,9 @@ class PurgatoryJudge:
 
 
 def _model(
-    configuration: PurgatoryConfiguration, profile: PurgatoryProfile, variants: frozenset[str]
+    configuration: profiles.PurgatoryConfiguration,
+    profile: profiles.PurgatoryProfile,
+    variants: frozenset[str],
 ) -> PurgatoryModel:
     if variants:
         return purgatory_variant_model(configuration, profile, variants)

@@ -9,21 +9,14 @@ from purgatory_judge.judged import Asked, JudgedComponent
 from purgatory_judge.purgatory.judge import PurgatoryJudge
 from purgatory_model.claims.purgatory_variants import VARIANTS
 from purgatory_model.purgatory_state import PurgatoryState
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-)
+from purgatory_spec import profiles
 from purgatory_spec.requirements import Requirement, requirements
 
 _ENTRIES = frozenset(
     {
-        PurgatoryObservable.ENTRIES,
-        PurgatoryObservable.STALE_ENTRIES,
-        PurgatoryObservable.STALE_OPERATIONS,
+        profiles.PurgatoryObservable.ENTRIES,
+        profiles.PurgatoryObservable.STALE_ENTRIES,
+        profiles.PurgatoryObservable.STALE_OPERATIONS,
     }
 )
 _SHOWN_BY_ENTRIES = frozenset(
@@ -32,7 +25,7 @@ _SHOWN_BY_ENTRIES = frozenset(
 """Rules that are put to the test only where a subject shows one of these observables."""
 
 
-def _judge(asked: Asked[PurgatoryConfiguration, PurgatoryProfile]) -> Judge:
+def _judge(asked: Asked[profiles.PurgatoryConfiguration, profiles.PurgatoryProfile]) -> Judge:
     """Return the judge of one case; the lenient one follows the variants that are declared."""
     if not asked.deviations:
         return CaseJudge(_excusing(asked), forgetful=asked.forgetful)
@@ -43,7 +36,7 @@ def _judge(asked: Asked[PurgatoryConfiguration, PurgatoryProfile]) -> Judge:
 
 
 def _excusing(
-    asked: Asked[PurgatoryConfiguration, PurgatoryProfile], *rules: str
+    asked: Asked[profiles.PurgatoryConfiguration, profiles.PurgatoryProfile], *rules: str
 ) -> PurgatoryJudge:
     """Return the judge of a subject that deviates from these rules as declared."""
     return PurgatoryJudge(
@@ -56,30 +49,32 @@ def _excusing(
     )
 
 
-def _rules(profile: PurgatoryProfile) -> Iterator[Requirement]:
+def _rules(profile: profiles.PurgatoryProfile) -> Iterator[Requirement]:
     """Yield the rules whose breach the subject would show."""
-    return (rule for rule in requirements(Component.PURGATORY) if _is_shown(rule.id, profile))
+    return (
+        rule for rule in requirements(profiles.Component.PURGATORY) if _is_shown(rule.id, profile)
+    )
 
 
-def _is_shown(rule: str, profile: PurgatoryProfile) -> bool:
+def _is_shown(rule: str, profile: profiles.PurgatoryProfile) -> bool:
     """Decide whether a subject of this profile would show that it breaks a rule."""
     if rule in _SHOWN_BY_ENTRIES and not _ENTRIES & profile.observables:
         return False
-    if profile.executor is Executor.STEPPED:
+    if profile.executor is profiles.Executor.STEPPED:
         return True
     if rule == "PURGATORY-LOST-EXPIRY":
-        inside = {PurgatoryFeature.SCRIPT_FORCE, PurgatoryFeature.SCRIPT_CHECK}
+        inside = {profiles.PurgatoryFeature.SCRIPT_FORCE, profiles.PurgatoryFeature.SCRIPT_CHECK}
         return bool(inside & profile.features)
     if rule == "PURGATORY-TIMER-LEFT":
-        timer = {PurgatoryObservable.TIMER_SIZE, PurgatoryObservable.PENDING}
+        timer = {profiles.PurgatoryObservable.TIMER_SIZE, profiles.PurgatoryObservable.PENDING}
         return bool(timer & profile.observables)
     return True
 
 
 JUDGED_PURGATORY = JudgedComponent(
-    component=Component.PURGATORY,
-    configuration_type=PurgatoryConfiguration,
-    profile_type=PurgatoryProfile,
+    component=profiles.Component.PURGATORY,
+    configuration_type=profiles.PurgatoryConfiguration,
+    profile_type=profiles.PurgatoryProfile,
     variants=VARIANTS,
     judge_of=_judge,
     rules_of=_rules,

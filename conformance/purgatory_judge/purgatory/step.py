@@ -5,33 +5,18 @@ from dataclasses import dataclass
 
 from purgatory_model.purgatory import PurgatoryModel
 from purgatory_model.purgatory_state import PurgatoryState
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CallInside,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    ForceInside,
-    Meanwhile,
-    Operation,
-    SatisfyInside,
-    Throw,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import Accounting, Executor, FirstTry, PurgatoryObservable
 
 State = PurgatoryState
 Model = PurgatoryModel
 
-_RULE_OF_CALL: dict[type[CallInside], str] = {
-    WatchInside: "PURGATORY-WATCH-INSIDE",
-    CheckInside: "PURGATORY-CHECK-INSIDE",
-    CancelForKeyInside: "PURGATORY-CANCEL-INSIDE",
-    ForceInside: "PURGATORY-FORCE-INSIDE",
+_RULE_OF_CALL: dict[type[op.CallInside], str] = {
+    op.WatchInside: "PURGATORY-WATCH-INSIDE",
+    op.CheckInside: "PURGATORY-CHECK-INSIDE",
+    op.CancelForKeyInside: "PURGATORY-CANCEL-INSIDE",
+    op.ForceInside: "PURGATORY-FORCE-INSIDE",
 }
 
 
@@ -40,7 +25,7 @@ class Act:
     """A call that is made inside a callback of ``owner``, and the rule about it."""
 
     owner: str
-    call: CallInside
+    call: op.CallInside
     rule: str
 
     @property
@@ -67,7 +52,7 @@ class PurgatoryStep:
 
     model: Model
     before: State
-    operation: Operation
+    operation: op.Operation
     outcome: Outcome
     events: tuple[Event, ...]
     after: State
@@ -126,7 +111,7 @@ class PurgatoryStep:
 
     def is_lost_expiry(self, name: str) -> bool:
         """Decide whether an inline executor finds an operation completed as it expires."""
-        if self.is_stepped or not isinstance(self.operation, Advance):
+        if self.is_stepped or not isinstance(self.operation, op.Advance):
             return False
         due_tick = self.before.timer.store.due_ticks.get(name)
         due = due_tick is not None and due_tick <= self.after.timer.now_ms
@@ -138,21 +123,21 @@ class PurgatoryStep:
         if name not in self.before.operations:
             return False
         operation = self.before.operations[name]
-        answers = operation.script.tries or (Answer.WAIT,)
+        answers = operation.script.tries or (op.Answer.WAIT,)
         answer = answers[min(operation.tries, len(answers) - 1)]
-        return operation.satisfied or answer is Answer.COMPLETE
+        return operation.satisfied or answer is op.Answer.COMPLETE
 
     def is_woken(self, name: str) -> bool:
         """Decide whether an operation is completed by a try that is made because of another one."""
         ordinary = 0
-        if isinstance(self.operation, Watch) and self.operation.operation == name:
+        if isinstance(self.operation, op.Watch) and self.operation.operation == name:
             before = self.model.profile.first_try is FirstTry.BEFORE_WATCHING
             ordinary = 2 if before else 1
-        elif isinstance(self.operation, Check):
+        elif isinstance(self.operation, op.Check):
             ordinary = self.before.lists.get(self.operation.key, ()).count(name)
         return name in self.of_kind(EventKind.COMPLETED) and self.tries(name) > ordinary
 
-    def is_rewatch(self, operation: Watch) -> bool:
+    def is_rewatch(self, operation: op.Watch) -> bool:
         """Decide whether an operation that waits is watched again."""
         name = operation.operation
         known = name in self.before.distinct or name in self.before.timer.store.due_ticks
@@ -162,16 +147,16 @@ class PurgatoryStep:
         """Yield the calls that are made inside callbacks in this step."""
         for event, actions in self._callbacks():
             for action in actions:
-                if isinstance(action, Throw):
+                if isinstance(action, op.Throw):
                     break
-                if isinstance(action, Meanwhile):
+                if isinstance(action, op.Meanwhile):
                     yield Act(event.task, action.call, "PURGATORY-MEANWHILE")
-                elif not isinstance(action, SatisfyInside):
+                elif not isinstance(action, op.SatisfyInside):
                     in_try = event.kind is EventKind.TRIED
                     rule = "PURGATORY-TRY-INSIDE" if in_try else _RULE_OF_CALL[type(action)]
                     yield Act(event.task, action, rule)
 
-    def _callbacks(self) -> Iterator[tuple[Event, tuple[CallbackAction, ...]]]:
+    def _callbacks(self) -> Iterator[tuple[Event, tuple[op.CallbackAction, ...]]]:
         """Yield the callbacks of this step, each as its event and the actions of its script."""
         tries: dict[str, int] = {}
         for event in self.events:
@@ -199,5 +184,5 @@ class PurgatoryStep:
         return {
             event.task
             for event, actions in self._callbacks()
-            if event.kind is not EventKind.TRIED and any(isinstance(a, Throw) for a in actions)
+            if event.kind is not EventKind.TRIED and any(isinstance(a, op.Throw) for a in actions)
         }

@@ -8,22 +8,7 @@ from collections.abc import Iterator
 from functools import singledispatch
 
 from purgatory_judge.purgatory.step import Act, PurgatoryStep
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting
 from purgatory_spec.reasons import Reason
@@ -39,14 +24,14 @@ def visits(step: PurgatoryStep) -> Iterator[str]:
 
 
 @singledispatch
-def _by_operation(operation: Operation, step: PurgatoryStep) -> Iterator[str]:
+def _by_operation(operation: op.Operation, step: PurgatoryStep) -> Iterator[str]:
     """Yield the rules that the operation itself puts to the test."""
     del operation, step
     return iter(())
 
 
 @_by_operation.register
-def _watch(operation: Watch, step: PurgatoryStep) -> Iterator[str]:
+def _watch(operation: op.Watch, step: PurgatoryStep) -> Iterator[str]:
     name, result = operation.operation, step.outcome.result
     if step.before.closed:
         yield "PURGATORY-SHUTDOWN-CLOSED"
@@ -66,7 +51,7 @@ def _watch(operation: Watch, step: PurgatoryStep) -> Iterator[str]:
         yield from _waits(step, operation)
 
 
-def _waits(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
+def _waits(step: PurgatoryStep, operation: op.Watch) -> Iterator[str]:
     if step.outcome.result is False:
         yield "PURGATORY-WATCH-WAITS"
         if not step.model.configuration.time_outs and step.shows_timer:
@@ -79,7 +64,7 @@ def _waits(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
 
 
 @_by_operation.register
-def _check(operation: Check, step: PurgatoryStep) -> Iterator[str]:
+def _check(operation: op.Check, step: PurgatoryStep) -> Iterator[str]:
     key = operation.key
     entries = step.before.lists.get(key, ())
     live = [name for name in entries if name in step.before.live]
@@ -105,7 +90,7 @@ def _check(operation: Check, step: PurgatoryStep) -> Iterator[str]:
 
 
 @_by_operation.register
-def _force(operation: Force, step: PurgatoryStep) -> Iterator[str]:
+def _force(operation: op.Force, step: PurgatoryStep) -> Iterator[str]:
     if step.was_completed(operation.operation):
         yield "PURGATORY-FORCE-AGAIN"
         return
@@ -115,7 +100,7 @@ def _force(operation: Force, step: PurgatoryStep) -> Iterator[str]:
 
 
 @_by_operation.register
-def _cancel_for_key(operation: CancelForKey, step: PurgatoryStep) -> Iterator[str]:
+def _cancel_for_key(operation: op.CancelForKey, step: PurgatoryStep) -> Iterator[str]:
     entries = step.before.lists.get(operation.key, ())
     if not entries:
         yield "PURGATORY-CANCEL-UNKNOWN"
@@ -135,7 +120,7 @@ def _cancel_for_key(operation: CancelForKey, step: PurgatoryStep) -> Iterator[st
 
 
 @_by_operation.register
-def _advance(_: Advance, step: PurgatoryStep) -> Iterator[str]:
+def _advance(_: op.Advance, step: PurgatoryStep) -> Iterator[str]:
     if step.before.closed:
         return
     before, after = step.before, step.after
@@ -156,13 +141,13 @@ def _advance(_: Advance, step: PurgatoryStep) -> Iterator[str]:
 
 
 @_by_operation.register
-def _shutdown(_: Shutdown, step: PurgatoryStep) -> Iterator[str]:
+def _shutdown(_: op.Shutdown, step: PurgatoryStep) -> Iterator[str]:
     if step.before.closed:
         yield "PURGATORY-SHUTDOWN-AGAIN"
 
 
 @_by_operation.register
-def _run_one(_: RunOne, step: PurgatoryStep) -> Iterator[str]:
+def _run_one(_: op.RunOne, step: PurgatoryStep) -> Iterator[str]:
     queue = step.before.timer.queue
     if not queue:
         return
@@ -188,7 +173,7 @@ def _callbacks(step: PurgatoryStep) -> Iterator[str]:
         yield "PURGATORY-LOST-EXPIRY"
     if throwing & set(completed):
         yield "PURGATORY-CALLBACK-THROWS"
-    if throwing and isinstance(step.operation, RunOne | Advance):
+    if throwing and isinstance(step.operation, op.RunOne | op.Advance):
         yield "PURGATORY-EXPIRY-THROWS"
 
 
@@ -203,25 +188,25 @@ def _shows(step: PurgatoryStep, act: Act) -> bool:
     owner = act.owner
     refused = any(event.kind is EventKind.REJECTED and event.task == owner for event in step.events)
     match act.call:
-        case WatchInside(name, _, _):
+        case op.WatchInside(name, _, _):
             return refused or name in step.of_kind(EventKind.TRIED)
-        case ForceInside(name):
+        case op.ForceInside(name):
             own = name == owner and act.once_completed
             return not own and name in step.of_kind(EventKind.COMPLETED)
-        case CheckInside() if not act.once_completed and step.is_woken(owner):
+        case op.CheckInside() if not act.once_completed and step.is_woken(owner):
             return True
-        case CheckInside(key):
+        case op.CheckInside(key):
             tried = set(step.of_kind(EventKind.TRIED)) - {owner}
-            main = step.operation.key if isinstance(step.operation, Check) else None
+            main = step.operation.key if isinstance(step.operation, op.Check) else None
             return key != main and bool(tried & set(step.before.lists.get(key, ())))
-        case CancelForKeyInside(key):
+        case op.CancelForKeyInside(key):
             gone = key in step.before.lists and key not in step.after.lists
             return gone and step.shows_entries
 
 
 def _counts(step: PurgatoryStep) -> Iterator[str]:
     observed, before, after = step.outcome.observed, step.before, step.after
-    if isinstance(step.operation, Elapse | Satisfy):
+    if isinstance(step.operation, op.Elapse | op.Satisfy):
         return
     if "entries" in observed and before.entries != after.entries:
         yield "PURGATORY-ENTRIES"

@@ -4,22 +4,15 @@ from dataclasses import dataclass
 
 from purgatory_judge.timer.history import History, State
 from purgatory_model.step import Expectation
-from purgatory_spec.operations import (
-    AddInside,
-    AdvanceInside,
-    CancelInside,
-    Operation,
-    RunOne,
-    Throw,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Outcome
 from purgatory_spec.profiles import Executor
 
 _RULES_OF_ACTIONS = (
-    (Throw, "TIMER-THROWING-TASK"),
-    (AdvanceInside, "TIMER-ADVANCE-INSIDE"),
-    (AddInside, "TIMER-ADD-INSIDE"),
-    (CancelInside, "TIMER-CANCEL-INSIDE"),
+    (op.Throw, "TIMER-THROWING-TASK"),
+    (op.AdvanceInside, "TIMER-ADVANCE-INSIDE"),
+    (op.AddInside, "TIMER-ADD-INSIDE"),
+    (op.CancelInside, "TIMER-CANCEL-INSIDE"),
 )
 
 
@@ -29,7 +22,7 @@ class DivergentStep:
 
     history: History
     before: State
-    operation: Operation
+    operation: op.Operation
     outcome: Outcome
     nearest: Expectation[State]
     events: tuple[Event, ...]
@@ -50,12 +43,12 @@ class DivergentStep:
         """Decide whether a task has thrown, or may have in this step."""
         running = () if self.is_stepped else (event.task for event in self.events)
         scripts = (self.before.scripts.get(task, ()) for task in running)
-        return self.history.thrown or any(Throw() in script for script in scripts)
+        return self.history.thrown or any(op.Throw() in script for script in scripts)
 
     @property
     def script_rule(self) -> str | None:
         """Return the rule about what the running task does, if its script does anything."""
-        if not isinstance(self.operation, RunOne) or not self.before.queue:
+        if not isinstance(self.operation, op.RunOne) or not self.before.queue:
             return None
         script = self.before.scripts.get(self.before.queue[0], ())
         for kind, rule in _RULES_OF_ACTIONS:
@@ -66,10 +59,13 @@ class DivergentStep:
     @property
     def added_inside(self) -> set[str]:
         """Return the tasks that the running task adds."""
-        running = self.before.queue[:1] if isinstance(self.operation, RunOne) else ()
+        running = self.before.queue[:1] if isinstance(self.operation, op.RunOne) else ()
         scripts = (self.before.scripts.get(task, ()) for task in running)
         return {
-            action.task for script in scripts for action in script if isinstance(action, AddInside)
+            action.task
+            for script in scripts
+            for action in script
+            if isinstance(action, op.AddInside)
         }
 
     def rule_of_readd(self, task: str) -> str | None:

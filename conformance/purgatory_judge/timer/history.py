@@ -22,19 +22,7 @@ from purgatory_model.arithmetic import level_end
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import Bucket, TimingWheel
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import LARGEST_INT, Executor, Observable, SameTickOrder
 
@@ -81,19 +69,21 @@ class History:
         for task, due_tick in state.store.due_ticks.items():
             self.armings[task] = Arming(due_tick, due_tick, due_tick - state.now_ms, set())
 
-    def note(self, before: State, operation: Operation, outcome: Outcome, after: State) -> set[str]:
+    def note(
+        self, before: State, operation: op.Operation, outcome: Outcome, after: State
+    ) -> set[str]:
         """Take in a step that was right; returns the rules that it put to the test."""
         visited: set[str] = set()
         match operation:
-            case Add(task, delay_ms):
+            case op.Add(task, delay_ms):
                 self._add(before, task, delay_ms, outcome, visited, frozenset())
-            case Cancel(task):
+            case op.Cancel(task):
                 self._cancel(before, task, visited, frozenset())
-            case Advance():
+            case op.Advance():
                 self._advance(before, after, self._handed_over(outcome), visited)
-            case RunOne():
+            case op.RunOne():
                 self._run_one(before, after, visited)
-            case Shutdown():
+            case op.Shutdown():
                 self._shutdown(before, visited)
             case _:
                 pass
@@ -254,22 +244,22 @@ class History:
         if self.thrown:
             visited.add("TIMER-THROWING-TASK")
         for action in before.scripts.get(task, ()):
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 self.thrown = True
                 break
             self._act(before, after, action, visited)
 
-    def _act(self, before: State, after: State, action: Action, visited: set[str]) -> None:
+    def _act(self, before: State, after: State, action: op.Action, visited: set[str]) -> None:
         match action:
-            case AddInside(task, delay_ms):
+            case op.AddInside(task, delay_ms):
                 inside = frozenset({"TIMER-ADD-INSIDE"})
                 self._add(before, task, delay_ms, Outcome(), visited, inside)
-            case CancelInside(task):
+            case op.CancelInside(task):
                 self._cancel(before, task, visited, frozenset({"TIMER-CANCEL-INSIDE"}))
-            case AdvanceInside():
+            case op.AdvanceInside():
                 visited.add("TIMER-ADVANCE-INSIDE")
                 self._advance(before, after, self._due(after.now_ms), visited)
-            case Throw():
+            case op.Throw():
                 pass
 
     def _shutdown(self, before: State, visited: set[str]) -> None:
@@ -288,7 +278,7 @@ class History:
         if self.thrown:
             visited.add("TIMER-THROWING-TASK")
 
-    def _places(self, before: State, operation: Operation, after: State) -> None:
+    def _places(self, before: State, operation: op.Operation, after: State) -> None:
         """Record the places of the rings in use, and the armings that use a place again."""
         if not isinstance(before.store, TimingWheel) or not isinstance(after.store, TimingWheel):
             return
@@ -306,18 +296,18 @@ class History:
                 self.armings[task].rules.add("TIMER-BUCKET-REUSE")
 
     def _observables(
-        self, before: State, operation: Operation, outcome: Outcome, visited: set[str]
+        self, before: State, operation: op.Operation, outcome: Outcome, visited: set[str]
     ) -> None:
         observed = outcome.observed
         if not observed:
             return
-        if "size" in observed and isinstance(operation, Add | Cancel | Advance):
+        if "size" in observed and isinstance(operation, op.Add | op.Cancel | op.Advance):
             visited.add("TIMER-SIZE")
         if observed.get("next_expiry_ms") is not None:
             visited.add("TIMER-WAKE-UP")
         if observed.get("queued_buckets"):
             visited.add("TIMER-DELAY-QUEUE-BOUND")
-        if isinstance(operation, Add) and isinstance(before.store, TimingWheel):
+        if isinstance(operation, op.Add) and isinstance(before.store, TimingWheel):
             wheel = before.store
             due_tick = self.model.due_tick(before.now_ms + operation.delay_ms)
             end = level_end(wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
@@ -326,13 +316,13 @@ class History:
 
 
 def _perhaps_moved(
-    before: State, operation: Operation, gone: list[Bucket], wheel: TimingWheel
+    before: State, operation: op.Operation, gone: list[Bucket], wheel: TimingWheel
 ) -> Iterable[str]:
     """Return the tasks that a step may have put into another bucket."""
-    if isinstance(operation, Add):
+    if isinstance(operation, op.Add):
         return (operation.task,)
-    if isinstance(operation, Advance) and isinstance(before.store, TimingWheel):
+    if isinstance(operation, op.Advance) and isinstance(before.store, TimingWheel):
         buckets = before.store.buckets
         return [task for bucket in gone if bucket[1] > 1 for task in buckets[bucket]]
     is_scripted = bool(before.queue) and before.queue[0] in before.scripts
-    return wheel.places if isinstance(operation, RunOne) and is_scripted else ()
+    return wheel.places if isinstance(operation, op.RunOne) and is_scripted else ()

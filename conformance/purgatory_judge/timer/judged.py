@@ -10,12 +10,7 @@ from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_judge.timer.variant_judge import VariantJudge
 from purgatory_model.claims.timer_variants import VARIANTS
 from purgatory_model.timer import TimerState
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 from purgatory_spec.requirements import Requirement, requirements
 
 _ON_A_REAL_CLOCK = frozenset(
@@ -41,10 +36,10 @@ _ON_A_REAL_CLOCK = frozenset(
 """The rules that can be judged where time really passes; the others need a manual clock."""
 
 
-def _judge(asked: Asked[TimerConfiguration, TimerProfile]) -> Judge:
+def _judge(asked: Asked[profiles.TimerConfiguration, profiles.TimerProfile]) -> Judge:
     """Return the judge of one case: by intervals on a real clock, by the model on a manual one."""
     configuration, profile, forgetful = asked.configuration, asked.profile, asked.forgetful
-    if profile.clock is Clock.WALL:
+    if profile.clock is profiles.Clock.WALL:
         return RealClockJudge(configuration, profile)
     begun = None if asked.state is None else narrowed(asked.state, TimerState)
     strict = TimerJudge(configuration, profile, forgetful=forgetful, state=begun)
@@ -58,17 +53,17 @@ def _judge(asked: Asked[TimerConfiguration, TimerProfile]) -> Judge:
     return CaseJudge(strict, lenient, declared, forgetful=forgetful)
 
 
-def _rules(profile: TimerProfile) -> Iterator[Requirement]:
+def _rules(profile: profiles.TimerProfile) -> Iterator[Requirement]:
     """Yield the rules; for a real clock only those that can be judged by intervals."""
-    for rule in requirements(Component.TIMER):
-        if profile.clock is Clock.MANUAL or rule.id in _ON_A_REAL_CLOCK:
+    for rule in requirements(profiles.Component.TIMER):
+        if profile.clock is profiles.Clock.MANUAL or rule.id in _ON_A_REAL_CLOCK:
             yield rule
 
 
 JUDGED_TIMER = JudgedComponent(
-    component=Component.TIMER,
-    configuration_type=TimerConfiguration,
-    profile_type=TimerProfile,
+    component=profiles.Component.TIMER,
+    configuration_type=profiles.TimerConfiguration,
+    profile_type=profiles.TimerProfile,
     variants=VARIANTS,
     judge_of=_judge,
     rules_of=_rules,

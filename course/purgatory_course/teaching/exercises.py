@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from purgatory_spec import profiles
 from purgatory_spec.cases import Case, Step, case_header
 from purgatory_spec.jsonlines import encode_line
 from purgatory_spec.operations import (
@@ -21,26 +22,6 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import Outcome, completed, expired, tried
-from purgatory_spec.profiles import (
-    Accounting,
-    Component,
-    Configuration,
-    Executor,
-    Feature,
-    MemoryPoolConfiguration,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    Observable,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-    component_of,
-)
 
 
 @dataclass(frozen=True)
@@ -52,7 +33,7 @@ class Built:
     """
 
     task: str
-    component: Component
+    component: profiles.Component
     replaces: str
     names: tuple[tuple[str, str], ...]
 
@@ -72,8 +53,8 @@ class Predicted:
     """A case file with the outcomes that the student predicts; the model says which are right."""
 
     task: str
-    configuration: Configuration
-    profile: Profile
+    configuration: profiles.Configuration
+    profile: profiles.Profile
     steps: tuple[Operation, ...]
 
 
@@ -82,7 +63,7 @@ class Run:
     """A case file whose steps, from a small instance of the model, make a claim false."""
 
     task: str
-    component: Component
+    component: profiles.Component
     claim: str
 
 
@@ -97,15 +78,15 @@ class Judged:
 
 Gradable: TypeAlias = Built | Compared | Predicted | Run | Judged
 
-_WHEEL = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    features=frozenset({Feature.CANCEL, Feature.READD}),
+_WHEEL = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    features=frozenset({profiles.Feature.CANCEL, profiles.Feature.READD}),
 )
-_PURGATORY = PurgatoryProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    features=frozenset({PurgatoryFeature.FORCE, PurgatoryFeature.DUPLICATE_KEYS}),
+_PURGATORY = profiles.PurgatoryProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    features=frozenset({profiles.PurgatoryFeature.FORCE, profiles.PurgatoryFeature.DUPLICATE_KEYS}),
 )
 _FETCH = Watch("fetch", ("p0", "p1"), 500)
 _ABC: tuple[Operation, ...] = tuple(Watch(name, ("k",), 2) for name in "abc")
@@ -115,24 +96,24 @@ _FIFTH: tuple[Operation, ...] = (Watch("e", ("k",), 90), Force("e"), Advance(10)
 
 
 def _timer(task: str, *steps: Operation, size: int = 4, shows: str = "") -> Predicted:
-    shown = frozenset(map(Observable, shows.split()))
+    shown = frozenset(map(profiles.Observable, shows.split()))
     profile = msgspec.structs.replace(_WHEEL, observables=shown)
-    return Predicted(task, TimerConfiguration(wheel_size=size), profile, steps)
+    return Predicted(task, profiles.TimerConfiguration(wheel_size=size), profile, steps)
 
 
 def _purgatory(
     task: str,
     *steps: Operation,
     shows: str = "",
-    accounting: Accounting = Accounting.PROPOSAL,
-    executor: Executor = Executor.STEPPED,
+    accounting: profiles.Accounting = profiles.Accounting.PROPOSAL,
+    executor: profiles.Executor = profiles.Executor.STEPPED,
     purge_interval: int = 1000,
 ) -> Predicted:
-    shown = frozenset(map(PurgatoryObservable, shows.split()))
+    shown = frozenset(map(profiles.PurgatoryObservable, shows.split()))
     profile = msgspec.structs.replace(
         _PURGATORY, observables=shown, accounting=accounting, executor=executor
     )
-    made_with = PurgatoryConfiguration(purge_interval=purge_interval)
+    made_with = profiles.PurgatoryConfiguration(purge_interval=purge_interval)
     return Predicted(task, made_with, profile, steps)
 
 
@@ -167,7 +148,7 @@ EXERCISES: dict[str, Gradable] = {
     ),
     "4.2": Run(
         "Find a run, with few steps, in which an advance returns true and expires no task.",
-        Component.TIMER,
+        profiles.Component.TIMER,
         "true-means-expired",
     ),
     "4.3": Built(
@@ -175,7 +156,7 @@ EXERCISES: dict[str, Gradable] = {
         "add(task, delay_ms), cancel(task), and advance(run), which calls run(task) for each task "
         "that is due, tick after tick, and says whether there was one. pending has the tasks that "
         "are armed; its length is the size. A delay of 2**31 ms or more is an OverflowError.",
-        Component.TIMER,
+        profiles.Component.TIMER,
         "heap_timer.py",
         (("Timer", "HeapTimer"),),
     ),
@@ -202,7 +183,7 @@ EXERCISES: dict[str, Gradable] = {
         *(Watch("a", ("k1", "k2", "k3", "k4"), 90), Satisfy("a"), Check("k1"), Advance(1)),
         *(Watch("b", ("k1", "k2", "k3"), 90), Satisfy("b"), Check("k1"), Advance(2)),
         shows="entries stale_entries",
-        accounting=Accounting.EXACT,
+        accounting=profiles.Accounting.EXACT,
         purge_interval=2,
     ),
     "7.2": _purgatory(
@@ -223,25 +204,27 @@ EXERCISES: dict[str, Gradable] = {
         *_ABC,
         Advance(2),
         shows="entries",
-        executor=Executor.INLINE,
+        executor=profiles.Executor.INLINE,
         purge_interval=1,
     ),
     "9.1": Predicted(
         "Predict what is granted in a pool of 10 bytes, and whether anything is after a release.",
-        MemoryPoolConfiguration(10, 6),
-        MemoryPoolProfile(observables=frozenset({MemoryPoolObservable.AVAILABLE})),
+        profiles.MemoryPoolConfiguration(10, 6),
+        profiles.MemoryPoolProfile(
+            observables=frozenset({profiles.MemoryPoolObservable.AVAILABLE})
+        ),
         (Allocate("a", 6), Allocate("b", 6), Allocate("c", 1), Release("a"), Allocate("d", 1)),
     ),
     "9.2": Run(
         "Find a run after which a release leaves nothing available.",
-        Component.MEMORY_POOL,
+        profiles.Component.MEMORY_POOL,
         "release-restores",
     ),
     "9.3": Built(
         "Write a memory pool: MemoryPool(size_bytes, max_single_bytes, strict) as in the naive "
         "pool of `purgatory init --lang python --component memory-pool`, with its Buffer and its "
         "UnboundedPool, and release a buffer only once.",
-        Component.MEMORY_POOL,
+        profiles.Component.MEMORY_POOL,
         "naive_memory_pool.py",
         (
             ("Buffer", "Buffer"),
@@ -257,18 +240,21 @@ EXERCISES: dict[str, Gradable] = {
 """The exercises that can be graded; the others are answered on paper."""
 
 
-_SMALL: dict[Component, tuple[Configuration, Profile]] = {
-    Component.TIMER: (TimerConfiguration(wheel_size=2), _WHEEL),
-    Component.MEMORY_POOL: (MemoryPoolConfiguration(3, 2), MemoryPoolProfile()),
+_SMALL: dict[profiles.Component, tuple[profiles.Configuration, profiles.Profile]] = {
+    profiles.Component.TIMER: (profiles.TimerConfiguration(wheel_size=2), _WHEEL),
+    profiles.Component.MEMORY_POOL: (
+        profiles.MemoryPoolConfiguration(3, 2),
+        profiles.MemoryPoolProfile(),
+    ),
 }
-_SOME_OPERATION: dict[Component, Operation] = {
-    Component.TIMER: Add("a", 1),
-    Component.MEMORY_POOL: Allocate("a", 1),
+_SOME_OPERATION: dict[profiles.Component, Operation] = {
+    profiles.Component.TIMER: Add("a", 1),
+    profiles.Component.MEMORY_POOL: Allocate("a", 1),
 }
 _SOME_EVENT = {
-    Component.TIMER: (expired("a"),),
-    Component.PURGATORY: (tried("o"), completed("o")),
-    Component.MEMORY_POOL: (),
+    profiles.Component.TIMER: (expired("a"),),
+    profiles.Component.PURGATORY: (tried("o"), completed("o")),
+    profiles.Component.MEMORY_POOL: (),
 }
 
 
@@ -283,7 +269,7 @@ def beginning(exercise: Predicted | Run) -> str:
 
 def some_outcome(exercise: Predicted) -> str:
     """Return an example of an outcome: a result, an event, and observables."""
-    events = _SOME_EVENT[component_of(exercise.configuration)]
+    events = _SOME_EVENT[profiles.component_of(exercise.configuration)]
     shown = {each.value: 0 for each in exercise.profile.observables}
     return f'"outcome":{encode_line(Outcome(True, events=events, observed=shown))}'
 

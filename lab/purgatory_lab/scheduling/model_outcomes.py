@@ -23,21 +23,13 @@ from purgatory_model.overlapping.interleaving import (
     Step,
 )
 from purgatory_model.overlapping.programs import Programmed, Progress
-from purgatory_spec.operations import (
-    Allocate,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Satisfy,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
 
 Answer: TypeAlias = tuple[Value, Reason | None]
 
-_WITH_RESULT = (Watch, Check, Force, CancelForKey, Allocate)
+_WITH_RESULT = (op.Watch, op.Check, op.Force, op.CancelForKey, op.Allocate)
 """The operations whose results are told; what an executor or a clock does has none."""
 
 _CALLBACKS = {EventKind.COMPLETED: "on_complete", EventKind.TIMED_OUT: "on_expiration"}
@@ -77,7 +69,7 @@ class Told:
 
     answers: Map[str, tuple[Answer, ...]] = Map()
     callbacks: Map[tuple[str, str], int] = Map()
-    inside: Map[str, Operation] = Map()
+    inside: Map[str, op.Operation] = Map()
 
     def after(self, events: Iterable[HistoryEvent]) -> "Told":
         """Return the history so far with some events more."""
@@ -122,7 +114,7 @@ class StartedFrom(Generic[State]):
 
 
 def after_setup(
-    model: ConcurrentModel[State], calls: Iterable[tuple[str, Operation]]
+    model: ConcurrentModel[State], calls: Iterable[tuple[str, op.Operation]]
 ) -> StartedFrom[State]:
     """Return a model after some calls, made one after the other by the threads named.
 
@@ -134,7 +126,7 @@ def after_setup(
     begun = StartedFrom(model, model.initial())
     satisfied: set[str] = set()
     for thread, operation in calls:
-        if isinstance(operation, Satisfy):
+        if isinstance(operation, op.Satisfy):
             satisfied.add(operation.operation)
             continue
         states = _after_call(begun, thread, operation, frozenset(satisfied))
@@ -146,7 +138,7 @@ def after_setup(
 
 
 def _after_call(
-    begun: StartedFrom[State], thread: str, operation: Operation, satisfied: frozenset[str]
+    begun: StartedFrom[State], thread: str, operation: op.Operation, satisfied: frozenset[str]
 ) -> set[State]:
     """Return the states after a call in which exactly the given operations were satisfied."""
     programmed = Programmed(begun, {thread: (operation,)}, frozenset())
@@ -159,7 +151,7 @@ def _after_call(
         for step, after in programmed.steps(progress):
             events = programmed.history(progress, step, after)
             called = (event.operation for event in events if isinstance(event, Called))
-            names = {each.operation for each in called if isinstance(each, Satisfy)}
+            names = {each.operation for each in called if isinstance(each, op.Satisfy)}
             fresh.append((after, told | names))
     return found
 

@@ -12,17 +12,11 @@ from purgatory_model.arithmetic import floor_to
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, TimerState, timer_model, timing_wheel_model
 from purgatory_model.timing_wheel import TimingWheel, as_timer, broken_invariants
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Executor,
-    Observable,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
-SMALLEST_WHEEL = TimerConfiguration(tick_ms=1, wheel_size=2)
+SMALLEST_WHEEL = profiles.TimerConfiguration(tick_ms=1, wheel_size=2)
 """Two buckets for each level: every third delay overflows."""
 
 WheelState = TimerState[TimingWheel]
@@ -33,18 +27,18 @@ WheelStep = tuple[Operation, Outcome]
 class Instance:
     """A small timer: these tasks with these delays, until the clock reads ``last_ms``."""
 
-    configuration: TimerConfiguration = SMALLEST_WHEEL
+    configuration: profiles.TimerConfiguration = SMALLEST_WHEEL
     tasks: tuple[str, ...] = ("a", "b")
     delays_ms: tuple[int, ...] = (0, 1, 2, 3, 5)
     last_ms: int = 6
 
     @property
-    def profile(self) -> TimerProfile:
+    def profile(self) -> profiles.TimerProfile:
         """Return a timing wheel with a stepped executor that shows everything."""
-        return TimerProfile(
-            executor=Executor.STEPPED,
-            structure=Structure.DELAY_QUEUE_WHEEL,
-            observables=frozenset(Observable),
+        return profiles.TimerProfile(
+            executor=profiles.Executor.STEPPED,
+            structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+            observables=frozenset(profiles.Observable),
         )
 
     def model(self) -> TimerModel[TimingWheel]:

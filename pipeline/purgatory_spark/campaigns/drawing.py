@@ -9,22 +9,14 @@ import msgspec
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_spec import profiles
 from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    Profile,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-)
 
-_CONFIGURATIONS: Mapping[Component, type[Configuration]] = {
-    Component.TIMER: TimerConfiguration,
-    Component.PURGATORY: PurgatoryConfiguration,
-    Component.MEMORY_POOL: MemoryPoolConfiguration,
-    Component.CHANNEL_MUTING: ChannelMutingConfiguration,
+_CONFIGURATIONS: Mapping[profiles.Component, type[profiles.Configuration]] = {
+    profiles.Component.TIMER: profiles.TimerConfiguration,
+    profiles.Component.PURGATORY: profiles.PurgatoryConfiguration,
+    profiles.Component.MEMORY_POOL: profiles.MemoryPoolConfiguration,
+    profiles.Component.CHANNEL_MUTING: profiles.ChannelMutingConfiguration,
 }
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODERS = {
@@ -49,8 +41,8 @@ class Drawing:
         steps: About how many operations a case has at the most.
     """
 
-    component: Component
-    profile: Profile
+    component: profiles.Component
+    profile: profiles.Profile
     seed: int
     steps: int
 
@@ -84,7 +76,7 @@ def encode_drawn(case: Candidate) -> bytes:
     return _ENCODER.encode((case.configuration, case.operations))
 
 
-def decode_drawn(component: Component, encoded: bytes) -> Candidate:
+def decode_drawn(component: profiles.Component, encoded: bytes) -> Candidate:
     """Return the case that was encoded."""
     configuration, operations = _DECODERS[component].decode(encoded)
     return Candidate(configuration, operations)

@@ -14,17 +14,7 @@ from immutables import Map
 
 from purgatory_model.overlapping.interleaving import Called
 from purgatory_model.overlapping.projection import OpenCalls, Projection
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind
 from purgatory_traces.linearizability.calls import (
     Entry,
@@ -108,15 +98,15 @@ class OperationShares:
 
     def _look_at(self, call: RecordedCall) -> None:
         operation = call.operation
-        if isinstance(operation, Watch | Force | Satisfy):
+        if isinstance(operation, op.Watch | op.Force | op.Satisfy):
             self._look_at_named(operation, self._named(operation.operation, call))
-        elif isinstance(operation, Check | CancelForKey):
+        elif isinstance(operation, op.Check | op.CancelForKey):
             self._by_key.setdefault(operation.key, []).append(call.number)
             result = None if call.returned is None else call.returned.result
             for name in result if isinstance(result, tuple) else ():
                 self._named(name, call).cancelled.add(operation.key)
-        elif isinstance(operation, Advance | RunOne | Shutdown) and not (
-            isinstance(operation, RunOne) and runs_named_operation(call)
+        elif isinstance(operation, op.Advance | op.RunOne | op.Shutdown) and not (
+            isinstance(operation, op.RunOne) and runs_named_operation(call)
         ):
             self._by_key.setdefault(_FOR_ALL, []).append(call.number)
         for event in call.events:
@@ -125,8 +115,8 @@ class OperationShares:
             if event.kind is EventKind.REJECTED:
                 self.beyond = f"a callback of {event.task!r} was rejected"
 
-    def _look_at_named(self, operation: Watch | Force | Satisfy, named: _Watched) -> None:
-        if not isinstance(operation, Watch):
+    def _look_at_named(self, operation: op.Watch | op.Force | op.Satisfy, named: _Watched) -> None:
+        if not isinstance(operation, op.Watch):
             return
         begin = self.history.begin
         keeps_names = begin is not None and begin.keeps_names
@@ -135,8 +125,8 @@ class OperationShares:
         named.keys += operation.keys
         self._look_at_script(operation.operation, operation.script)
 
-    def _look_at_script(self, name: str, script: Script) -> None:
-        if script != Script():
+    def _look_at_script(self, name: str, script: op.Script) -> None:
+        if script != op.Script():
             self.beyond = f"the operation {name!r} has a script"
 
     def _named(self, name: str, call: RecordedCall) -> _Watched:
@@ -167,7 +157,7 @@ class OperationShares:
         begins: list[Entry] = []
         if self._is_broken_off() and not watched.completed and self.entries:
             # A thread of the executor may be completing it, and not have told anybody yet.
-            begins.append(self.entries[0]._replace(event=Called("the executor", RunOne())))
+            begins.append(self.entries[0]._replace(event=Called("the executor", op.RunOne())))
         for entry in found:
             opened, events = projection.step(opened, entry.event)
             kept += (entry._replace(event=event) for event in events)
@@ -194,7 +184,7 @@ class OperationShares:
         for key in dict.fromkeys(watched.keys):
             yield from self._between(key, first, last)
             following = self._first_behind(key, last)
-            if following is not None and isinstance(following.operation, CancelForKey):
+            if following is not None and isinstance(following.operation, op.CancelForKey):
                 # It finds the completed operation in the list, unless a purge came before.
                 yield following.number
                 purged_until = max(purged_until, self._places[id(following.called)])
@@ -207,7 +197,7 @@ class OperationShares:
                 yield number
         if not watched.completed:
             for number in self._by_key.get(_FOR_ALL, []):
-                if isinstance(self._calls[number].operation, Shutdown):
+                if isinstance(self._calls[number].operation, op.Shutdown):
                     yield number
 
     def _oldest_call_beside(self, watched: _Watched) -> int:
@@ -241,7 +231,7 @@ class OperationShares:
         """Return the first check that returns another number than it has completed operations."""
         for call in self._calls:
             returned = call.returned
-            if not isinstance(call.operation, Check) or returned is None:
+            if not isinstance(call.operation, op.Check) or returned is None:
                 continue
             completed = sum(event.kind is EventKind.COMPLETED for event in call.events)
             if returned.raised is None and returned.result not in (None, completed):

@@ -10,16 +10,7 @@ import msgspec
 
 from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.kafka import trace_recording_command
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    MemoryPoolConfiguration,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 from purgatory_traces.recording.bundled_workloads import (
     MAX_SINGLE_BYTES,
     POOL_BYTES,
@@ -76,7 +67,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def record_bundled(
-    component: Component,
+    component: profiles.Component,
     wish: Wish,
     path: Path | None,
     *,
@@ -108,7 +99,7 @@ def record_bundled(
     except KeyboardInterrupt:
         interrupted = True
     workload_ns = time.monotonic_ns() - began_ns
-    if recorder is not None and not interrupted and component is not Component.MEMORY_POOL:
+    if recorder is not None and not interrupted and component is not profiles.Component.MEMORY_POOL:
         # What was due by now has run by then, and its line has come, or it is missing.
         time.sleep(min(2 * lateness_ms, _LONGEST_PAUSE_MS) / 1000)
     workload.close()
@@ -130,7 +121,7 @@ def record_bundled(
 
 
 def record_kafka(
-    component: Component,
+    component: profiles.Component,
     wish: Wish,
     path: Path | None,
     *,
@@ -161,7 +152,7 @@ def record_kafka(
         instance=_kafkas(component),
         clock=WallClock(lateness_ms),
         subject=f"Apache Kafka {version}",
-        deviations=_KAFKA_DEVIATIONS if component is Component.PURGATORY else (),
+        deviations=_KAFKA_DEVIATIONS if component is profiles.Component.PURGATORY else (),
     )
     told, interrupted = _converse(command, msgspec.json.encode(begin) + b"\n")
     return Recorded(
@@ -209,20 +200,28 @@ def _converse(command: tuple[str, ...], begin: bytes) -> tuple[dict[str, int], b
     return told, interrupted
 
 
-def _kafkas(component: Component) -> Instance:
+def _kafkas(component: profiles.Component) -> Instance:
     """Return the configuration of Kafka's instance, and the profile of its legal choices."""
     match component:
-        case Component.TIMER:
+        case profiles.Component.TIMER:
             return TimerInstance(
-                TimerConfiguration(TICK_MS, WHEEL_SIZE),
-                TimerProfile(executor=Executor.THREAD, structure=Structure.DELAY_QUEUE_WHEEL),
+                profiles.TimerConfiguration(TICK_MS, WHEEL_SIZE),
+                profiles.TimerProfile(
+                    executor=profiles.Executor.THREAD,
+                    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+                ),
             )
-        case Component.PURGATORY:
+        case profiles.Component.PURGATORY:
             return PurgatoryInstance(
-                PurgatoryConfiguration(PURGE_INTERVAL, True, TICK_MS, WHEEL_SIZE),
-                PurgatoryProfile(executor=Executor.THREAD, structure=Structure.DELAY_QUEUE_WHEEL),
+                profiles.PurgatoryConfiguration(PURGE_INTERVAL, True, TICK_MS, WHEEL_SIZE),
+                profiles.PurgatoryProfile(
+                    executor=profiles.Executor.THREAD,
+                    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+                ),
             )
-        case Component.MEMORY_POOL:
-            return MemoryPoolInstance(MemoryPoolConfiguration(POOL_BYTES, MAX_SINGLE_BYTES))
-        case Component.CHANNEL_MUTING:
+        case profiles.Component.MEMORY_POOL:
+            return MemoryPoolInstance(
+                profiles.MemoryPoolConfiguration(POOL_BYTES, MAX_SINGLE_BYTES)
+            )
+        case profiles.Component.CHANNEL_MUTING:
             raise ValueError("there are no traces of a server's channels")

@@ -20,26 +20,9 @@ from purgatory_judge.components import narrowed
 from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_judge.registry import judged
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_spec.operations import (
-    Allocate,
-    MemoryPoolOperation,
-    PurgatoryOperation,
-    Release,
-    TimerOperation,
-    Wait,
-    operation_name,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, Outcome
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    MemoryPoolObservable,
-    Observable,
-    Profile,
-    PurgatoryObservable,
-    ReleaseValidation,
-    component_of,
-)
 from purgatory_traces.errors import Undecided, Unusable
 from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_traces.snapshots.snapshots import mismatch, profile_after_snapshot, state_of
@@ -54,13 +37,17 @@ from purgatory_traces.traces.lines import (
 )
 
 _OPERATIONS: Final = {
-    Component.TIMER: frozenset(get_args(TimerOperation)) - {Wait},
-    Component.PURGATORY: frozenset(get_args(PurgatoryOperation)),
-    Component.MEMORY_POOL: frozenset(get_args(MemoryPoolOperation)),
+    profiles.Component.TIMER: frozenset(get_args(op.TimerOperation)) - {op.Wait},
+    profiles.Component.PURGATORY: frozenset(get_args(op.PurgatoryOperation)),
+    profiles.Component.MEMORY_POOL: frozenset(get_args(op.MemoryPoolOperation)),
 }
 _OBSERVABLES: Final = frozenset(
     each.value
-    for observables in (Observable, PurgatoryObservable, MemoryPoolObservable)
+    for observables in (
+        profiles.Observable,
+        profiles.PurgatoryObservable,
+        profiles.MemoryPoolObservable,
+    )
     for each in observables
 )
 
@@ -74,7 +61,7 @@ class SequentialJudge:
 
     begin: Begin
     visits: Counter[str] = field(default_factory=Counter)
-    _component: Component = field(init=False)
+    _component: profiles.Component = field(init=False)
     _judge: CaseJudge = field(init=False)
     _knows_nothing: bool = field(init=False)
     """Whether the run begins in the middle, and the snapshot is still to come."""
@@ -85,7 +72,7 @@ class SequentialJudge:
         Raises:
             Unusable: there is no model of such an instance.
         """
-        self._component = component_of(self.begin.instance.configuration)
+        self._component = profiles.component_of(self.begin.instance.configuration)
         self._judge = self._judge_of(self.begin.instance.profile, None)
         self._knows_nothing = self.begin.seq != 0
 
@@ -116,7 +103,7 @@ class SequentialJudge:
             raise Undecided("callbacks call each other too deeply to be followed") from None
         raise Unusable("calls that overlap cannot be judged on a manual clock")
 
-    def _judge_of(self, profile: Profile, state: object) -> CaseJudge:
+    def _judge_of(self, profile: profiles.Profile, state: object) -> CaseJudge:
         begin = self.begin
         deviations = tuple(Deviation(each.rule, each.variant, "") for each in begin.deviations)
         try:
@@ -161,19 +148,19 @@ class SequentialJudge:
         """See that the line can be a step of the instance, whatever that does."""
         operation = line.operation
         if type(operation) not in _OPERATIONS[self._component]:
-            name, component = operation_name(operation), self._component.value.replace("_", " ")
+            name, component = op.operation_name(operation), self._component.value.replace("_", " ")
             raise Unusable(f"a {component} on a manual clock has no operation {name}")
-        if self._component is Component.MEMORY_POOL:
+        if self._component is profiles.Component.MEMORY_POOL:
             self._reject_impossible_buffer(line, narrowed(self._judge.state, MemoryPoolState))
 
     def _reject_impossible_buffer(self, line: Step, state: MemoryPoolState) -> None:
         """Check that a name stands for one buffer, and that a returned buffer is known."""
         match line.operation:
-            case Allocate(buffer) if line.result is True and buffer in state.held:
+            case op.Allocate(buffer) if line.result is True and buffer in state.held:
                 raise Unusable(f"{buffer!r} is the name of a buffer that is outstanding already")
-            case Release(buffer) if buffer not in state.held and not self.begin.keeps_names:
+            case op.Release(buffer) if buffer not in state.held and not self.begin.keeps_names:
                 instance = narrowed(self.begin.instance, MemoryPoolInstance)
-                by_size = instance.profile.release_validation is ReleaseValidation.NONE
+                by_size = instance.profile.release_validation is profiles.ReleaseValidation.NONE
                 if by_size and not instance.configuration.unbounded:
                     raise Unusable(
                         f"{buffer!r} is not outstanding: give its size, with release_foreign"
@@ -194,9 +181,9 @@ class SequentialJudge:
         )
 
 
-def _on_a_manual_clock(profile: Profile, instance: Instance) -> Profile:
+def _on_a_manual_clock(profile: profiles.Profile, instance: Instance) -> profiles.Profile:
     if isinstance(instance, TimerInstance):
-        return msgspec.structs.replace(profile, clock=Clock.MANUAL)
+        return msgspec.structs.replace(profile, clock=profiles.Clock.MANUAL)
     return profile
 
 

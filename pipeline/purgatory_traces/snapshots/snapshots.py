@@ -16,13 +16,7 @@ from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.timer import TimerState
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolObservable,
-    Observable,
-    Profile,
-    Structure,
-)
+from purgatory_spec import profiles
 from purgatory_traces.errors import Unusable
 from purgatory_traces.snapshots.memory_pool import memory_pool_mismatch, memory_pool_state
 from purgatory_traces.snapshots.mismatch import Mismatch
@@ -40,24 +34,26 @@ State: TypeAlias = TimerState[PendingTasks] | PurgatoryState | MemoryPoolState
 
 _INSIDES = frozenset(
     {
-        Observable.WHEEL_CLOCK,
-        Observable.QUEUED_BUCKETS,
-        Observable.NEXT_EXPIRY,
-        Observable.LEVELS,
+        profiles.Observable.WHEEL_CLOCK,
+        profiles.Observable.QUEUED_BUCKETS,
+        profiles.Observable.NEXT_EXPIRY,
+        profiles.Observable.LEVELS,
     }
 )
-_SPELLS = frozenset({MemoryPoolObservable.DEPLETED_SPELLS, MemoryPoolObservable.DEPLETED_TIME})
+_SPELLS = frozenset(
+    {profiles.MemoryPoolObservable.DEPLETED_SPELLS, profiles.MemoryPoolObservable.DEPLETED_TIME}
+)
 
 
-def profile_after_snapshot(instance: Instance) -> Profile:
+def profile_after_snapshot(instance: Instance) -> profiles.Profile:
     """Return the profile of the instance without the parts that a snapshot does not tell."""
     match instance:
         case TimerInstance(_, timer):
             return msgspec.structs.replace(
-                timer, structure=Structure.ANY, observables=timer.observables - _INSIDES
+                timer, structure=profiles.Structure.ANY, observables=timer.observables - _INSIDES
             )
         case PurgatoryInstance(_, purgatory):
-            return msgspec.structs.replace(purgatory, structure=Structure.ANY)
+            return msgspec.structs.replace(purgatory, structure=profiles.Structure.ANY)
         case MemoryPoolInstance(_, pool):
             return msgspec.structs.replace(pool, observables=pool.observables - _SPELLS)
 
@@ -72,7 +68,7 @@ def state_of(snapshot: Snapshot, instance: Instance) -> State:
         raise Unusable("calls that are under way cannot be followed on a manual clock")
     match instance:
         case TimerInstance():
-            if snapshot.queued and instance.profile.executor is not Executor.STEPPED:
+            if snapshot.queued and instance.profile.executor is not profiles.Executor.STEPPED:
                 raise Unusable("only a stepped executor has tasks queued between two steps")
             return timer_state(snapshot, instance)
         case PurgatoryInstance():

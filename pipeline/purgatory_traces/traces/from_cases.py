@@ -9,21 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from purgatory_spec import cases
+from purgatory_spec import cases, profiles
 from purgatory_spec.cases import Case
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingProfile,
-    Clock,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_traces.traces.lines import (
     Begin,
     DeclaredDeviation,
@@ -94,7 +81,7 @@ def trace_of_steps(begin: Begin, steps: Sequence[cases.Step]) -> tuple[TraceLine
     return tuple(lines)
 
 
-def instance_of(configuration: Configuration, profile: Profile) -> Instance:
+def instance_of(configuration: profiles.Configuration, profile: profiles.Profile) -> Instance:
     """Return the instance in the first line of such a run.
 
     Raises:
@@ -102,15 +89,15 @@ def instance_of(configuration: Configuration, profile: Profile) -> Instance:
             real one.
     """
     match configuration, profile:
-        case TimerConfiguration(), TimerProfile():
-            if profile.clock is Clock.WALL:
+        case profiles.TimerConfiguration(), profiles.TimerProfile():
+            if profile.clock is profiles.Clock.WALL:
                 raise ValueError("the case was recorded on a real clock")
             return TimerInstance(configuration, profile)
-        case PurgatoryConfiguration(), PurgatoryProfile():
+        case profiles.PurgatoryConfiguration(), profiles.PurgatoryProfile():
             return PurgatoryInstance(configuration, profile)
-        case MemoryPoolConfiguration(), MemoryPoolProfile():
+        case profiles.MemoryPoolConfiguration(), profiles.MemoryPoolProfile():
             return MemoryPoolInstance(configuration, profile)
-        case ChannelMutingConfiguration(), ChannelMutingProfile():
+        case profiles.ChannelMutingConfiguration(), profiles.ChannelMutingProfile():
             raise ValueError("there are no traces of a server's channels")
     raise ValueError("configuration and profile belong to two components")
 

@@ -16,17 +16,9 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from purgatory_spec import profiles
 from purgatory_spec.operations import Action, Operation, Script
 from purgatory_spec.outcomes import Event, EventKind, Value
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
 TRACE_FORMAT = 1
@@ -51,33 +43,35 @@ class _Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     """A part of a line."""
 
 
-class TimerInstance(_Part, frozen=True, tag_field="component", tag=Component.TIMER.value):
+class TimerInstance(_Part, frozen=True, tag_field="component", tag=profiles.Component.TIMER.value):
     """A run of a timer. The profile's clock and lateness mean nothing: the first line says them."""
 
-    configuration: TimerConfiguration = TimerConfiguration()
-    profile: TimerProfile = TimerProfile()
+    configuration: profiles.TimerConfiguration = profiles.TimerConfiguration()
+    profile: profiles.TimerProfile = profiles.TimerProfile()
 
 
-class PurgatoryInstance(_Part, frozen=True, tag_field="component", tag=Component.PURGATORY.value):
+class PurgatoryInstance(
+    _Part, frozen=True, tag_field="component", tag=profiles.Component.PURGATORY.value
+):
     """A run of a purgatory."""
 
-    configuration: PurgatoryConfiguration = PurgatoryConfiguration()
-    profile: PurgatoryProfile = PurgatoryProfile()
+    configuration: profiles.PurgatoryConfiguration = profiles.PurgatoryConfiguration()
+    profile: profiles.PurgatoryProfile = profiles.PurgatoryProfile()
 
 
 class MemoryPoolInstance(
-    _Part, frozen=True, tag_field="component", tag=Component.MEMORY_POOL.value
+    _Part, frozen=True, tag_field="component", tag=profiles.Component.MEMORY_POOL.value
 ):
     """A run of a memory pool."""
 
-    configuration: MemoryPoolConfiguration = MemoryPoolConfiguration()
-    profile: MemoryPoolProfile = MemoryPoolProfile()
+    configuration: profiles.MemoryPoolConfiguration = profiles.MemoryPoolConfiguration()
+    profile: profiles.MemoryPoolProfile = profiles.MemoryPoolProfile()
 
 
 Instance: TypeAlias = TimerInstance | PurgatoryInstance | MemoryPoolInstance
 """What a run is a run of."""
 
-TRACED = (Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL)
+TRACED = (profiles.Component.TIMER, profiles.Component.PURGATORY, profiles.Component.MEMORY_POOL)
 """The components of which there are traces. What a server's channels do is asked one poll at a
 time alone: when its sockets have something to read no line of a running system can tell."""
 

@@ -12,18 +12,7 @@ from purgatory_conformance.describing.steps import (
 )
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-    RunOne,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -36,31 +25,31 @@ from purgatory_spec.reasons import Reason
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (Allocate("b1", 40), "ask for b1, 40 bytes"),
-        (Allocate("b1", 1), "ask for b1, 1 byte"),
-        (Release("b1"), "release b1"),
-        (Release("b1", ReleaseForm.SLICE), "release a slice of b1"),
-        (Release("b1", ReleaseForm.COPY), "release a copy of b1"),
-        (ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
-        (ReleaseNothing(), "release nothing"),
-        (Lose("b1"), "lose b1"),
-        (Construct(10, 11), "make another of 10 bytes, at most 11 bytes for one"),
-        (Elapse(7), "let the clock reach 7"),
-        (RunOne(), "run one task"),
+        (op.Allocate("b1", 40), "ask for b1, 40 bytes"),
+        (op.Allocate("b1", 1), "ask for b1, 1 byte"),
+        (op.Release("b1"), "release b1"),
+        (op.Release("b1", op.ReleaseForm.SLICE), "release a slice of b1"),
+        (op.Release("b1", op.ReleaseForm.COPY), "release a copy of b1"),
+        (op.ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
+        (op.ReleaseNothing(), "release nothing"),
+        (op.Lose("b1"), "lose b1"),
+        (op.Construct(10, 11), "make another of 10 bytes, at most 11 bytes for one"),
+        (op.Elapse(7), "let the clock reach 7"),
+        (op.RunOne(), "run one task"),
     ],
 )
-def test_operations(operation: Operation, words: str) -> None:
+def test_operations(operation: op.Operation, words: str) -> None:
     assert describe_operation(operation) == words
 
 
 def test_outcomes() -> None:
-    ask = Allocate("b1", 1)
+    ask = op.Allocate("b1", 1)
     assert describe_outcome(ask, Outcome(True)) == "granted"
     assert describe_outcome(ask, Outcome(False)) == "refused"
     assert describe_outcome(ask, Outcome(3)) == "result 3, no event"
-    assert describe_outcome(Release("b1"), Outcome()) == "done"
+    assert describe_outcome(op.Release("b1"), Outcome()) == "done"
     rejected = Outcome(rejected=Reason.INVALID_ARGUMENT)
-    assert "invalid_argument" in describe_outcome(Release("b1"), rejected)
+    assert "invalid_argument" in describe_outcome(op.Release("b1"), rejected)
 
 
 def test_pools() -> None:

@@ -11,16 +11,10 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_judge.components import PROFILES
 from purgatory_judge.registry import judged
 from purgatory_judge.retraced_case import RetracedCase
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Allocate, Announce, Check, Connect, Force, Poll, Watch
 from purgatory_spec.outcomes import Outcome, completed, received, tried
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    Configuration,
-    MemoryPoolConfiguration,
-    Profile,
-    PurgatoryConfiguration,
-)
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -29,7 +23,11 @@ class _Panels:
     """The drawn panels of steps of which the last diverges, asked by classes."""
 
     def __init__(
-        self, configuration: Configuration, profile: Profile, *steps: Step, number: int = 1
+        self,
+        configuration: profiles.Configuration,
+        profile: profiles.Profile,
+        *steps: Step,
+        number: int = 1,
     ) -> None:
         (component,) = (each for each, kind in PROFILES.items() if isinstance(profile, kind))
         silent = msgspec.structs.replace(profile, observables=frozenset())
@@ -85,7 +83,7 @@ def _watch(name: str, *keys: str) -> Step:
 def test_a_purgatory_shows_its_lists_and_which_entries_are_stale() -> None:
     """The completed one's entries are stale before, gone from the checked list after."""
     panels = _Panels(
-        PurgatoryConfiguration(),
+        profiles.PurgatoryConfiguration(),
         purgatory.PROFILE,
         _watch("o1", "a", "b"),
         _watch("o2", "a"),
@@ -108,7 +106,7 @@ def test_a_purgatory_shows_its_lists_and_which_entries_are_stale() -> None:
 def test_a_pool_shows_who_holds_how_much_of_the_bound() -> None:
     """The holders are as wide as their bytes, and the bound is where all of them end."""
     panels = _Panels(
-        MemoryPoolConfiguration(size_bytes=100, max_single_bytes=40),
+        profiles.MemoryPoolConfiguration(size_bytes=100, max_single_bytes=40),
         memory_pool.PROFILE,
         Step(Allocate("b1", 40), Outcome(True)),
         Step(Allocate("b2", 20), Outcome(True)),
@@ -128,7 +126,7 @@ def test_a_pool_shows_who_holds_how_much_of_the_bound() -> None:
 def test_a_pool_that_gave_more_than_it_has_is_wider_than_its_bound() -> None:
     """When the case is drawn, the bound lies inside the bar."""
     panels = _Panels(
-        MemoryPoolConfiguration(size_bytes=50, max_single_bytes=40),
+        profiles.MemoryPoolConfiguration(size_bytes=50, max_single_bytes=40),
         memory_pool.PROFILE,
         Step(Allocate("b1", 40), Outcome(True)),
         Step(Allocate("b2", 40), Outcome(True)),
@@ -143,7 +141,7 @@ def test_a_pool_that_gave_more_than_it_has_is_wider_than_its_bound() -> None:
 def test_an_unbounded_pool_has_no_bound_to_draw() -> None:
     """Given an unbounded pool that refuses a request: its bytes are told in words."""
     panels = _Panels(
-        MemoryPoolConfiguration(unbounded=True),
+        profiles.MemoryPoolConfiguration(unbounded=True),
         memory_pool.PROFILE,
         Step(Allocate("b1", 40), Outcome(False)),
     )
@@ -156,7 +154,7 @@ def test_an_unbounded_pool_has_no_bound_to_draw() -> None:
 def test_a_server_shows_who_holds_and_who_waits() -> None:
     """The first channel's request is handled, the second channel waits."""
     panels = _Panels(
-        ChannelMutingConfiguration(limit_bytes=10, max_request_bytes=10),
+        profiles.ChannelMutingConfiguration(limit_bytes=10, max_request_bytes=10),
         channel_muting.PROFILE,
         Step(Connect("c1"), Outcome()),
         Step(Connect("c2"), Outcome()),
@@ -176,7 +174,7 @@ def test_many_entries_make_no_endless_picture() -> None:
     """When a wrong check of the key is drawn, the picture is cut off, and says how much."""
     keys = ("a",) * 60 + tuple(f"k{number}" for number in range(40))
     panels = _Panels(
-        PurgatoryConfiguration(),
+        profiles.PurgatoryConfiguration(),
         purgatory.PROFILE,
         _watch("o1", *keys),
         Step(Check("a"), Outcome(1, events=tuple([tried("o1")] * 60))),
@@ -194,7 +192,7 @@ def test_many_entries_make_no_endless_picture() -> None:
 def test_odd_names_leave_the_picture_well_formed(name: str) -> None:
     """The picture is well formed, within its width, and its ids are those of its number."""
     panels = _Panels(
-        PurgatoryConfiguration(),
+        profiles.PurgatoryConfiguration(),
         purgatory.PROFILE,
         _watch(name, name),
         Step(Force(name), Outcome(False)),

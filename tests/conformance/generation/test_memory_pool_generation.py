@@ -8,6 +8,7 @@ from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.components import narrowed
+from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Allocate,
     Construct,
@@ -19,54 +20,52 @@ from purgatory_spec.operations import (
     ReleaseForm,
     ReleaseNothing,
 )
-from purgatory_spec.profiles import (
-    Component,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-)
 from tests.conformance.generated import drawn
 
-SORTS = {MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT, MemoryPoolFeature.UNBOUNDED}
+SORTS = {
+    profiles.MemoryPoolFeature.STRICT,
+    profiles.MemoryPoolFeature.NON_STRICT,
+    profiles.MemoryPoolFeature.UNBOUNDED,
+}
 
 
 def seeded(
-    seed: int, profile: MemoryPoolProfile = PROFILE, wanted: frozenset[str] = frozenset()
+    seed: int, profile: profiles.MemoryPoolProfile = PROFILE, wanted: frozenset[str] = frozenset()
 ) -> Candidate:
-    return drawn(Component.MEMORY_POOL, profile, seed, most=40, wanted=wanted)
+    return drawn(profiles.Component.MEMORY_POOL, profile, seed, most=40, wanted=wanted)
 
 
-def feature_of(operation: Operation, released: set[str]) -> MemoryPoolFeature | None:
+def feature_of(operation: Operation, released: set[str]) -> profiles.MemoryPoolFeature | None:
     """The feature that an operation needs."""
     match operation:
         case Release(buffer, ReleaseForm.ITSELF):
-            return MemoryPoolFeature.RELEASE_AGAIN if buffer in released else None
+            return profiles.MemoryPoolFeature.RELEASE_AGAIN if buffer in released else None
         case Release(_, ReleaseForm.SLICE):
-            return MemoryPoolFeature.RELEASE_SLICE
+            return profiles.MemoryPoolFeature.RELEASE_SLICE
         case Release():
-            return MemoryPoolFeature.RELEASE_COPY
+            return profiles.MemoryPoolFeature.RELEASE_COPY
         case ReleaseForeign():
-            return MemoryPoolFeature.RELEASE_FOREIGN
+            return profiles.MemoryPoolFeature.RELEASE_FOREIGN
         case ReleaseNothing():
-            return MemoryPoolFeature.RELEASE_NOTHING
+            return profiles.MemoryPoolFeature.RELEASE_NOTHING
         case Lose():
-            return MemoryPoolFeature.LEAK_DETECTION
+            return profiles.MemoryPoolFeature.LEAK_DETECTION
         case Construct():
-            return MemoryPoolFeature.CONSTRUCT
+            return profiles.MemoryPoolFeature.CONSTRUCT
         case Elapse():
-            return MemoryPoolFeature.ELAPSE
+            return profiles.MemoryPoolFeature.ELAPSE
         case _:
             return None
 
 
-@pytest.mark.parametrize("feature", [None, *MemoryPoolFeature])
-def test_only_declared_features_are_asked_for(feature: MemoryPoolFeature | None) -> None:
+@pytest.mark.parametrize("feature", [None, *profiles.MemoryPoolFeature])
+def test_only_declared_features_are_asked_for(feature: profiles.MemoryPoolFeature | None) -> None:
     """No operation and no pool needs another one, and the feature is made use of."""
-    profile = MemoryPoolProfile(features=frozenset({feature} if feature else ()))
-    used: set[MemoryPoolFeature] = set()
+    profile = profiles.MemoryPoolProfile(features=frozenset({feature} if feature else ()))
+    used: set[profiles.MemoryPoolFeature] = set()
     for seed in range(40):
         case = seeded(seed, profile)
-        configuration = narrowed(case.configuration, MemoryPoolConfiguration)
+        configuration = narrowed(case.configuration, profiles.MemoryPoolConfiguration)
         if feature in SORTS:
             used.add(sort_of(configuration))
         released: set[str] = set()
@@ -84,7 +83,7 @@ def test_a_wanted_rule_gets_the_pool_that_shows_it(rule: str) -> None:
     sorts = set()
     for seed in range(20):
         configuration = seeded(seed, wanted=frozenset({rule})).configuration
-        sorts.add(sort_of(narrowed(configuration, MemoryPoolConfiguration)))
+        sorts.add(sort_of(narrowed(configuration, profiles.MemoryPoolConfiguration)))
     assert len(sorts) == 1
 
 
@@ -101,16 +100,16 @@ def test_a_wanted_rule_gets_the_pool_that_shows_it(rule: str) -> None:
 )
 def test_unusable_cases_are_told(operations: tuple[Operation, ...]) -> None:
     """When a case is made of them, no subject can be asked it."""
-    assert not SUPPORT.usable(PROFILE, Candidate(MemoryPoolConfiguration(), operations))
+    assert not SUPPORT.usable(PROFILE, Candidate(profiles.MemoryPoolConfiguration(), operations))
 
 
 def test_a_pool_of_an_undeclared_sort_is_unusable() -> None:
     """Given a subject that offers strict pools alone: only the strict one is usable."""
-    profile = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.STRICT}))
+    profile = profiles.MemoryPoolProfile(features=frozenset({profiles.MemoryPoolFeature.STRICT}))
     sorts = [
-        MemoryPoolConfiguration(),
-        MemoryPoolConfiguration(strict=True),
-        MemoryPoolConfiguration(unbounded=True),
+        profiles.MemoryPoolConfiguration(),
+        profiles.MemoryPoolConfiguration(strict=True),
+        profiles.MemoryPoolConfiguration(unbounded=True),
     ]
     usable = [SUPPORT.usable(profile, Candidate(configuration, ())) for configuration in sorts]
     assert usable == [False, True, False]
@@ -123,7 +122,7 @@ def test_simpler_cases_shrink_in_the_end() -> None:
     smallest = reduce_case(
         PROFILE, case, lambda c: any(isinstance(op, Release) for op in c.operations), 4000
     )
-    assert smallest.configuration == MemoryPoolConfiguration(1, 1)
+    assert smallest.configuration == profiles.MemoryPoolConfiguration(1, 1)
     asked, released = smallest.operations
     assert isinstance(asked, Allocate)
     assert (asked.size_bytes, released) == (1, Release(asked.buffer))

@@ -13,21 +13,14 @@ from purgatory_conformance.reporting.results import Results
 from purgatory_conformance.reporting.story import retraced
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.cases import Step
 from purgatory_spec.outcomes import Outcome, expired, ran
-from purgatory_spec.profiles import (
-    LARGEST_LONG,
-    Executor,
-    Observable,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 from .conftest import SILENT, MakeResults
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_ANY = msgspec.structs.replace(SILENT, structure=Structure.ANY)
+_ANY = msgspec.structs.replace(SILENT, structure=profiles.Structure.ANY)
 _CLOSE = 0.11
 
 
@@ -93,8 +86,8 @@ Draw = Callable[..., _Picture]
 def draw(make_results: MakeResults) -> Draw:
     def drawn(
         *steps: tuple[op.Operation, Outcome],
-        configuration: TimerConfiguration | None = None,
-        profile: TimerProfile = SILENT,
+        configuration: profiles.TimerConfiguration | None = None,
+        profile: profiles.TimerProfile = SILENT,
         number: int = 1,
     ) -> _Picture:
         told = [Step(operation, outcome) for operation, outcome in steps]
@@ -115,7 +108,7 @@ def wrong_bucket(draw: Draw) -> _Picture:
         "levels": 5,
     }
     step = (op.Add("t1", 78), Outcome(observed=seen))
-    return draw(step, configuration=TimerConfiguration(wheel_size=3), profile=PROFILE)
+    return draw(step, configuration=profiles.TimerConfiguration(wheel_size=3), profile=PROFILE)
 
 
 def test_the_expected_bucket_stands_over_its_span_and_is_highlighted(
@@ -238,7 +231,7 @@ def test_a_task_on_its_way_down_is_highlighted_in_both_buckets(draw: Draw) -> No
     picture = draw(
         (op.Add("t1", 5), Outcome()),
         (op.Advance(4), Outcome(True, events=(expired("t1"),))),
-        configuration=TimerConfiguration(wheel_size=2),
+        configuration=profiles.TimerConfiguration(wheel_size=2),
     )
 
     before, after = picture.panels[-2:]
@@ -255,7 +248,8 @@ def test_a_task_on_its_way_down_is_highlighted_in_both_buckets(draw: Draw) -> No
 
 def test_a_task_that_was_lost_on_its_way_down_is_highlighted(draw: Draw) -> None:
     profile = msgspec.structs.replace(
-        SILENT, observables=frozenset({Observable.SIZE, Observable.QUEUED_BUCKETS})
+        SILENT,
+        observables=frozenset({profiles.Observable.SIZE, profiles.Observable.QUEUED_BUCKETS}),
     )
     picture = draw(
         (op.Add("t1", 5), Outcome(observed={"size": 1, "queued_buckets": 1})),
@@ -264,7 +258,7 @@ def test_a_task_that_was_lost_on_its_way_down_is_highlighted(draw: Draw) -> None
             op.Advance(4),
             Outcome(True, events=(expired("t2"),), observed={"size": 1, "queued_buckets": 0}),
         ),
-        configuration=TimerConfiguration(wheel_size=2),
+        configuration=profiles.TimerConfiguration(wheel_size=2),
         profile=profile,
     )
 
@@ -292,7 +286,9 @@ def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
 ) -> None:
     adds = [(op.Add(f"t{level}", 2 ** (level - 1)), Outcome()) for level in range(1, 13)]
     picture = draw(
-        *adds, (op.Advance(1), Outcome(False)), configuration=TimerConfiguration(wheel_size=2)
+        *adds,
+        (op.Advance(1), Outcome(False)),
+        configuration=profiles.TimerConfiguration(wheel_size=2),
     )
 
     lanes = [lane.attrib["data-level"] for lane in _rects(picture.panels[-1], "span")]
@@ -301,10 +297,10 @@ def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
 
 
 def test_a_huge_delay_makes_a_legible_picture(draw: Draw) -> None:
-    profile = msgspec.structs.replace(SILENT, largest_delay_ms=LARGEST_LONG)
+    profile = msgspec.structs.replace(SILENT, largest_delay_ms=profiles.LARGEST_LONG)
     picture = draw(
-        (op.Add("t1", LARGEST_LONG - 3), Outcome(events=(expired("t1"),))),
-        configuration=TimerConfiguration(wheel_size=2, start_ms=3),
+        (op.Add("t1", profiles.LARGEST_LONG - 3), Outcome(events=(expired("t1"),))),
+        configuration=profiles.TimerConfiguration(wheel_size=2, start_ms=3),
         profile=profile,
     )
 
@@ -317,15 +313,17 @@ def test_a_huge_delay_makes_a_legible_picture(draw: Draw) -> None:
     assert (bucket.attrib["data-level"], bucket.attrib["data-expiry"]) == ("63", str(2**62))
     places = sorted(picture.axis.items())
     assert all(one[1] + 20 < other[1] for one, other in pairwise(places))
-    assert {3, 2**62, LARGEST_LONG} <= picture.axis.keys()
-    expected = LARGEST_LONG, pytest.approx(picture.axis[LARGEST_LONG], abs=_CLOSE)
+    assert {3, 2**62, profiles.LARGEST_LONG} <= picture.axis.keys()
+    expected = profiles.LARGEST_LONG, pytest.approx(picture.axis[profiles.LARGEST_LONG], abs=_CLOSE)
     assert picture.marks("expected") == [expected]
     assert picture.marks("seen") == [(3, pytest.approx(picture.axis[3], abs=_CLOSE))]
 
 
 def test_many_steps_make_no_endless_picture(draw: Draw) -> None:
     adds = [(op.Add(f"t{i}", i), Outcome()) for i in range(2, 40)]
-    picture = draw(*adds, (op.Advance(2), Outcome(False)), configuration=TimerConfiguration(2, 3))
+    picture = draw(
+        *adds, (op.Advance(2), Outcome(False)), configuration=profiles.TimerConfiguration(2, 3)
+    )
 
     assert 2 <= len(picture.panels) <= 5
     title = _texts(picture.panels[-1])[0].text
@@ -338,7 +336,7 @@ def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(draw: Draw) -> N
         (op.Add("t1", 30), Outcome()),
         (op.Add("t2", 5000), Outcome()),
         (op.Advance(40), Outcome(False)),
-        configuration=TimerConfiguration(tick_ms=20),
+        configuration=profiles.TimerConfiguration(tick_ms=20),
         profile=_ANY,
     )
 
@@ -355,7 +353,7 @@ def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(draw: Draw) -> N
 
 
 def test_a_subject_that_only_shows_runs_has_a_picture_too(draw: Draw) -> None:
-    profile = msgspec.structs.replace(_ANY, executor=Executor.INLINE)
+    profile = msgspec.structs.replace(_ANY, executor=profiles.Executor.INLINE)
     picture = draw(
         (op.Add("t1", 9), Outcome()),
         (op.Advance(4), Outcome(True, events=(ran("t1"),))),

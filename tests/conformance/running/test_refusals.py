@@ -16,14 +16,9 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import UnsupportedConfigurationError
 from purgatory_judge.components import narrowed
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Allocate, Construct, Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Component,
-    Configuration,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-)
 from purgatory_spec.reasons import Reason
 
 QUICK = replace(SUITES["quick"], seconds=600)
@@ -36,14 +31,16 @@ class Refusing(InProcessSubject):
 
     def __init__(
         self,
-        instance: Callable[[Configuration], str] = lambda configuration: "",
-        operation: Callable[[Configuration, Operation], str] = lambda configuration, asked: "",
+        instance: Callable[[profiles.Configuration], str] = lambda configuration: "",
+        operation: Callable[
+            [profiles.Configuration, Operation], str
+        ] = lambda configuration, asked: "",
     ) -> None:
         inner = bundled_subject()
         super().__init__(inner.implementation, inner.profiles, inner._make)
         self.refuses_instance, self.refuses_operation = instance, operation
 
-    def new(self, case: str, configuration: Configuration) -> None:
+    def new(self, case: str, configuration: profiles.Configuration) -> None:
         if reason := self.refuses_instance(configuration):
             raise UnsupportedConfigurationError(reason)
         super().new(case, configuration)
@@ -58,7 +55,9 @@ class Refusing(InProcessSubject):
                 yield from super().do_all([operation])
 
 
-def campaign_of(subject: Refusing, component: Component, budget: Budget = QUICK) -> Campaign:
+def campaign_of(
+    subject: Refusing, component: profiles.Component, budget: Budget = QUICK
+) -> Campaign:
     return run_campaign(subject, component, seed=1, budget=budget)
 
 
@@ -75,15 +74,15 @@ def results_on(campaign: Campaign, subject: Refusing) -> Results:
     )
 
 
-def only_at_once(configuration: Configuration) -> str:
-    asked = narrowed(configuration, PurgatoryConfiguration)
+def only_at_once(configuration: profiles.Configuration) -> str:
+    asked = narrowed(configuration, profiles.PurgatoryConfiguration)
     return "purges at once, always" if asked.purge_interval else ""
 
 
 def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> None:
     """It is inconclusive, and every report says how much was refused and why."""
     subject = Refusing(instance=only_at_once)
-    campaign = campaign_of(subject, Component.PURGATORY, ENDED)
+    campaign = campaign_of(subject, profiles.Component.PURGATORY, ENDED)
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "cases were refused (purges at once, always)" in campaign.why
     assert "an instance with purge interval above 0" in campaign.why
@@ -101,12 +100,12 @@ def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> 
 def test_operations_that_are_refused_count_as_well() -> None:
     """That is no breach of a rule, and no verdict either: it was never put to the test."""
 
-    def of_one_wheel(configuration: Configuration, operation: Operation) -> str:
-        wheel = narrowed(configuration, TimerConfiguration)
+    def of_one_wheel(configuration: profiles.Configuration, operation: Operation) -> str:
+        wheel = narrowed(configuration, profiles.TimerConfiguration)
         far = isinstance(operation, Add) and operation.delay_ms >= wheel.tick_ms * wheel.wheel_size
         return "one wheel only" if far else ""
 
-    campaign = campaign_of(Refusing(operation=of_one_wheel), Component.TIMER, ENDED)
+    campaign = campaign_of(Refusing(operation=of_one_wheel), profiles.Component.TIMER, ENDED)
     assert (campaign.verdict, campaign.causes) == (Verdict.INCONCLUSIVE, [])
     assert "(one wheel only)" in campaign.why
     assert "the operation add beyond the lowest wheel" in campaign.why
@@ -115,15 +114,15 @@ def test_operations_that_are_refused_count_as_well() -> None:
 def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
     """The first is conformant and its refusals are in the results; the second is inconclusive."""
 
-    def every(number: int) -> Callable[[Configuration], str]:
+    def every(number: int) -> Callable[[profiles.Configuration], str]:
         cases = iter(range(1, 100_000))
         return lambda configuration: "busy" if next(cases) % number == 0 else ""
 
     seldom, often = Refusing(instance=every(40)), Refusing(instance=every(10))
-    campaign = campaign_of(seldom, Component.TIMER)
+    campaign = campaign_of(seldom, profiles.Component.TIMER)
     assert campaign.verdict is Verdict.CONFORMANT
     assert [line.reason for line in results_on(campaign, seldom).refusals] == ["busy"]
-    campaign = campaign_of(often, Component.TIMER)
+    campaign = campaign_of(often, profiles.Component.TIMER)
     assert campaign.refusals.refused > MOST_REFUSED * campaign.refusals.asked
     assert campaign.verdict is Verdict.INCONCLUSIVE
 
@@ -132,15 +131,15 @@ def test_numbers_beyond_32_bits_may_always_be_refused() -> None:
     """The first is conformant, with its refusals in the results; the second is inconclusive."""
 
     def of_bits(bits: int) -> Refusing:
-        def refusal(configuration: Configuration, operation: Operation) -> str:
+        def refusal(configuration: profiles.Configuration, operation: Operation) -> str:
             size = operation.size_bytes if isinstance(operation, Allocate | Construct) else 0
             return "" if -(2**bits) <= size < 2**bits else f"{bits} bits"
 
         return Refusing(operation=refusal)
 
-    campaign = campaign_of(of_bits(31), Component.MEMORY_POOL)
+    campaign = campaign_of(of_bits(31), profiles.Component.MEMORY_POOL)
     assert campaign.verdict is Verdict.CONFORMANT, campaign.why
     (line,) = results_on(campaign, of_bits(31)).refusals
     assert (line.reason, line.cases > MOST_REFUSED * campaign.refusals.asked) == ("31 bits", True)
-    campaign = campaign_of(of_bits(5), Component.MEMORY_POOL)
+    campaign = campaign_of(of_bits(5), profiles.Component.MEMORY_POOL)
     assert campaign.verdict is Verdict.INCONCLUSIVE

@@ -24,15 +24,8 @@ from purgatory_judge.case_judge import Deviation, Judge
 from purgatory_judge.components import narrowed
 from purgatory_judge.judged import JudgedComponent
 from purgatory_judge.registry import judged
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Operation, Release, Throw
-from purgatory_spec.profiles import (
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Profile,
-)
 from tests.strangers.adapters import MemoryPoolInstance
 from tests.strangers.memory_pools.unchecked import LosesAByte, UncheckedPool
 
@@ -55,18 +48,18 @@ def hints_of(campaign: Campaign, subject: InProcessSubject) -> list[Hint]:
 
 
 def unchecked(
-    features: Iterable[MemoryPoolFeature], design: type[UncheckedPool] = UncheckedPool
+    features: Iterable[profiles.MemoryPoolFeature], design: type[UncheckedPool] = UncheckedPool
 ) -> InProcessSubject:
     profile = msgspec.convert(
         {
             "features": ["non_strict", *(feature.value for feature in features)],
             "observables": ["available_bytes"],
         },
-        MemoryPoolProfile,
+        profiles.MemoryPoolProfile,
     )
 
-    def make(configuration: Configuration) -> MemoryPoolInstance:
-        asked = narrowed(configuration, MemoryPoolConfiguration)
+    def make(configuration: profiles.Configuration) -> MemoryPoolInstance:
+        asked = narrowed(configuration, profiles.MemoryPoolConfiguration)
         return MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes))
 
     return subject_of(make, profile)
@@ -75,20 +68,20 @@ def unchecked(
 @pytest.mark.parametrize(
     ("features", "words"),
     [
-        ([MemoryPoolFeature.RELEASE_AGAIN], "withdraw release_again"),
-        ([MemoryPoolFeature.RELEASE_FOREIGN], "withdraw release_foreign"),
+        ([profiles.MemoryPoolFeature.RELEASE_AGAIN], "withdraw release_again"),
+        ([profiles.MemoryPoolFeature.RELEASE_FOREIGN], "withdraw release_foreign"),
         (
-            [MemoryPoolFeature.RELEASE_AGAIN, MemoryPoolFeature.RELEASE_FOREIGN],
+            [profiles.MemoryPoolFeature.RELEASE_AGAIN, profiles.MemoryPoolFeature.RELEASE_FOREIGN],
             "withdraw release_foreign and release_again",
         ),
     ],
 )
 def test_an_unchecked_pool_is_told_what_to_withdraw(
-    features: list[MemoryPoolFeature], words: str
+    features: list[profiles.MemoryPoolFeature], words: str
 ) -> None:
     """It is told to withdraw exactly these, or which deviation to declare."""
     subject = unchecked(features)
-    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    campaign = run_campaign(subject, profiles.Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     withdrawal, deviation = cause.ways_out
     assert withdrawal.words.endswith(f"; if you do not offer that, {words}")
@@ -99,7 +92,7 @@ def test_an_unchecked_pool_is_told_what_to_withdraw(
 def test_a_leak_is_no_choice() -> None:
     """Given an unchecked pool that loses a byte with every release: there is nothing to declare."""
     subject = unchecked([], LosesAByte)
-    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    campaign = run_campaign(subject, profiles.Component.MEMORY_POOL, seed=1, budget=QUICK)
     assert {cause.ways_out for cause in campaign.causes} == {()}
 
 
@@ -107,15 +100,15 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     subject = unchecked([], LosesAByte)
-    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    campaign = run_campaign(subject, profiles.Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     failing = [replace(cause.shrunk, name=f"copy {number}") for number in range(20)]
-    judge, judged = JudgedComponent.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
+    judge, judged = JudgedComponent.judge, Counter[tuple[profiles.Profile, tuple[Deviation, ...]]]()
 
     def counted(
         self: JudgedComponent[Any, Any],
-        configuration: Configuration,
-        profile: Profile,
+        configuration: profiles.Configuration,
+        profile: profiles.Profile,
         deviations: tuple[Deviation, ...],
         *,
         forgetful: bool = False,
@@ -126,19 +119,19 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
 
     monkeypatch.setattr(JudgedComponent, "judge", counted)
     assert ways_out(subject, cause.rule, failing, ()) == ()
-    del judged[subject.profiles[Component.MEMORY_POOL], ()]  # what runs without a feature
+    del judged[subject.profiles[profiles.Component.MEMORY_POOL], ()]  # what runs without a feature
     assert len(judged) > 3
     assert set(judged.values()) == {5}
 
 
 def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) -> None:
     """It is read, and the replay file that it names is found."""
-    subject = unchecked([MemoryPoolFeature.RELEASE_FOREIGN])
-    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    subject = unchecked([profiles.MemoryPoolFeature.RELEASE_FOREIGN])
+    campaign = run_campaign(subject, profiles.Component.MEMORY_POOL, seed=1, budget=QUICK)
     (hint,) = [each for each in hints_of(campaign, subject) if each.paste]
     assert hint.finding == "docs/findings.md#a-pool-that-grows"
     (cause,) = campaign.causes
-    profile = subject.profiles[Component.MEMORY_POOL]
+    profile = subject.profiles[profiles.Component.MEMORY_POOL]
     path = write_replay(
         tmp_path / "replays", cause.shrunk, cause.rule, OpenSubject("pool", subject), profile
     )
@@ -150,7 +143,7 @@ def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) 
     assert (deviation.rule, deviation.variant) == (cause.rule, "credits_anything")
     declared = run_campaign(
         subject,
-        Component.MEMORY_POOL,
+        profiles.Component.MEMORY_POOL,
         seed=1,
         budget=QUICK,
         deviations=read.deviations,
@@ -162,13 +155,13 @@ def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "component"),
     [
-        ("throw-escapes", Component.TIMER),
+        ("throw-escapes", profiles.Component.TIMER),
         # Most of its scripts that throw do no harm: those in other callbacks.
-        ("expiry-throw-escapes", Component.PURGATORY),
+        ("expiry-throw-escapes", profiles.Component.PURGATORY),
     ],
 )
 def test_whose_exceptions_propagate_is_told_to_withdraw_them(
-    name: str, component: Component
+    name: str, component: profiles.Component
 ) -> None:
     """When a campaign fails, it is told to withdraw script_throw, and nothing else."""
     campaign = run_campaign(mutant(name).make(), component, seed=1, budget=QUICK)
@@ -181,7 +174,7 @@ def test_a_structure_that_is_wrongly_declared_is_one_cause_and_one_line_to_chang
     """There is one cause, with the profile's line under which its cases pass, and how many."""
     (heap,) = [each for each in profile_subjects() if each.name == "structure-any"]
     subject = heap.sibling()
-    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=QUICK)
+    campaign = run_campaign(subject, profiles.Component.TIMER, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     assert len(campaign.blamed) > 1
     (way,) = cause.ways_out
@@ -201,9 +194,9 @@ def test_a_choice_that_was_left_out_is_told(name: str, line: str) -> None:
     (silent,) = [
         each
         for each in profile_subjects()
-        if each.component is Component.TIMER and each.name == name
+        if each.component is profiles.Component.TIMER and each.name == name
     ]
-    campaign = run_campaign(silent.sibling(), Component.TIMER, seed=1, budget=QUICK)
+    campaign = run_campaign(silent.sibling(), profiles.Component.TIMER, seed=1, budget=QUICK)
     assert [way.line for way in campaign.causes[0].ways_out] == [line]
 
 
@@ -223,4 +216,6 @@ def test_every_finding_that_is_linked_is_there() -> None:
     headings = re.findall(r"^#+ (.*)$", (DOCS / "findings.md").read_text("utf-8"), re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", words).lower().replace(" ", "-") for words in headings}
     assert set(FINDINGS.values()) <= anchors
-    assert set(FINDINGS) <= {v for component in Component for v in judged(component).variants}
+    assert set(FINDINGS) <= {
+        v for component in profiles.Component for v in judged(component).variants
+    }

@@ -17,16 +17,8 @@ from purgatory_conformance.specimens.small.channel_muting import (
 )
 from purgatory_conformance.specimens.wrong import asyncio_server
 from purgatory_conformance.specimens.wrong.asyncio_server import asyncio_server_subject
+from purgatory_spec import profiles
 from purgatory_spec.operations import Announce, Connect, Poll
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    Component,
-    EndWhileWaiting,
-    Recovery,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import passes
@@ -35,43 +27,45 @@ STANDARD = Budget()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recovery", Recovery)
-def test_small_server_conforms_and_is_put_to_every_test(recovery: Recovery) -> None:
+@pytest.mark.parametrize("recovery", profiles.Recovery)
+def test_small_server_conforms_and_is_put_to_every_test(recovery: profiles.Recovery) -> None:
     """
     Given the small server, which shows everything and offers all
     When the standard suite runs
     Then it conforms, each vector passes, and each rule was visited as often as it must be
     """
-    golden = vectors(Component.CHANNEL_MUTING)
+    golden = vectors(profiles.Component.CHANNEL_MUTING)
     subject = small_server_subject(profile=msgspec.structs.replace(PROFILE, recovery=recovery))
     campaign = run_campaign(
-        subject, Component.CHANNEL_MUTING, seed=1, budget=STANDARD, vectors=golden
+        subject, profiles.Component.CHANNEL_MUTING, seed=1, budget=STANDARD, vectors=golden
     )
     assert campaign.verdict is Verdict.CONFORMANT, campaign.why
     assert set(campaign.verdicts) == {CaseVerdict.PASS}
-    rules = {rule.id for rule in requirements_of_steps(Component.CHANNEL_MUTING)}
-    if recovery is Recovery.EVERYONE:
+    rules = {rule.id for rule in requirements_of_steps(profiles.Component.CHANNEL_MUTING)}
+    if recovery is profiles.Recovery.EVERYONE:
         rules -= {"MUTING-FIRST-COME"}
     assert {rule.id for rule in campaign.rules} == rules
     assert min(campaign.visits[rule] for rule in rules) >= STANDARD.minimum_visits
 
 
-def _only(*features: ChannelMutingFeature) -> ChannelMutingProfile:
+def _only(*features: profiles.ChannelMutingFeature) -> profiles.ChannelMutingProfile:
     return msgspec.structs.replace(PROFILE, features=frozenset(features))
 
 
-PLAIN, TLS = ChannelMutingFeature.PLAIN, ChannelMutingFeature.TLS
-NON_STRICT, STRICT = ChannelMutingFeature.NON_STRICT, ChannelMutingFeature.STRICT
+PLAIN, TLS = profiles.ChannelMutingFeature.PLAIN, profiles.ChannelMutingFeature.TLS
+NON_STRICT, STRICT = profiles.ChannelMutingFeature.NON_STRICT, profiles.ChannelMutingFeature.STRICT
 
 PROFILES = {
     "silent": msgspec.structs.replace(PROFILE, observables=frozenset()),
     "open alone": msgspec.structs.replace(
-        PROFILE, observables=frozenset({ChannelMutingObservable.OPEN})
+        PROFILE, observables=frozenset({profiles.ChannelMutingObservable.OPEN})
     ),
     "plain": _only(PLAIN, NON_STRICT),
-    "TLS": _only(TLS, STRICT, ChannelMutingFeature.POLL_WHILE),
-    "weakest": ChannelMutingProfile(features=frozenset({PLAIN, NON_STRICT})),
-    "everyone, silent": ChannelMutingProfile(features=frozenset(ChannelMutingFeature)),
+    "TLS": _only(TLS, STRICT, profiles.ChannelMutingFeature.POLL_WHILE),
+    "weakest": profiles.ChannelMutingProfile(features=frozenset({PLAIN, NON_STRICT})),
+    "everyone, silent": profiles.ChannelMutingProfile(
+        features=frozenset(profiles.ChannelMutingFeature)
+    ),
 }
 
 
@@ -85,10 +79,10 @@ def test_small_server_conforms_under_other_profiles(name: str, habits: Habits) -
     """
     declared = PROFILES[name]
     behaves = msgspec.structs.replace(
-        PROFILE, recovery=declared.recovery, end_while_waiting=EndWhileWaiting.AT_ONCE
+        PROFILE, recovery=declared.recovery, end_while_waiting=profiles.EndWhileWaiting.AT_ONCE
     )
     subject = small_server_subject(profile=declared, behaves=behaves, habits=habits)
-    passes(subject, Component.CHANNEL_MUTING, 80)
+    passes(subject, profiles.Component.CHANNEL_MUTING, 80)
 
 
 class BreaksDown(SmallServer):
@@ -106,7 +100,7 @@ def test_unplanned_failure_is_internal() -> None:
     Then the operation is rejected as internal, with the exception in the detail
     """
     subject = small_server_subject(BreaksDown)
-    subject.new("break", ChannelMutingConfiguration())
+    subject.new("break", profiles.ChannelMutingConfiguration())
     *_, polled = subject.do_all([Connect("a"), Announce("a", 1, 5), Poll()])
     assert polled.rejected is Reason.INTERNAL
     assert "ZeroDivisionError" in polled.detail
@@ -118,12 +112,12 @@ def test_asyncio_reads_ahead_and_is_right_otherwise() -> None:
     When it is judged without a look into its sockets, and then with one
     Then it conforms; and then it has read what it had no memory for
     """
-    shown = asyncio_server.PROFILE.observables - {ChannelMutingObservable.UNREAD}
+    shown = asyncio_server.PROFILE.observables - {profiles.ChannelMutingObservable.UNREAD}
     blind = msgspec.structs.replace(asyncio_server.PROFILE, observables=shown)
     with closing(asyncio_server_subject(blind)) as subject:
-        passes(subject, Component.CHANNEL_MUTING, 60)
+        passes(subject, profiles.Component.CHANNEL_MUTING, 60)
     with closing(asyncio_server_subject()) as subject:
-        subject.new("ahead", ChannelMutingConfiguration(10, 10))
+        subject.new("ahead", profiles.ChannelMutingConfiguration(10, 10))
         *_, polled = subject.do_all(
             [
                 *(Connect("c1"), Connect("c2"), Announce("c1", 10, 4), Poll()),

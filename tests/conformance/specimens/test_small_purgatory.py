@@ -19,16 +19,8 @@ from purgatory_conformance.specimens.small.purgatory import (
 )
 from purgatory_conformance.specimens.wrong.checking import CountsStale, cancel_takes_time_out
 from purgatory_judge.case_judge import Deviation
+from purgatory_spec import profiles
 from purgatory_spec.operations import Force, Shutdown, Wait, Watch
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryProfile,
-    Rounding,
-    Structure,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements, requirements_of_steps
 
@@ -36,7 +28,7 @@ STANDARD = Budget()
 
 
 def campaign_of(
-    profile: PurgatoryProfile,
+    profile: profiles.PurgatoryProfile,
     make: MakePurgatory = SmallPurgatory,
     *,
     cases: int = 60,
@@ -44,7 +36,7 @@ def campaign_of(
 ) -> Campaign:
     return run_campaign(
         small_purgatory(make, profile),
-        Component.PURGATORY,
+        profiles.Component.PURGATORY,
         seed=2,
         budget=Budget(least_cases=cases, most_cases=cases, shrink_runs=100),
         deviations=deviations,
@@ -58,17 +50,17 @@ def test_small_purgatory_conforms_and_is_put_to_every_test() -> None:
     When the standard suite runs
     Then it conforms, each vector passes, and each rule was visited as often as it must be
     """
-    golden = vectors(Component.PURGATORY)
+    golden = vectors(profiles.Component.PURGATORY)
     campaign = run_campaign(
-        small_purgatory(), Component.PURGATORY, seed=1, budget=STANDARD, vectors=golden
+        small_purgatory(), profiles.Component.PURGATORY, seed=1, budget=STANDARD, vectors=golden
     )
     assert campaign.verdict is Verdict.CONFORMANT, campaign.why
     assert (campaign.vectors, campaign.cases) == (len(golden), STANDARD.least_cases)
     assert set(campaign.verdicts) == {CaseVerdict.PASS}
-    rules = {r.id for r in requirements(Component.PURGATORY) if r.applies_to(PROFILE)}
+    rules = {r.id for r in requirements(profiles.Component.PURGATORY) if r.applies_to(PROFILE)}
     assert {rule.id for rule in campaign.rules} == rules
     assert rules | {"PURGATORY-ESTIMATE-PROPOSAL"} == {
-        rule.id for rule in requirements_of_steps(Component.PURGATORY)
+        rule.id for rule in requirements_of_steps(profiles.Component.PURGATORY)
     }
     assert min(campaign.visits[rule] for rule in rules) >= STANDARD.minimum_visits
 
@@ -76,11 +68,11 @@ def test_small_purgatory_conforms_and_is_put_to_every_test() -> None:
 PROFILES = {
     "silent": SILENT_PROFILE,
     "proposal": ESTIMATE_PROFILE,
-    "inline": msgspec.structs.replace(PROFILE, executor=Executor.INLINE),
-    "inline and silent": msgspec.structs.replace(SILENT_PROFILE, executor=Executor.INLINE),
-    "rounding up": msgspec.structs.replace(PROFILE, rounding=Rounding.UP),
+    "inline": msgspec.structs.replace(PROFILE, executor=profiles.Executor.INLINE),
+    "inline and silent": msgspec.structs.replace(SILENT_PROFILE, executor=profiles.Executor.INLINE),
+    "rounding up": msgspec.structs.replace(PROFILE, rounding=profiles.Rounding.UP),
     "no feature": msgspec.structs.replace(PROFILE, features=frozenset()),
-    "weakest": PurgatoryProfile(),
+    "weakest": profiles.PurgatoryProfile(),
 }
 
 
@@ -96,7 +88,7 @@ def test_small_purgatory_conforms_under_other_profiles(name: str) -> None:
     assert set(campaign.verdicts) == {CaseVerdict.PASS}, campaign.causes
 
 
-WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
+WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=profiles.Structure.DELAY_QUEUE_WHEEL)
 
 
 class LikeKafka(WheelPurgatory):
@@ -171,7 +163,7 @@ def test_operation_of_another_component_is_unsupported() -> None:
     Then it says that it cannot wait, that it is closed, and forces
     """
     subject = small_purgatory()
-    subject.new("wait", PurgatoryConfiguration())
+    subject.new("wait", profiles.PurgatoryConfiguration())
     waited, _, watched, forced = subject.do_all(
         [Wait(1), Shutdown(), Watch("o1", ("a",), 1), Force("o1")]
     )
@@ -186,4 +178,4 @@ def test_features_are_all_that_there_are() -> None:
     When its features are listed
     Then none is missing
     """
-    assert PROFILE.features == frozenset(PurgatoryFeature)
+    assert PROFILE.features == frozenset(profiles.PurgatoryFeature)

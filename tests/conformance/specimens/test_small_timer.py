@@ -9,16 +9,9 @@ from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.specimens.small.other_timers import HeapTimer
 from purgatory_conformance.specimens.small.timer import PROFILE, small_subject
 from purgatory_conformance.specimens.wrong import arming
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    SameTickOrder,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import Level, requirements
 from tests.conformance.generated import drawn, passes, run_of
@@ -28,10 +21,10 @@ CASES = 300
 
 PROFILES = [
     msgspec.structs.replace(PROFILE, executor=each, structure=structure, same_tick_order=order)
-    for each in Executor
-    if each is not Executor.THREADS  # which goes with neither scripts nor order
-    for structure in Structure
-    for order in SameTickOrder
+    for each in profiles.Executor
+    if each is not profiles.Executor.THREADS  # which goes with neither scripts nor order
+    for structure in profiles.Structure
+    for order in profiles.SameTickOrder
 ]
 
 
@@ -40,13 +33,13 @@ PROFILES = [
     PROFILES,
     ids=lambda p: f"{p.executor.value}-{p.structure.value}-{p.same_tick_order.value}",
 )
-def test_small_timer_conforms_under_every_profile(profile: TimerProfile) -> None:
+def test_small_timer_conforms_under_every_profile(profile: profiles.TimerProfile) -> None:
     """
     Given the small timer, which shows everything, under a profile
     When generated cases run
     Then all of them pass
     """
-    passes(small_subject(profile=profile), Component.TIMER, 60)
+    passes(small_subject(profile=profile), profiles.Component.TIMER, 60)
 
 
 def test_small_timer_is_put_to_every_test() -> None:
@@ -58,12 +51,12 @@ def test_small_timer_is_put_to_every_test() -> None:
     visits: Counter[str] = Counter()
     subject = small_subject()
     for seed in range(CASES):
-        run = run_of(subject, drawn(Component.TIMER, PROFILE, seed))
+        run = run_of(subject, drawn(profiles.Component.TIMER, PROFILE, seed))
         assert run.verdict is CaseVerdict.PASS, run.divergence
         visits.update(run.visits)
     applicable = {
         r.id
-        for r in requirements(Component.TIMER)
+        for r in requirements(profiles.Component.TIMER)
         if r.applies_to(PROFILE) and r.level is Level.MUST
     }
     assert applicable <= set(visits)
@@ -76,7 +69,7 @@ def test_unplanned_failure_is_internal() -> None:
     Then the operation is rejected as internal, with the exception in the detail
     """
     subject = small_subject(arming.cancel_unknown_fails)
-    subject.new("unknown", TimerConfiguration())
+    subject.new("unknown", profiles.TimerConfiguration())
     (outcome,) = subject.do_all([Cancel("a")])
     assert (outcome.rejected, outcome.detail) == (Reason.INTERNAL, "KeyError('a')")
 
@@ -88,7 +81,7 @@ def test_operation_of_a_real_clock_is_unsupported() -> None:
     Then it says that it cannot wait, and that it is closed
     """
     subject = small_subject()
-    subject.new("wait", TimerConfiguration())
+    subject.new("wait", profiles.TimerConfiguration())
     waited, closed, added = subject.do_all([Wait(1), Shutdown(), Add("a", 0)])
     assert waited.rejected is Reason.UNSUPPORTED
     assert (closed.rejected, added.rejected) == (None, Reason.CLOSED)
@@ -103,7 +96,7 @@ def test_step_before_the_first_new_is_refused() -> None:
     subject = small_subject()
     with pytest.raises(ValueError, match="before the first new"):
         list(subject.do_all([Shutdown()]))
-    subject.new("once", TimerConfiguration())
+    subject.new("once", profiles.TimerConfiguration())
     subject.end()
     with pytest.raises(ValueError, match="before the first new"):
         list(subject.do_all([Shutdown()]))
@@ -115,8 +108,10 @@ def test_tasks_run_inline_without_being_stepped() -> None:
     When a task without delay is added
     Then the step shows that it ran and nothing of its expiry
     """
-    subject = small_subject(profile=msgspec.structs.replace(PROFILE, executor=Executor.INLINE))
-    subject.new("inline", TimerConfiguration())
+    subject = small_subject(
+        profile=msgspec.structs.replace(PROFILE, executor=profiles.Executor.INLINE)
+    )
+    subject.new("inline", profiles.TimerConfiguration())
     (outcome,) = subject.do_all([Add("a", 0)])
     assert [event.kind for event in outcome.events] == [EventKind.RAN]
     assert outcome.observed["queued"] == 0
@@ -128,7 +123,7 @@ def test_a_heap_keeps_nothing_of_what_was_cancelled_or_moved() -> None:
     When each is added once more, and then cancelled
     Then the heap holds each once, and then none
     """
-    timer = HeapTimer(TimerConfiguration(), PROFILE)
+    timer = HeapTimer(profiles.TimerConfiguration(), PROFILE)
     tasks = [timer.task(str(number)) for number in range(100)]
     for task in tasks * 2:
         timer.add(task, 3_600_000)

@@ -16,17 +16,8 @@ from purgatory_conformance.specimens.small.channel_muting import small_server_su
 from purgatory_conformance.specimens.wrong.recovering import newcomer_passes
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec import operations as op
 from purgatory_spec.messages import Do, NewChannelMuting, Reply
-from purgatory_spec.operations import (
-    Add,
-    Announce,
-    Construct,
-    Operation,
-    Poll,
-    PollWhile,
-    Release,
-    Respond,
-)
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import ChannelMutingConfiguration
 from purgatory_spec.reasons import Reason
@@ -42,7 +33,7 @@ class Case:
     """``receives`` are the requests that are received, in their order; ``shows`` is the end."""
 
     title: str
-    operations: tuple[Operation, ...]
+    operations: tuple[op.Operation, ...]
     receives: tuple[str, ...]
     shows: dict[str, Value]
     configuration: ChannelMutingConfiguration
@@ -54,7 +45,7 @@ def cases() -> Iterator[Case]:
     for title, head, lines in known_cases(Path(__file__).with_name("servers.jsonl")):
         yield Case(
             title,
-            tuple(msgspec.json.decode(line, type=Operation) for line in lines),
+            tuple(msgspec.json.decode(line, type=op.Operation) for line in lines),
             tuple(head["receives"]),
             {
                 key: tuple(each) if isinstance(each, list) else each
@@ -72,7 +63,7 @@ RUNS = [(case, transport) for case in CASES for transport in case.transports]
 def carried_out(
     subject: InProcessSubject,
     configuration: ChannelMutingConfiguration,
-    operations: tuple[Operation, ...],
+    operations: tuple[op.Operation, ...],
 ) -> list[Outcome]:
     """The outcomes without words for people; what is received in a step stands by name."""
     with closing(subject):
@@ -138,8 +129,14 @@ def test_limits_that_cannot_be_are_refused_and_names_that_are_not_there(
     make: Callable[[], InProcessSubject],
 ) -> None:
     operations = (
-        *(Construct(10, 10), Construct(0, 10), Construct(9, 10), Construct(10, 0)),
-        *(Poll(), Announce("c9", 1, 5), Release("c9#1"), PollWhile("c9#1"), Respond("c9")),
+        *(op.Construct(10, 10), op.Construct(0, 10), op.Construct(9, 10), op.Construct(10, 0)),
+        *(
+            op.Poll(),
+            op.Announce("c9", 1, 5),
+            op.Release("c9#1"),
+            op.PollWhile("c9#1"),
+            op.Respond("c9"),
+        ),
     )
     outcomes = carried_out(make(), TEN, operations)
     invalid, unknown = Reason.INVALID_ARGUMENT, Reason.UNKNOWN_NAME
@@ -163,7 +160,7 @@ def test_the_bundled_server_leaves_no_descriptor() -> None:
 
 def test_what_a_server_cannot_be_asked() -> None:
     """Given both servers: the small one does not support it, and the bundled one says so loudly."""
-    (outcome,) = carried_out(small_server_subject(), TEN, (Add("a", 1),))
+    (outcome,) = carried_out(small_server_subject(), TEN, (op.Add("a", 1),))
     assert outcome.rejected is Reason.UNSUPPORTED
     with pytest.raises(ValueError, match="no such operation"):
-        carried_out(bundled_subject(), TEN, (Add("a", 1),))
+        carried_out(bundled_subject(), TEN, (op.Add("a", 1),))

@@ -8,28 +8,21 @@ from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Reply
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, ran
-from purgatory_spec.profiles import (
-    Clock,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    Observable,
-    Profile,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
-PURGATORY = OutcomeRules(PurgatoryProfile())
-POOL = OutcomeRules(MemoryPoolProfile())
-SILENT = OutcomeRules(TimerProfile())
-TIMER = OutcomeRules(TimerProfile(observables=frozenset({Observable.ADVANCE_RESULT})))
-PROFILES_BY: dict[type, Callable[..., Profile]] = {
-    PurgatoryObservable: PurgatoryProfile,
-    MemoryPoolObservable: MemoryPoolProfile,
-    Observable: TimerProfile,
+PURGATORY = OutcomeRules(profiles.PurgatoryProfile())
+POOL = OutcomeRules(profiles.MemoryPoolProfile())
+SILENT = OutcomeRules(profiles.TimerProfile())
+TIMER = OutcomeRules(
+    profiles.TimerProfile(observables=frozenset({profiles.Observable.ADVANCE_RESULT}))
+)
+PROFILES_BY: dict[type, Callable[..., profiles.Profile]] = {
+    profiles.PurgatoryObservable: profiles.PurgatoryProfile,
+    profiles.MemoryPoolObservable: profiles.MemoryPoolProfile,
+    profiles.Observable: profiles.TimerProfile,
 }
 WATCH = op.Watch("a", ("k",), 5)
 
@@ -95,23 +88,25 @@ def test_other_operations_have_no_result(rules: OutcomeRules, operation: op.Oper
 @pytest.mark.parametrize(
     ("observable", "right", "wrong"),
     [
-        (PurgatoryObservable.ENTRIES, 0, -1),
-        (PurgatoryObservable.PENDING, 3, None),
-        (PurgatoryObservable.ESTIMATE, -7, True),
-        (MemoryPoolObservable.AVAILABLE, -5, None),
-        (MemoryPoolObservable.OUT_OF_MEMORY, False, 0),
-        (MemoryPoolObservable.BUFFER, None, False),
-        (MemoryPoolObservable.DEPLETED_TIME, 12, None),
-        (Observable.SIZE, 1, None),
-        (Observable.QUEUED, 0, True),
-        (Observable.WHEEL_CLOCK, 0, None),
-        (Observable.QUEUED_BUCKETS, 1, True),
-        (Observable.NEXT_EXPIRY, None, True),
-        (Observable.LEVELS, 1, None),
+        (profiles.PurgatoryObservable.ENTRIES, 0, -1),
+        (profiles.PurgatoryObservable.PENDING, 3, None),
+        (profiles.PurgatoryObservable.ESTIMATE, -7, True),
+        (profiles.MemoryPoolObservable.AVAILABLE, -5, None),
+        (profiles.MemoryPoolObservable.OUT_OF_MEMORY, False, 0),
+        (profiles.MemoryPoolObservable.BUFFER, None, False),
+        (profiles.MemoryPoolObservable.DEPLETED_TIME, 12, None),
+        (profiles.Observable.SIZE, 1, None),
+        (profiles.Observable.QUEUED, 0, True),
+        (profiles.Observable.WHEEL_CLOCK, 0, None),
+        (profiles.Observable.QUEUED_BUCKETS, 1, True),
+        (profiles.Observable.NEXT_EXPIRY, None, True),
+        (profiles.Observable.LEVELS, 1, None),
     ],
 )
 def test_observables_have_their_types(
-    observable: PurgatoryObservable | MemoryPoolObservable | Observable, right: Value, wrong: Value
+    observable: profiles.PurgatoryObservable | profiles.MemoryPoolObservable | profiles.Observable,
+    right: Value,
+    wrong: Value,
 ) -> None:
     """The first is taken, the second is a wrong type, the third is missing: after shutdown too."""
     profile = PROFILES_BY[type(observable)](observables=frozenset({observable}))
@@ -123,7 +118,9 @@ def test_observables_have_their_types(
         rules.outcome(Reply(1, observed={observable.value: wrong}), operation, closed=False)
     assert raised.value.kind is FailureKind.WRONG_TYPES
     assert f"'{observable.value}'" in raised.value.explanation
-    spared = isinstance(observable, Observable) and observable is not Observable.QUEUED
+    spared = (
+        isinstance(observable, profiles.Observable) and observable is not profiles.Observable.QUEUED
+    )
     with pytest.raises(Fault) as raised:
         rules.outcome(Reply(1), operation, closed=not spared)
     assert raised.value.kind is FailureKind.MISSING_OBSERVABLE
@@ -136,15 +133,17 @@ def test_observables_have_their_types(
 )
 def test_only_rejected_events_have_a_reason(event: Event) -> None:
     with pytest.raises(Fault, match="events of kind 'rejected' have one and no others"):
-        OutcomeRules(TimerProfile()).outcome(Reply(1, events=(event,)), op.Advance(1), closed=False)
+        OutcomeRules(profiles.TimerProfile()).outcome(
+            Reply(1, events=(event,)), op.Advance(1), closed=False
+        )
 
 
 def test_readings_of_a_real_clock_are_owed_and_those_of_a_manual_one_dropped() -> None:
     timed = Event(EventKind.RAN, "a", at_ms=5)
-    manual = OutcomeRules(TimerProfile())
+    manual = OutcomeRules(profiles.TimerProfile())
     reply = Reply(1, events=(timed,), called_ms=4, returned_ms=6)
     assert manual.outcome(reply, op.Advance(1), closed=False) == Outcome(events=(ran("a"),))
-    real = OutcomeRules(TimerProfile(clock=Clock.WALL))
+    real = OutcomeRules(profiles.TimerProfile(clock=profiles.Clock.WALL))
     complete = Outcome(events=(timed,), called_ms=4, returned_ms=6)
     assert real.outcome(reply, op.Advance(1), closed=False) == complete
     for lacking in (

@@ -11,57 +11,56 @@ from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.runs import NoSuchStep, run_of_case
 from purgatory_judge.components import narrowed
+from purgatory_spec import profiles
 from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    Component,
-    Executor,
-    Feature,
-    Observable,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 from .node import in_node, needs_node
 
 pytestmark = needs_node
 
-PROFILE = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    features=frozenset({Feature.CANCEL, Feature.READD, Feature.ELAPSE, Feature.NEGATIVE_CLOCK}),
+PROFILE = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    features=frozenset(
+        {
+            profiles.Feature.CANCEL,
+            profiles.Feature.READD,
+            profiles.Feature.ELAPSE,
+            profiles.Feature.NEGATIVE_CLOCK,
+        }
+    ),
     observables=frozenset(
         {
-            Observable.ADVANCE_RESULT,
-            Observable.LEVELS,
-            Observable.NEXT_EXPIRY,
-            Observable.QUEUED,
-            Observable.QUEUED_BUCKETS,
-            Observable.SIZE,
-            Observable.WHEEL_CLOCK,
+            profiles.Observable.ADVANCE_RESULT,
+            profiles.Observable.LEVELS,
+            profiles.Observable.NEXT_EXPIRY,
+            profiles.Observable.QUEUED,
+            profiles.Observable.QUEUED_BUCKETS,
+            profiles.Observable.SIZE,
+            profiles.Observable.WHEEL_CLOCK,
         }
     ),
 )
-Run = tuple[TimerConfiguration, tuple[Operation, ...]]
+Run = tuple[profiles.TimerConfiguration, tuple[Operation, ...]]
 RUNS = "given.map(([made_with, steps]) => purgatory_frames.run('a run', made_with, steps))"
 
 
 def runs() -> Iterator[Run]:
     """The golden vectors that a wheel without scripts is asked, and two hundred generated runs."""
-    support = support_of(Component.TIMER)
-    for vector in vectors(Component.TIMER):
+    support = support_of(profiles.Component.TIMER)
+    for vector in vectors(profiles.Component.TIMER):
         operations = support.suited(vector, PROFILE)
         if operations is not None:
-            yield narrowed(vector.header.configuration, TimerConfiguration), operations
+            yield narrowed(vector.header.configuration, profiles.TimerConfiguration), operations
     for number in range(200):
         source = SeededSource(f"frames-{number}")
         configuration = support.draw_configuration(PROFILE, source, frozenset())
         operations = support.draw_operations(
             configuration, PROFILE, source, most=20, wanted=frozenset()
         )
-        yield narrowed(configuration, TimerConfiguration), operations
+        yield narrowed(configuration, profiles.TimerConfiguration), operations
 
 
 def expected(run: Run, outcomes: list[Any]) -> Any:
@@ -104,7 +103,7 @@ def test_the_runs_have_what_a_page_can_ask_for() -> None:
 @pytest.mark.parametrize("defect", ["lost-on-cascade", "one-bucket-per-advance"])
 def test_a_wrong_timer_is_seen_in_the_frames(defect: str) -> None:
     """When its runs are compared in the same way, the model does not allow an outcome."""
-    run = (TimerConfiguration(wheel_size=4), (Add("a", 27), Add("b", 3), Advance(30)))
+    run = (profiles.TimerConfiguration(wheel_size=4), (Add("a", 27), Add("b", 3), Advance(30)))
     wrong = f"purgatory_frames.run('a run', given[0], given[1], '{defect}')"
     seen = in_node(wrong, msgspec.to_builtins(run))
     with pytest.raises(NoSuchStep, match="step 3"):

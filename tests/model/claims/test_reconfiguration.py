@@ -24,26 +24,18 @@ from purgatory_model.claims.reconfiguration import (
 )
 from purgatory_model.timer import TimerState, timer_model, timing_wheel_model
 from purgatory_model.timing_wheel import TimingWheel, as_timer, broken_invariants
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation
 from purgatory_spec.outcomes import EventKind, Outcome
-from purgatory_spec.profiles import (
-    Executor,
-    Feature,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    TimerConfiguration,
-    TimerProfile,
-)
 
 TICKS = st.sampled_from((1, 2, 3, 5, 8, 10, 40))
 SIZES = st.sampled_from((2, 3, 7, 20))
 PROFILES = st.builds(
-    TimerProfile,
-    rounding=st.sampled_from((Rounding.DOWN, Rounding.UP)),
-    same_tick_order=st.sampled_from(SameTickOrder),
-    executor=st.just(Executor.STEPPED),
-    observables=st.just(frozenset({Observable.SIZE, Observable.QUEUED})),
+    profiles.TimerProfile,
+    rounding=st.sampled_from((profiles.Rounding.DOWN, profiles.Rounding.UP)),
+    same_tick_order=st.sampled_from(profiles.SameTickOrder),
+    executor=st.just(profiles.Executor.STEPPED),
+    observables=st.just(frozenset({profiles.Observable.SIZE, profiles.Observable.QUEUED})),
 )
 
 
@@ -76,7 +68,9 @@ def after(model: Remembering, state: State, operation: Operation) -> tuple[Outco
 @st.composite
 def timers(draw: st.DrawFn) -> tuple[Remembering, State]:
     """A timer that holds some tasks."""
-    configuration = TimerConfiguration(draw(TICKS), draw(SIZES), draw(st.integers(-50, 50)))
+    configuration = profiles.TimerConfiguration(
+        draw(TICKS), draw(SIZES), draw(st.integers(-50, 50))
+    )
     model = remembering_model(configuration, draw(PROFILES))
     state = model.initial()
     for operation in draw(steps_of(state.now_ms, 14)):
@@ -95,9 +89,11 @@ def as_wheel(state: State) -> TimerState[TimingWheel]:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]]:
+def cases(
+    draw: st.DrawFn,
+) -> tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]]:
     """A profile, a configuration, and steps with scripts."""
-    features = frozenset(Feature) - {Feature.INT64}
+    features = frozenset(profiles.Feature) - {profiles.Feature.INT64}
     profile = msgspec.structs.replace(draw(PROFILES), features=features)
     source = HypothesisSource(draw)
     configuration = draw_configuration(profile, source, frozenset())
@@ -107,7 +103,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 @given(cases())
 @settings(max_examples=60)
 def test_remembering_expiries_changes_nothing_else(
-    case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
+    case: tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
     """Both have the same outcomes and states, and an expiry for each pending task."""
     profile, configuration, operations = case
@@ -153,7 +149,7 @@ def test_due_ticks_move_by_less_than_a_tick(timer: Timer, tick_ms: int, wheel_si
     model, before = timer
     old_tick = model.configuration.tick_ms
     found = reconfigured(model, before, tick_ms, wheel_size)
-    down = model.profile.rounding is Rounding.DOWN
+    down = model.profile.rounding is profiles.Rounding.DOWN
     for task, due_tick in found.state.store.due_ticks.items():
         moved_ms = due_tick - before.store.due_ticks[task]
         expiry_ms = before.store.expiries[task]
@@ -176,7 +172,7 @@ def test_what_expires_at_once_is_due_in_the_present_tick(
     assert found.state.store.wheel.own_clock_ms == floor_to(own_clock_ms, tick_ms)
     for event in found.events:
         assert tick_ms > model.configuration.tick_ms
-        assert model.profile.rounding is Rounding.DOWN
+        assert model.profile.rounding is profiles.Rounding.DOWN
         expiry_ms = before.store.expiries[event.task]
         assert floor_to(expiry_ms, tick_ms) == floor_to(own_clock_ms, tick_ms)
 
@@ -219,15 +215,17 @@ def expires_at(model: Remembering, state: State, until_ms: int) -> dict[str, int
 
 @pytest.mark.parametrize(("tick_ms", "wheel_size"), [(0, 20), (-1, 20), (1, 1)])
 def test_sizes_of_which_there_is_no_wheel_are_refused(tick_ms: int, wheel_size: int) -> None:
-    model = remembering_model(TimerConfiguration(), TimerProfile())
+    model = remembering_model(profiles.TimerConfiguration(), profiles.TimerProfile())
     with pytest.raises(ValueError, match="it must be at least"):
         reconfigured(model, model.initial(), tick_ms, wheel_size)
 
 
 def holding(tick_ms: int, *steps: Operation) -> Timer:
     """A timer with the default wheel after some steps."""
-    profile = TimerProfile(executor=Executor.STEPPED, same_tick_order=SameTickOrder.FIFO)
-    model = remembering_model(TimerConfiguration(tick_ms), profile)
+    profile = profiles.TimerProfile(
+        executor=profiles.Executor.STEPPED, same_tick_order=profiles.SameTickOrder.FIFO
+    )
+    model = remembering_model(profiles.TimerConfiguration(tick_ms), profile)
     state = model.initial()
     for each in steps:
         state = after(model, state, each)[1]
@@ -274,7 +272,7 @@ def copying_buckets(
 ) -> Reconfigured:
     """Leave what is pending behind."""
     del state
-    fresh = remembering_model(TimerConfiguration(tick_ms, wheel_size), model.profile)
+    fresh = remembering_model(profiles.TimerConfiguration(tick_ms, wheel_size), model.profile)
     return Reconfigured(fresh, fresh.initial())
 
 

@@ -33,15 +33,7 @@ from purgatory_model.overlapping.interleaving import (
     Step,
     thread_of,
 )
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Operation,
-    RunOne,
-    Satisfy,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import PurgatoryObservable
 
@@ -87,42 +79,42 @@ class WholeCalls:
         """A purgatory that was just made; the clock reads 0."""
         return Moment(self.model.initial())
 
-    def event(self, moment: Moment, key: str) -> tuple[tuple[Satisfy, ...], Moment]:
+    def event(self, moment: Moment, key: str) -> tuple[tuple[op.Satisfy, ...], Moment]:
         """An event on a key, without the check of it: what it satisfies, and the moment after."""
         instance, before = self.model.instance, moment.state
         after = replace(before, events=before.events.set(key, before.events[key] + 1))
         satisfied = tuple(
-            Satisfy(str(number))
+            op.Satisfy(str(number))
             for number in range(1, len(instance.thresholds) + 1)
             if instance.may_complete(after, number) and not instance.may_complete(before, number)
         )
         return satisfied, replace(moment, state=after)
 
-    def outcomes(self, moment: Moment, operation: Operation) -> Iterator[tuple[Outcome, Moment]]:
+    def outcomes(self, moment: Moment, operation: op.Operation) -> Iterator[tuple[Outcome, Moment]]:
         """Return the outcomes of a call, each with the moment after it, equal ones once."""
         for run in dict.fromkeys(self._runs(moment, operation)):
             yield self._outcome(run), run.moment
 
-    def _runs(self, moment: Moment, operation: Operation) -> Iterator[_Run]:
+    def _runs(self, moment: Moment, operation: op.Operation) -> Iterator[_Run]:
         match operation:
-            case Watch(delay_ms=delay_ms) if operation == self._next_watch(moment, delay_ms):
+            case op.Watch(delay_ms=delay_ms) if operation == self._next_watch(moment, delay_ms):
                 for run in self._whole(_Run(moment), self._first_try):
                     yield replace(run, moment=_armed(run.moment, delay_ms))
-            case Check(key) | CancelForKey(key):
-                action = "Check" if isinstance(operation, Check) else "CancelForKey"
+            case op.Check(key) | op.CancelForKey(key):
+                action = "Check" if isinstance(operation, op.Check) else "CancelForKey"
                 begins = Step(action, (self.model.instance.completers[0], key))
                 for run in self._whole(_Run(moment), begins.__eq__):
                     yield replace(run, moment=_disarmed(run.moment))
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 yield from self._advance(replace(moment, now_ms=to_ms))
-            case RunOne():
+            case op.RunOne():
                 yield from self._run_one(moment)
             case _:
                 raise ValueError(f"this model does not have {operation}")
 
-    def _next_watch(self, moment: Moment, delay_ms: int) -> Watch:
+    def _next_watch(self, moment: Moment, delay_ms: int) -> op.Watch:
         number = moment.state.begun + 1
-        return Watch(str(number), self.model.instance.keys, delay_ms)
+        return op.Watch(str(number), self.model.instance.keys, delay_ms)
 
     def _first_try(self, step: Step) -> bool:
         caller = self.model.instance.callers[0]

@@ -14,22 +14,16 @@ from purgatory_model.overlapping.projection import Projection
 from purgatory_model.overlapping.sequential_rules import undivided
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome, completed, expired, timed_out, tried
-from purgatory_spec.profiles import (
-    Accounting,
-    CancelResult,
-    CheckOrder,
-    Executor,
-    FirstTry,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-)
 
 from ..purgatory_strategies import at_readings, moves
 from .whole_calls import WholeCalls
 
 KEYS_OF = {"a": ("k",), "b": ("k", "j"), "c": ("j",), "d": ("j", "k")}
-EXACT = PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
+EXACT = profiles.PurgatoryProfile(
+    accounting=profiles.Accounting.EXACT, executor=profiles.Executor.STEPPED
+)
 
 WATCH = op.Watch("a", ("k",), 1)
 
@@ -56,10 +50,12 @@ def shown(operation: op.Operation, outcome: Outcome) -> History:
 
 
 def run(
-    operations: tuple[op.Operation, ...], data: st.DataObject, profile: PurgatoryProfile = EXACT
+    operations: tuple[op.Operation, ...],
+    data: st.DataObject,
+    profile: profiles.PurgatoryProfile = EXACT,
 ) -> History:
     """A run of the sequential model, which chooses where the rules leave a choice."""
-    model = purgatory_model(PurgatoryConfiguration(purge_interval=1), profile)
+    model = purgatory_model(profiles.PurgatoryConfiguration(purge_interval=1), profile)
     state = model.initial()
     history: History = ()
     for operation in operations:
@@ -95,9 +91,11 @@ def test_what_a_profile_chooses_is_explained_for_each_operation(
     """The rules for one operation that make the same choices explain it."""
     profile = msgspec.structs.replace(
         EXACT,
-        check_order=CheckOrder.FREE,
-        first_try=FirstTry.BEFORE_WATCHING if tries_first else FirstTry.NONE,
-        cancel_result=CancelResult.LIVE if cancels_live else CancelResult.WHOLE_LIST,
+        check_order=profiles.CheckOrder.FREE,
+        first_try=profiles.FirstTry.BEFORE_WATCHING if tries_first else profiles.FirstTry.NONE,
+        cancel_result=profiles.CancelResult.LIVE
+        if cancels_live
+        else profiles.CancelResult.WHOLE_LIST,
     )
     history = run(operations, data, profile)
     for name in KEYS_OF:

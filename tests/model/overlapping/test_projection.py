@@ -16,18 +16,7 @@ from purgatory_model.overlapping.interleaving import (
 from purgatory_model.overlapping.linearizability import Explainer, explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import completed, expired, timed_out, tried
 
 from .whole_calls import WholeCalls
@@ -35,10 +24,10 @@ from .whole_calls import WholeCalls
 A = Projection("a", frozenset({"k"}))
 B = Projection("b", frozenset({"k", "j"}))
 
-WATCH_A, WATCH_B = Watch("a", ("k",), 1), Watch("b", ("k", "j"), 1)
+WATCH_A, WATCH_B = op.Watch("a", ("k",), 1), op.Watch("b", ("k", "j"), 1)
 
 
-def whole(thread: str, operation: Operation, *events: HistoryEvent, returns: object) -> History:
+def whole(thread: str, operation: op.Operation, *events: HistoryEvent, returns: object) -> History:
     assert returns is None or isinstance(returns, bool | int | tuple)
     return (Called(thread, operation), *events, Returned(thread, returns))
 
@@ -52,12 +41,14 @@ def happened(thread: str, *words: str) -> tuple[Happened, ...]:
 HISTORY: History = (
     *whole("c", WATCH_A, *happened("c", "tried a", "tried a"), returns=False),
     *whole("c", WATCH_B, *happened("c", "tried b", "tried b"), returns=False),
-    *whole("x", Satisfy("b"), returns=None),
-    *whole("x", Check("k"), *happened("x", "tried a", "tried b", "completed b"), returns=1),
-    *whole("x", Check("j"), returns=0),
+    *whole("x", op.Satisfy("b"), returns=None),
+    *whole("x", op.Check("k"), *happened("x", "tried a", "tried b", "completed b"), returns=1),
+    *whole("x", op.Check("j"), returns=0),
     *happened("reaper", "expired a"),
-    *whole("x", CancelForKey("k"), returns=("a",)),
-    *whole("executor", RunOne(), *happened("executor", "completed a", "timed_out a"), returns=None),
+    *whole("x", op.CancelForKey("k"), returns=("a",)),
+    *whole(
+        "executor", op.RunOne(), *happened("executor", "completed a", "timed_out a"), returns=None
+    ),
 )
 
 
@@ -65,20 +56,23 @@ def test_the_projection_on_an_operation_is_what_concerns_it() -> None:
     """Each projection has the calls that may concern it, its own events, and its shares."""
     assert A.of(HISTORY) == (
         *whole("c", WATCH_A, *happened("c", "tried a", "tried a"), returns=False),
-        *whole("x", Check("k"), *happened("x", "tried a"), returns=0),
-        *whole("reaper", Advance(0), *happened("reaper", "expired a"), returns=None),
-        *whole("x", CancelForKey("k"), returns=("a",)),
+        *whole("x", op.Check("k"), *happened("x", "tried a"), returns=0),
+        *whole("reaper", op.Advance(0), *happened("reaper", "expired a"), returns=None),
+        *whole("x", op.CancelForKey("k"), returns=("a",)),
         *whole(
-            "executor", RunOne(), *happened("executor", "completed a", "timed_out a"), returns=None
+            "executor",
+            op.RunOne(),
+            *happened("executor", "completed a", "timed_out a"),
+            returns=None,
         ),
     )
     assert B.of(HISTORY) == (
         *whole("c", WATCH_B, *happened("c", "tried b", "tried b"), returns=False),
-        *whole("x", Satisfy("b"), returns=None),
-        *whole("x", Check("k"), *happened("x", "tried b", "completed b"), returns=1),
-        *whole("x", Check("j"), returns=0),
-        *whole("x", CancelForKey("k"), returns=()),
-        *whole("executor", RunOne(), returns=None),
+        *whole("x", op.Satisfy("b"), returns=None),
+        *whole("x", op.Check("k"), *happened("x", "tried b", "completed b"), returns=1),
+        *whole("x", op.Check("j"), returns=0),
+        *whole("x", op.CancelForKey("k"), returns=()),
+        *whole("executor", op.RunOne(), returns=None),
     )
 
 
@@ -100,21 +94,21 @@ def test_a_wrong_count_is_left_with_every_operation() -> None:
 def test_what_happens_to_it_where_it_is_not_concerned_is_not_explained() -> None:
     """When the history is projected, the event stays, outside every call."""
     before = whole("c", WATCH_A, *happened("c", "tried a", "tried a"), returns=False)
-    stray = whole("x", Check("other"), *happened("x", "tried a"), returns=0)
+    stray = whole("x", op.Check("other"), *happened("x", "tried a"), returns=0)
     kept = A.of(before + stray)
     assert kept == before + happened("x", "tried a")
     assert explain(kept, WholeCalls("a")).unexplained == kept
 
 
 def test_which_calls_concern_an_operation() -> None:
-    assert A.concerns(Force("a"))
-    assert A.concerns(Shutdown())
-    assert not A.concerns(Force("b"))
-    assert not A.concerns(Satisfy("b"))
+    assert A.concerns(op.Force("a"))
+    assert A.concerns(op.Shutdown())
+    assert not A.concerns(op.Force("b"))
+    assert not A.concerns(op.Satisfy("b"))
     assert not A.concerns(WATCH_B)
-    assert not A.concerns(Check("j"))
-    assert not A.concerns(CancelForKey("j"))
-    assert not A.concerns(Elapse(1))
+    assert not A.concerns(op.Check("j"))
+    assert not A.concerns(op.CancelForKey("j"))
+    assert not A.concerns(op.Elapse(1))
 
 
 def test_a_return_without_a_call_is_kept() -> None:
@@ -153,7 +147,7 @@ class OneWatcherOneCompleter:
     def history(self, before: Toy, step: Step, after: Toy) -> tuple[HistoryEvent, ...]:
         now = not before[2] and after[2]
         if step.action == "Raise":
-            return *whole("x", Satisfy("a"), returns=None), Called("x", Check("k"))
+            return *whole("x", op.Satisfy("a"), returns=None), Called("x", op.Check("k"))
         if step.action == "Check":
             met = happened("x", "tried a", "completed a") if now else ()
             return *met, Returned("x", int(now))
@@ -163,7 +157,7 @@ class OneWatcherOneCompleter:
         return *begins, *happened("c", "tried a"), *met, *ends
 
 
-PROGRAMS: dict[str, tuple[Operation, ...]] = {"c": (WATCH_A,), "x": (Check("k"),)}
+PROGRAMS: dict[str, tuple[op.Operation, ...]] = {"c": (WATCH_A,), "x": (op.Check("k"),)}
 
 
 def test_a_check_on_the_fly_is_that_of_the_projected_histories() -> None:

@@ -10,29 +10,15 @@ from dataclasses import dataclass
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.interleaving import Step
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
 from purgatory_tla.comparing.binding import Binding, Variable, label_of
 from purgatory_tla.values.values import function, to_tla
 
-_PROFILE = MemoryPoolProfile(
-    release_validation=ReleaseValidation.IDENTITY, observables=frozenset(MemoryPoolObservable)
+_PROFILE = profiles.MemoryPoolProfile(
+    release_validation=profiles.ReleaseValidation.IDENTITY,
+    observables=frozenset(profiles.MemoryPoolObservable),
 )
 _NO_SPELL = -1
 
@@ -68,29 +54,29 @@ ACTIONS = {
 class _Instance:
     """Callers of a pool who use these names and sizes, until the clock reads ``last_ms``."""
 
-    configuration: MemoryPoolConfiguration
+    configuration: profiles.MemoryPoolConfiguration
     buffers: tuple[str, ...] = ("a", "b")
     sizes_bytes: tuple[int, ...] = (0, 1, 2, 3)
     last_ms: int = 6
     most_spells: int = 3
 
-    def operations(self, state: MemoryPoolState) -> Iterator[Operation]:
+    def operations(self, state: MemoryPoolState) -> Iterator[op.Operation]:
         """Yield the operations that callers may ask for in a state."""
         for buffer in self.buffers:
             if buffer in state.held:
-                yield Lose(buffer)
+                yield op.Lose(buffer)
             else:
                 asked = (*self.sizes_bytes, -1)
-                yield from (Allocate(buffer, size_bytes) for size_bytes in asked)
+                yield from (op.Allocate(buffer, size_bytes) for size_bytes in asked)
             if buffer in state.held or buffer in state.returned:
-                yield from (Release(buffer, form) for form in ReleaseForm)
+                yield from (op.Release(buffer, form) for form in op.ReleaseForm)
         for size_bytes in self.sizes_bytes:
             if size_bytes > 0:
-                yield ReleaseForeign(size_bytes)
-            yield from (Construct(size_bytes, single) for single in self.sizes_bytes)
-        yield ReleaseNothing()
+                yield op.ReleaseForeign(size_bytes)
+            yield from (op.Construct(size_bytes, single) for single in self.sizes_bytes)
+        yield op.ReleaseNothing()
         if state.now_ms < self.last_ms:
-            yield Elapse(state.now_ms + 1)
+            yield op.Elapse(state.now_ms + 1)
 
     def has_room(self, before: MemoryPoolState, after: MemoryPoolState) -> bool:
         """Decide whether a step begins no more dry spells than allowed."""
@@ -103,7 +89,7 @@ def binding() -> Binding[MemoryPoolState]:
     return _bound(
         "memory-pool-calls",
         "The calls of a non-strict memory pool: dry spells, losses, buffers that are not its own.",
-        _Instance(MemoryPoolConfiguration(2, 2)),
+        _Instance(profiles.MemoryPoolConfiguration(2, 2)),
     )
 
 
@@ -112,7 +98,7 @@ def strict_binding() -> Binding[MemoryPoolState]:
     return _bound(
         "memory-pool-calls-strict",
         "The calls of a strict memory pool.",
-        _Instance(MemoryPoolConfiguration(3, 2, strict=True)),
+        _Instance(profiles.MemoryPoolConfiguration(3, 2, strict=True)),
     )
 
 
@@ -121,20 +107,20 @@ def unbounded_binding() -> Binding[MemoryPoolState]:
     return _bound(
         "memory-pool-unbounded",
         "The calls of an unbounded memory pool.",
-        _Instance(MemoryPoolConfiguration(3, 2, unbounded=True), last_ms=16),
+        _Instance(profiles.MemoryPoolConfiguration(3, 2, unbounded=True), last_ms=16),
     )
 
 
 def small_binding() -> Binding[MemoryPoolState]:
     """Return the same as ``binding`` for a short while and with one dry spell, for controls."""
-    configuration = MemoryPoolConfiguration(2, 2)
+    configuration = profiles.MemoryPoolConfiguration(2, 2)
     instance = _Instance(configuration, last_ms=1, most_spells=1)
     return _bound("memory-pool-calls-small", "A memory pool's calls, for a short while.", instance)
 
 
 def small_unbounded_binding() -> Binding[MemoryPoolState]:
     """Return the same as ``unbounded_binding`` with one size, for controls."""
-    configuration = MemoryPoolConfiguration(2, 2, unbounded=True)
+    configuration = profiles.MemoryPoolConfiguration(2, 2, unbounded=True)
     instance = _Instance(configuration, sizes_bytes=(0, 1), last_ms=1)
     return _bound("memory-pool-unbounded-small", "An unbounded memory pool's calls.", instance)
 
@@ -161,20 +147,20 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[MemoryPoolStat
     )
 
 
-def _label(before: MemoryPoolState, operation: Operation, outcome: Outcome) -> Step:
+def _label(before: MemoryPoolState, operation: op.Operation, outcome: Outcome) -> Step:
     answer = "taken" if outcome.rejected is None else "rejected"
-    if isinstance(operation, Allocate):
+    if isinstance(operation, op.Allocate):
         answered = "Grant" if outcome.result is True else "Refuse"
         action = answered if outcome.rejected is None else "Reject"
         return Step(action, (operation.buffer, operation.size_bytes))
-    if isinstance(operation, Release):
-        if operation.form is not ReleaseForm.ITSELF:
+    if isinstance(operation, op.Release):
+        if operation.form is not op.ReleaseForm.ITSELF:
             return Step("ReleaseOther", (operation.form.value, operation.buffer, answer))
         if operation.buffer not in before.held:
             return Step("ReleaseAgain", (operation.buffer, answer))
-    if isinstance(operation, ReleaseForeign | ReleaseNothing):
+    if isinstance(operation, op.ReleaseForeign | op.ReleaseNothing):
         return label_of(operation, answer)
-    if isinstance(operation, Construct):
+    if isinstance(operation, op.Construct):
         return label_of(operation, "made" if outcome.rejected is None else "rejected")
     return label_of(operation)
 

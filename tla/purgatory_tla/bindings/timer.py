@@ -11,15 +11,7 @@ from dataclasses import dataclass
 from purgatory_model.overlapping.interleaving import Step
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Cancel,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Executor, Rounding, TimerConfiguration, TimerProfile
 from purgatory_tla.comparing.binding import Binding, Variable, label_of
@@ -68,18 +60,18 @@ class _Instance:
         profile = TimerProfile(executor=Executor.STEPPED, rounding=self.rounding)
         return timer_model(self.configuration, profile)
 
-    def operations(self, state: State) -> Iterator[Operation]:
+    def operations(self, state: State) -> Iterator[op.Operation]:
         """Yield the operations that callers may ask for in a state."""
         for task in self.tasks:
             if task not in state.queue:
-                yield from (Add(task, delay_ms) for delay_ms in self.delays_ms)
-            yield Cancel(task)
-        yield from (Advance(to_ms) for to_ms in range(state.now_ms, self.last_ms + 1))
+                yield from (op.Add(task, delay_ms) for delay_ms in self.delays_ms)
+            yield op.Cancel(task)
+        yield from (op.Advance(to_ms) for to_ms in range(state.now_ms, self.last_ms + 1))
         if state.now_ms < self.last_ms:
-            yield Elapse(state.now_ms + 1)
+            yield op.Elapse(state.now_ms + 1)
         if state.queue:
-            yield RunOne()
-        yield Shutdown()
+            yield op.RunOne()
+        yield op.Shutdown()
 
 
 def binding() -> Binding[State]:
@@ -116,7 +108,7 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
         """Yield every operation; a rejection is a step only for an add."""
         for operation in instance.operations(state):
             for outcome, after in model.successors(state, operation):
-                if outcome.rejected is None or isinstance(operation, Add):
+                if outcome.rejected is None or isinstance(operation, op.Add):
                     yield _label(operation, outcome), after
 
     return Binding(
@@ -131,8 +123,8 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
     )
 
 
-def _label(operation: Operation, outcome: Outcome) -> Step:
-    if not isinstance(operation, Add):
+def _label(operation: op.Operation, outcome: Outcome) -> Step:
+    if not isinstance(operation, op.Add):
         return label_of(operation)
     action = "AddExpires" if outcome.events else "AddPending"
     action = action if outcome.rejected is None else "Refuse"

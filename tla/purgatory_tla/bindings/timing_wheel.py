@@ -8,12 +8,7 @@ from collections.abc import Callable, Iterator
 
 from purgatory_model.claims.timer import Instance, WheelState
 from purgatory_model.overlapping.interleaving import Step
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Operation,
-    Shutdown,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import TimerConfiguration
 from purgatory_tla.comparing.binding import Binding, Variable, label_of
@@ -102,15 +97,15 @@ def _bound(name: str, title: str, instance: Instance) -> Binding[WheelState]:
     )
 
 
-def _shutdown(state: WheelState) -> tuple[Operation, ...]:
-    return () if state.closed else (Shutdown(),)
+def _shutdown(state: WheelState) -> tuple[op.Operation, ...]:
+    return () if state.closed else (op.Shutdown(),)
 
 
-def _label(operation: Operation, outcome: Outcome) -> Step:
-    if isinstance(operation, Add):
+def _label(operation: op.Operation, outcome: Outcome) -> Step:
+    if isinstance(operation, op.Add):
         action = "InsertExpires" if outcome.events else "Insert"
         return Step(action, (operation.task, operation.delay_ms))
-    if isinstance(operation, Advance):
+    if isinstance(operation, op.Advance):
         return label_of(operation, bool(outcome.result))  # free, so None, once closed
     return label_of(operation)
 

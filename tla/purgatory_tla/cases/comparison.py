@@ -4,17 +4,9 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from purgatory_spec import profiles
 from purgatory_spec.operations import Advance
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, ran
-from purgatory_spec.profiles import (
-    Executor,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    Observable,
-    Profile,
-    PurgatoryProfile,
-    TimerProfile,
-)
 from purgatory_tla.cases.predictions import Driven, Prediction
 
 
@@ -36,7 +28,7 @@ class Comparison:
     first must run first.
     """
 
-    profile: Profile
+    profile: profiles.Profile
     _handed: deque[str] = field(default_factory=deque)
 
     def difference(self, prediction: Prediction, seen: Outcome) -> Difference | None:
@@ -64,11 +56,11 @@ class Comparison:
         return (ran(self._handed.popleft()),)
 
     def _has_result(self, prediction: Prediction) -> bool:
-        if isinstance(self.profile, TimerProfile):
+        if isinstance(self.profile, profiles.TimerProfile):
             return (
                 isinstance(prediction.operation, Advance)
                 and prediction.outcome.result is not None
-                and Observable.ADVANCE_RESULT in self.profile.observables
+                and profiles.Observable.ADVANCE_RESULT in self.profile.observables
             )
         return True
 
@@ -93,7 +85,7 @@ class Followed:
         return sum(len(prediction.steps) for prediction in driven.predictions[:agreed])
 
 
-def follow(driven: Driven, declared: Profile, outcomes: Iterable[Outcome]) -> Followed:
+def follow(driven: Driven, declared: profiles.Profile, outcomes: Iterable[Outcome]) -> Followed:
     """Compare the outcomes of the operations, one by one, up to the first difference."""
     comparison = Comparison(declared)
     followed = Followed()
@@ -109,16 +101,16 @@ def follow(driven: Driven, declared: Profile, outcomes: Iterable[Outcome]) -> Fo
     return followed
 
 
-def misfit(driven: Driven, declared: Profile) -> str:
+def misfit(driven: Driven, declared: profiles.Profile) -> str:
     """Return the reason why a subject of this profile cannot be asked; else empty."""
     chosen = driven.profile
     needs = frozenset(each for prediction in driven.predictions for each in prediction.needs)
     match chosen, declared:
-        case TimerProfile(), TimerProfile():
+        case profiles.TimerProfile(), profiles.TimerProfile():
             fields: tuple[str, ...] = ("executor", "rounding", "negative_delay")
-        case PurgatoryProfile(), PurgatoryProfile():
+        case profiles.PurgatoryProfile(), profiles.PurgatoryProfile():
             fields = ("executor",)
-        case MemoryPoolProfile(), MemoryPoolProfile():
+        case profiles.MemoryPoolProfile(), profiles.MemoryPoolProfile():
             fields = ("release_validation",) if needs & _TOLD_APART else ()
         case _:
             return "the subject's profile is that of another component"
@@ -132,10 +124,10 @@ def misfit(driven: Driven, declared: Profile) -> str:
     return ""
 
 
-_TOLD_APART = {MemoryPoolFeature.RELEASE_AGAIN, MemoryPoolFeature.RELEASE_FOREIGN}
+_TOLD_APART = {profiles.MemoryPoolFeature.RELEASE_AGAIN, profiles.MemoryPoolFeature.RELEASE_FOREIGN}
 """What pools with and without release validation answer differently."""
 
-STEPPED = Executor.STEPPED
+STEPPED = profiles.Executor.STEPPED
 """The executor that every behaviour has: expiring and running are two steps in TLA+."""
 
 

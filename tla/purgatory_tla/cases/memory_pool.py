@@ -21,15 +21,9 @@ implementation's failure to create the buffer that it has granted.
 
 from dataclasses import dataclass, field
 
+from purgatory_spec import profiles
 from purgatory_spec.operations import Allocate, MemoryPoolOperation, Release, ReleaseForeign
 from purgatory_spec.outcomes import Outcome, Value
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_tla.cases.behaviours import Behaviour, Constants, Move
 from purgatory_tla.cases.predictions import CannotDrive, Driven, NotDrivable, Prediction
@@ -37,13 +31,13 @@ from purgatory_tla.cases.predictions import CannotDrive, Driven, NotDrivable, Pr
 _GRANTS = frozenset({"Swap", "Subtract", "Store"})
 _LOOKS = frozenset({"Read", "FailToSwap"})
 _RELEASES = frozenset({"Release", "ReleaseAgain", "ReleaseForeign"})
-_PREDICTED = frozenset(MemoryPoolObservable) - {
-    MemoryPoolObservable.DEPLETED_SPELLS,
-    MemoryPoolObservable.DEPLETED_TIME,
+_PREDICTED = frozenset(profiles.MemoryPoolObservable) - {
+    profiles.MemoryPoolObservable.DEPLETED_SPELLS,
+    profiles.MemoryPoolObservable.DEPLETED_TIME,
 }
 _USES = {
-    "ReleaseAgain": MemoryPoolFeature.RELEASE_AGAIN,
-    "ReleaseForeign": MemoryPoolFeature.RELEASE_FOREIGN,
+    "ReleaseAgain": profiles.MemoryPoolFeature.RELEASE_AGAIN,
+    "ReleaseForeign": profiles.MemoryPoolFeature.RELEASE_FOREIGN,
 }
 
 
@@ -53,7 +47,7 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
     size_bytes = behaviour.first.read("available", int)
     strict = "strict" in features
     identity = "identity" in features
-    kind = MemoryPoolFeature.STRICT if strict else MemoryPoolFeature.NON_STRICT
+    kind = profiles.MemoryPoolFeature.STRICT if strict else profiles.MemoryPoolFeature.NON_STRICT
     found = _Found(size_bytes, identity, kind)
     stopped = None
     for move in behaviour.moves:
@@ -63,11 +57,13 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
             stopped = NotDrivable(problem.step, problem.reason)
             break
     found.end()
-    profile = MemoryPoolProfile(
-        release_validation=ReleaseValidation.IDENTITY if identity else ReleaseValidation.NONE,
+    profile = profiles.MemoryPoolProfile(
+        release_validation=profiles.ReleaseValidation.IDENTITY
+        if identity
+        else profiles.ReleaseValidation.NONE,
         observables=_PREDICTED,
     )
-    configuration = MemoryPoolConfiguration(
+    configuration = profiles.MemoryPoolConfiguration(
         size_bytes, constants.read("MaxSingle", int), strict=strict
     )
     return Driven(configuration, profile, found.in_order(), len(behaviour.moves), stopped)
@@ -82,7 +78,7 @@ class _Found:
 
     size_bytes: int
     identity: bool
-    kind: MemoryPoolFeature
+    kind: profiles.MemoryPoolFeature
     _begun: dict[str, list[Move]] = field(default_factory=dict)
     _buffers: dict[str, str] = field(default_factory=dict)
     _asked: int = 0

@@ -22,26 +22,9 @@ answers is free.
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Cancel,
-    Elapse,
-    RunOne,
-    Shutdown,
-    TimerOperation,
-    operation_name,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, Outcome, Value, expired, ran
-from purgatory_spec.profiles import (
-    Feature,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 from purgatory_tla.cases.behaviours import Behaviour, Constants, Move, TlaState
 from purgatory_tla.cases.comparison import STEPPED
@@ -53,8 +36,8 @@ _ADDS = frozenset({"AddPending", "AddExpires", "Insert", "InsertExpires", "Refus
 
 def drive_timer(
     behaviour: Behaviour,
-    configuration: TimerConfiguration,
-    profile: TimerProfile,
+    configuration: profiles.TimerConfiguration,
+    profile: profiles.TimerProfile,
     observe: Observe,
     popped: Callable[[Move], bool] | None = None,
     either: Callable[[Move], str] = lambda _: "",
@@ -93,46 +76,50 @@ def drive_timer(
 
 
 def chosen_profile(
-    features: frozenset[str], structure: Structure, observables: frozenset[Observable]
-) -> TimerProfile:
+    features: frozenset[str],
+    structure: profiles.Structure,
+    observables: frozenset[profiles.Observable],
+) -> profiles.TimerProfile:
     """Return the legal choices that a module's features are."""
     negative = "rejects-negative" in features
-    return TimerProfile(
-        rounding=Rounding.UP if "rounds-up" in features else Rounding.DOWN,
+    return profiles.TimerProfile(
+        rounding=profiles.Rounding.UP if "rounds-up" in features else profiles.Rounding.DOWN,
         executor=STEPPED,
         structure=structure,
-        negative_delay=NegativeDelay.REJECT if negative else NegativeDelay.ALREADY_DUE,
+        negative_delay=profiles.NegativeDelay.REJECT
+        if negative
+        else profiles.NegativeDelay.ALREADY_DUE,
         observables=observables,
     )
 
 
 def configuration_of(
     behaviour: Behaviour, constants: Constants, wheel_size: int | None = None
-) -> TimerConfiguration:
+) -> profiles.TimerConfiguration:
     """Return the configuration of a behaviour's timer."""
     start_ms = behaviour.first.read("now", int)
     tick_ms = constants.read("Tick", int)
     if wheel_size is None:
-        return TimerConfiguration(tick_ms, start_ms=start_ms)
-    return TimerConfiguration(tick_ms, wheel_size, start_ms)
+        return profiles.TimerConfiguration(tick_ms, start_ms=start_ms)
+    return profiles.TimerConfiguration(tick_ms, wheel_size, start_ms)
 
 
-def _operation(move: Move) -> TimerOperation:
+def _operation(move: Move) -> op.TimerOperation:
     action = move.step.action
     if action in _ADDS:
         _refuse_small_bound(move)
-        return Add(move.text(0), move.integer(1))
+        return op.Add(move.text(0), move.integer(1))
     match action:
         case "Cancel":
-            return Cancel(move.text(0))
+            return op.Cancel(move.text(0))
         case "Elapse":
-            return Elapse(move.after.read("now", int))
+            return op.Elapse(move.after.read("now", int))
         case "Advance":
-            return Advance(move.integer(0))
+            return op.Advance(move.integer(0))
         case "RunOne":
-            return RunOne()
+            return op.RunOne()
         case "Shutdown":
-            return Shutdown()
+            return op.Shutdown()
     raise CannotDrive(move.number, f"{action} is no step of a timer")
 
 
@@ -145,16 +132,16 @@ def _refuse_small_bound(move: Move) -> None:
 
 
 def _needs(
-    operation: TimerOperation, delays: dict[str, int], configuration: TimerConfiguration
+    operation: op.TimerOperation, delays: dict[str, int], configuration: profiles.TimerConfiguration
 ) -> frozenset[str]:
     """Return the features of an operation; ``delays`` holds the added tasks' delays."""
-    needs = {Feature.NEGATIVE_CLOCK} if configuration.start_ms < 0 else set()
-    needs |= {each for each in Feature if each == operation_name(operation)}
-    if isinstance(operation, Add):
+    needs = {profiles.Feature.NEGATIVE_CLOCK} if configuration.start_ms < 0 else set()
+    needs |= {each for each in profiles.Feature if each == op.operation_name(operation)}
+    if isinstance(operation, op.Add):
         task, delay_ms = operation.task, operation.delay_ms
         if task in delays:
-            needs.add(Feature.READD)
-            needs |= {Feature.CHANGE_DELAY} if delays[task] != delay_ms else set()
+            needs.add(profiles.Feature.READD)
+            needs |= {profiles.Feature.CHANGE_DELAY} if delays[task] != delay_ms else set()
         delays[task] = delay_ms
     return frozenset(needs)
 
@@ -165,25 +152,28 @@ def _free(move: Move) -> frozenset[str]:
 
 
 def _outcome(
-    move: Move, operation: TimerOperation, observe: Observe, popped: Callable[[Move], bool] | None
+    move: Move,
+    operation: op.TimerOperation,
+    observe: Observe,
+    popped: Callable[[Move], bool] | None,
 ) -> Outcome:
     queued: dict[str, Value] = {"queued": len(_queue(move.after))}
     if _closed(move.after):
         return Outcome(
-            rejected=Reason.CLOSED if isinstance(operation, Add) else None,
+            rejected=Reason.CLOSED if isinstance(operation, op.Add) else None,
             events=tuple(_events(move, operation)),
             observed=queued,
         )
     rejected = Reason.INVALID_ARGUMENT if move.step.action == "Refuse" else None
     result: Value = None
-    if popped is not None and isinstance(operation, Advance):
+    if popped is not None and isinstance(operation, op.Advance):
         result = popped(move)
     observed = dict(sorted({**observe(move.after), **queued}.items()))
     return Outcome(result, rejected, tuple(_events(move, operation)), observed)
 
 
-def _events(move: Move, operation: TimerOperation) -> Iterator[Event]:
-    if isinstance(operation, RunOne):
+def _events(move: Move, operation: op.TimerOperation) -> Iterator[Event]:
+    if isinstance(operation, op.RunOne):
         yield ran(_queue(move.before)[0])
     else:
         yield from (expired(task) for task in _handed(move))

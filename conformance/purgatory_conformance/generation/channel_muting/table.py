@@ -14,31 +14,14 @@ from purgatory_conformance.generation.channel_muting.world import (
 )
 from purgatory_conformance.generation.source import Source
 from purgatory_model.channel_muting import SIZE_BYTES, channel_of
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Construct,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    PollBeside,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
     ChannelMutingFeature,
     ChannelMutingProfile,
 )
 
-Make = Callable[[ChannelMutingWorld, Source], Iterator[Operation]]
+Make = Callable[[ChannelMutingWorld, Source], Iterator[op.Operation]]
 
 _LIMIT_MS = 100
 """The limits of time in generated cases, ms."""
@@ -65,64 +48,64 @@ class ChannelMutingRow:
         return profile.features.issuperset(self.needs)
 
 
-def _an_idle_channel(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _an_idle_channel(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a connection is made where no channel is idle."""
     if not world.idle and len(world.channels()) < MOST_CHANNELS:
-        yield Connect(world.fresh_name())
+        yield op.Connect(world.fresh_name())
 
 
-def _connect(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _connect(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     if len(world.channels()) < MOST_CHANNELS:
-        yield Connect(world.fresh_name())
+        yield op.Connect(world.fresh_name())
 
 
-def _whole(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _whole(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a request is sent whole, and polled."""
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(1, world.most)
-        yield Announce(source.item(world.idle), size, SIZE_BYTES + size)
-        yield Poll()
+        yield op.Announce(source.item(world.idle), size, SIZE_BYTES + size)
+        yield op.Poll()
 
 
-def _size_alone(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _size_alone(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a request is announced, with nothing of its body or a part of it."""
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(2, world.most) if world.most > 1 else 1
         body = source.item((0, 0, 1, size - 1))
-        yield Announce(source.item(world.idle), size, SIZE_BYTES + min(body, size))
-        yield Poll()
+        yield op.Announce(source.item(world.idle), size, SIZE_BYTES + min(body, size))
+        yield op.Poll()
 
 
-def _part_of_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _part_of_size(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a part of a size is sent, whether or not there is memory."""
     if source.integer(0, 1):
         yield from _exhaust(world, source)
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(1, world.most)
-        yield Announce(source.item(world.idle), size, source.integer(1, SIZE_BYTES - 1))
-        yield Poll()
+        yield op.Announce(source.item(world.idle), size, source.integer(1, SIZE_BYTES - 1))
+        yield op.Poll()
 
 
-def _rest(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _rest(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a request that was begun is sent to its end."""
     if world.begun:
         name, coming = source.item(world.begun)
-        yield Send(name, SIZE_BYTES + coming.size_bytes - coming.sent_bytes)
-        yield Poll()
+        yield op.Send(name, SIZE_BYTES + coming.size_bytes - coming.sent_bytes)
+        yield op.Poll()
 
 
-def _part(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _part(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     if world.begun:
         name, coming = source.item(world.begun)
         left = SIZE_BYTES + coming.size_bytes - coming.sent_bytes
-        yield Send(name, source.integer(1, max(1, left - 1)))
-        yield Poll()
+        yield op.Send(name, source.integer(1, max(1, left - 1)))
+        yield op.Poll()
 
 
-def _exhaust(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _exhaust(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which requests are received until no memory is left."""
     for _ in range(MOST_CHANNELS):
         if world.state.available_bytes <= 0 or world.state.waiting:
@@ -130,89 +113,89 @@ def _exhaust(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
         yield from _an_idle_channel(world, source)
         if not world.idle:
             return
-        yield Announce(world.idle[0], world.most, SIZE_BYTES + world.most)
-        yield Poll()
+        yield op.Announce(world.idle[0], world.most, SIZE_BYTES + world.most)
+        yield op.Poll()
 
 
-def _wait(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a request that is refused since no memory is left: its size, a part, or all of it."""
     yield from _exhaust(world, source)
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(1, world.most)
         sent = source.item((0, size // 2, size, size))
-        yield Announce(source.item(world.idle), size, SIZE_BYTES + sent)
-        yield Poll()
+        yield op.Announce(source.item(world.idle), size, SIZE_BYTES + sent)
+        yield op.Poll()
 
 
-def _two_wait(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _two_wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _wait(world, source)
     yield from _wait(world, source)
 
 
-def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a poll in which two or three channels are ready, which may want the same memory."""
     for _ in range(source.integer(2, 3)):
         if len(world.idle) < 3:
             yield from _connect(world, source)
     for name in world.idle[:3]:
         size = source.integer(max(1, world.most // 2), world.most)
-        yield Announce(name, size, SIZE_BYTES + source.item((size, size, 0)))
-    yield Poll()
+        yield op.Announce(name, size, SIZE_BYTES + source.item((size, size, 0)))
+    yield op.Poll()
 
 
-def _newcomer(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _newcomer(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a newcomer's request between a release, for which a channel waits, and the poll."""
     yield from _wait(world, source)
     yield from _an_idle_channel(world, source)
     if world.idle and world.handled:
-        yield Release(source.item(world.handled))
-        yield Announce(source.item(world.idle), 1, SIZE_BYTES + 1)
-        yield Poll()
+        yield op.Release(source.item(world.handled))
+        yield op.Announce(source.item(world.idle), 1, SIZE_BYTES + 1)
+        yield op.Poll()
 
 
-def _release(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _release(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     if world.handled:
-        yield Release(source.item(world.handled))
-        yield Poll()
+        yield op.Release(source.item(world.handled))
+        yield op.Poll()
 
 
-def _respond(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _respond(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     if world.ordered:
-        yield Respond(source.item(world.ordered))
-        yield Poll()
+        yield op.Respond(source.item(world.ordered))
+        yield op.Poll()
 
 
-def _complete(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _complete(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a request is released and answered."""
     if world.handled:
         request = source.item(world.handled)
-        yield Release(request)
-        yield Respond(channel_of(request))
-        yield Poll()
+        yield op.Release(request)
+        yield op.Respond(channel_of(request))
+        yield op.Poll()
 
 
-def _poll_while(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _poll_while(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which memory comes back while the poll waits for its sockets."""
     if not world.state.waiting:
         yield from _wait(world, source)
     if world.handled:
-        yield PollWhile(source.item(world.handled))
+        yield op.PollWhile(source.item(world.handled))
 
 
-def _beside(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _beside(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a client sends without end, and another sends a request."""
     while len(world.idle) < 2 and len(world.channels()) < MOST_CHANNELS:
-        yield Connect(world.fresh_name())
+        yield op.Connect(world.fresh_name())
     if len(world.idle) >= 2:
         endless = source.item(world.idle)
         other = source.item([name for name in world.idle if name != endless])
         size = source.integer(0, world.most)
-        yield Announce(other, size, SIZE_BYTES + size)
-        yield PollBeside(endless)
+        yield op.Announce(other, size, SIZE_BYTES + size)
+        yield op.PollBeside(endless)
 
 
-def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which a client sends its next request before the last one is answered."""
     if not world.ordered:
         yield from _whole(world, source)
@@ -220,107 +203,107 @@ def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
     names = [name for name in world.ordered if name in there]
     if names:
         size = source.integer(0, world.most)
-        yield Announce(source.item(names), size, SIZE_BYTES + source.item((size, size, 0)))
-        yield Poll()
+        yield op.Announce(source.item(names), size, SIZE_BYTES + source.item((size, size, 0)))
+        yield op.Poll()
 
 
-def _two_reasons(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _two_reasons(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a waiting channel beside an ordered one with more bytes; then memory comes back."""
     yield from _wait(world, source)
     yield from _ahead(world, source)
     if len(world.handled) and world.state.waiting:
-        yield Release(source.item(world.handled))
-        yield Poll()
+        yield op.Release(source.item(world.handled))
+        yield op.Poll()
 
 
-def _empty(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _empty(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _an_idle_channel(world, source)
     if world.idle:
-        yield Announce(source.item(world.idle), 0, SIZE_BYTES)
-        yield Poll()
+        yield op.Announce(source.item(world.idle), 0, SIZE_BYTES)
+        yield op.Poll()
 
 
-def _empty_without_memory(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _empty_without_memory(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _exhaust(world, source)
     yield from _empty(world, source)
 
 
-def _behind_an_empty(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _behind_an_empty(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw an empty request, another behind it, and an answer to the empty one."""
     yield from _an_idle_channel(world, source)
     if world.idle:
         name = source.item(world.idle)
         size = source.integer(1, world.most)
-        yield Announce(name, 0, SIZE_BYTES)
-        yield Announce(name, size, SIZE_BYTES + size)
-        yield Poll()
+        yield op.Announce(name, 0, SIZE_BYTES)
+        yield op.Announce(name, size, SIZE_BYTES + size)
+        yield op.Poll()
         if name in world.ordered:
-            yield Respond(name)
-            yield Poll()
+            yield op.Respond(name)
+            yield op.Poll()
 
 
-def _bad_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _bad_size(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.item((-1, world.most + 1, -world.most, 2**31 - 1, -(2**31)))
-        yield Announce(source.item(world.idle), size, SIZE_BYTES)
-        yield Poll()
+        yield op.Announce(source.item(world.idle), size, SIZE_BYTES)
+        yield op.Poll()
 
 
-def _hang_up(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _hang_up(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a client's end, whatever its channel is about."""
     names = [name for name, _ in world.channels()]
     if names:
-        yield HangUp(source.item(names), source.item(_endings(world)))
-        yield Poll()
+        yield op.HangUp(source.item(names), source.item(_endings(world)))
+        yield op.Poll()
 
 
-def _endings(world: ChannelMutingWorld) -> list[Ending]:
+def _endings(world: ChannelMutingWorld) -> list[op.Ending]:
     offered = {
-        Ending.CLOSE: ChannelMutingFeature.HANG_UP,
-        Ending.HALF_CLOSE: ChannelMutingFeature.HALF_CLOSE,
-        Ending.RESET: ChannelMutingFeature.RESET,
+        op.Ending.CLOSE: ChannelMutingFeature.HANG_UP,
+        op.Ending.HALF_CLOSE: ChannelMutingFeature.HALF_CLOSE,
+        op.Ending.RESET: ChannelMutingFeature.RESET,
     }
     return [ending for ending, feature in offered.items() if world.has(feature)]
 
 
-def _end_mid_request(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _end_mid_request(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a client that announces a request, gets its memory, and ends."""
     yield from _size_alone(world, source)
     holding = [name for name, channel in world.channels() if channel.holds]
     if holding:
-        yield HangUp(source.item(holding), source.item(_endings(world)))
-        yield Poll()
+        yield op.HangUp(source.item(holding), source.item(_endings(world)))
+        yield op.Poll()
 
 
-def _end_while_waiting(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _end_while_waiting(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw the end of a client whose request waits; later memory comes back."""
     yield from _wait(world, source)
     there = {name for name, _ in world.channels()}
     waiting = [name for name in world.state.waiting if name in there]
     if waiting:
-        yield HangUp(source.item(waiting), source.item(_endings(world)))
-        yield Poll()
+        yield op.HangUp(source.item(waiting), source.item(_endings(world)))
+        yield op.Poll()
         if world.handled:
-            yield Release(source.item(world.handled))
-            yield Poll()
+            yield op.Release(source.item(world.handled))
+            yield op.Poll()
 
 
-def _end_while_handled(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _end_while_handled(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw the end of a client whose request is handled; then its memory comes back."""
     yield from _whole(world, source)
     there = {name for name, _ in world.channels()}
     requests = [each for each in world.handled if channel_of(each) in there]
     if requests:
         request = source.item(requests)
-        yield HangUp(channel_of(request), source.item(_endings(world)))
-        yield Poll()
-        yield Release(request)
-        yield Respond(channel_of(request))
-        yield Poll()
+        yield op.HangUp(channel_of(request), source.item(_endings(world)))
+        yield op.Poll()
+        yield op.Release(request)
+        yield op.Respond(channel_of(request))
+        yield op.Poll()
 
 
-def _half_close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _half_close(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a client that sends a whole request and no more; it may wait, and is answered."""
     yield from _an_idle_channel(world, source)
     if source.integer(0, 1):
@@ -330,105 +313,105 @@ def _half_close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation
         return
     name = source.item(world.idle)
     size = source.integer(1, world.most)
-    yield Announce(name, size, SIZE_BYTES + size)
+    yield op.Announce(name, size, SIZE_BYTES + size)
     if source.integer(0, 1):
-        yield Poll()
-    yield HangUp(name, Ending.HALF_CLOSE)
-    yield Poll()
+        yield op.Poll()
+    yield op.HangUp(name, op.Ending.HALF_CLOSE)
+    yield op.Poll()
     yield from _complete(world, source)
     for request in world.handled:
         if channel_of(request) == name:
-            yield Release(request)
-            yield Respond(name)
-            yield Poll()
+            yield op.Release(request)
+            yield op.Respond(name)
+            yield op.Poll()
 
 
-def _close(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _close(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw the server's close of a connection, preferably one that holds or waits."""
     names = [name for name, channel in world.channels() if channel.holds or channel.waits]
     names = names or [name for name, _ in world.channels()]
     if names:
-        yield Close(source.item(names))
-        yield Poll()
+        yield op.Close(source.item(names))
+        yield op.Poll()
 
 
-def _throttle(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _throttle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a throttled and answered channel whose client sends more; then throttling ends."""
     if not world.ordered:
         yield from _whole(world, source)
     if not world.ordered:
         return
     name = source.item(world.ordered)
-    yield Throttle(name)
+    yield op.Throttle(name)
     for request in world.handled:
         if channel_of(request) == name:
-            yield Release(request)
+            yield op.Release(request)
     if source.integer(0, 2) == 0:
-        yield Unthrottle(name)
-        yield Respond(name)
+        yield op.Unthrottle(name)
+        yield op.Respond(name)
     else:
-        yield Respond(name)
+        yield op.Respond(name)
     size = source.integer(1, world.most)
     if name in {each for each, _ in world.channels()}:
-        yield Announce(name, size, SIZE_BYTES + size)
-    yield Poll()
-    yield Unthrottle(name)
-    yield Poll()
+        yield op.Announce(name, size, SIZE_BYTES + size)
+    yield op.Poll()
+    yield op.Unthrottle(name)
+    yield op.Poll()
 
 
-def _unthrottle(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _unthrottle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     names = [name for name, channel in world.channels() if channel.is_throttled]
     if names:
-        yield Unthrottle(source.item(names))
-        yield Poll()
+        yield op.Unthrottle(source.item(names))
+        yield op.Poll()
 
 
-def _elapse(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    yield Elapse(world.state.now_ms + source.item((1, 7, _LIMIT_MS // 2 - 1)))
-    yield Poll()
+def _elapse(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    yield op.Elapse(world.state.now_ms + source.item((1, 7, _LIMIT_MS // 2 - 1)))
+    yield op.Poll()
 
 
-def _past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    yield Elapse(world.state.now_ms + _LIMIT_MS + source.integer(1, 9))
-    yield Poll()
+def _past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    yield op.Elapse(world.state.now_ms + _LIMIT_MS + source.integer(1, 9))
+    yield op.Poll()
 
 
-def _wait_past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _wait_past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _wait(world, source)
     yield from _past_the_limit(world, source)
 
 
-def _trickle(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _trickle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw a client that holds memory and sends a byte now and then, past the limit."""
     yield from _size_alone(world, source)
     for _ in range(3):
-        yield Elapse(world.state.now_ms + _LIMIT_MS // 2 - 1)
+        yield op.Elapse(world.state.now_ms + _LIMIT_MS // 2 - 1)
         for name, coming in world.begun:
             if SIZE_BYTES + coming.size_bytes - coming.sent_bytes > 1:
-                yield Send(name, 1)
-        yield Poll()
+                yield op.Send(name, 1)
+        yield op.Poll()
 
 
-def _construct(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _construct(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     sizes = ((10, 10), (10, 11), (10, 9), (0, 10), (-1, 10), (1, 1), (1, 2), (10, 0), (10, -1))
     limit, most = source.item(sizes)
-    yield Construct(limit, most)
+    yield op.Construct(limit, most)
 
 
-def _all_leave(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+def _all_leave(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which all clients end, and all memory comes back."""
     for name, _ in world.channels():
-        yield HangUp(name)
-    yield Poll()
+        yield op.HangUp(name)
+    yield op.Poll()
     for request in world.handled:
-        yield Release(request)
+        yield op.Release(request)
     for name in world.ordered:
-        yield Respond(name)
-    yield Poll()
+        yield op.Respond(name)
+    yield op.Poll()
 
 
-def _poll(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
-    yield Poll()
+def _poll(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    yield op.Poll()
 
 
 def _row(
@@ -545,7 +528,7 @@ class ChannelMutingDraft:
         """Begin with a fresh server."""
         self.world = ChannelMutingWorld(self.configuration, self.profile)
 
-    def opening(self, source: Source) -> tuple[Operation, ...]:
+    def opening(self, source: Source) -> tuple[op.Operation, ...]:
         """Return no operations."""
         del source
         return ()
@@ -566,16 +549,16 @@ class ChannelMutingDraft:
         """Decide whether a subject of this profile can be brought into the situation now."""
         return any(row.name == situation for row in self.rows)
 
-    def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
+    def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
         """Return the operations of a situation, as far as names mean what they should."""
-        operations: list[Operation] = []
+        operations: list[op.Operation] = []
         for operation in CHANNEL_MUTING_ROWS[situation].make(self.world, source):
             if self.world.can_be_asked(operation):
                 self.world.apply(operation)
                 operations.append(operation)
         return tuple(operations)
 
-    def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
+    def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
         """Return no operations: the end of a case ends its server."""
         del source, share
         return ()
@@ -618,7 +601,7 @@ def draw_operations(
     source: Source,
     most: int,
     wanted: frozenset[str] = frozenset(),
-) -> tuple[Operation, ...]:
+) -> tuple[op.Operation, ...]:
     """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.

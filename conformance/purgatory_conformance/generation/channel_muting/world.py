@@ -17,23 +17,7 @@ from purgatory_model.channel_muting import (
     Peer,
     channel_of,
 )
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    PollBeside,
-    PollWhile,
-    Release,
-    ReleaseForm,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
     ChannelMutingFeature,
@@ -47,9 +31,9 @@ MOST_COMING = 3
 """How many requests a client sends ahead."""
 
 _OF_ENDING = {
-    Ending.CLOSE: ChannelMutingFeature.HANG_UP,
-    Ending.HALF_CLOSE: ChannelMutingFeature.HALF_CLOSE,
-    Ending.RESET: ChannelMutingFeature.RESET,
+    op.Ending.CLOSE: ChannelMutingFeature.HANG_UP,
+    op.Ending.HALF_CLOSE: ChannelMutingFeature.HALF_CLOSE,
+    op.Ending.RESET: ChannelMutingFeature.RESET,
 }
 
 
@@ -67,7 +51,7 @@ class ChannelMutingWorld:
         self.model = ChannelMutingModel(self.configuration, self.profile)
         self.state = self.model.initial()
 
-    def apply(self, operation: Operation) -> None:
+    def apply(self, operation: op.Operation) -> None:
         """Follow an operation, taking the first of the ways in which it may go."""
         _, self.state = next(iter(self.model.successors(self.state, operation)))
 
@@ -126,39 +110,39 @@ class ChannelMutingWorld:
             return True
         return 0 <= coming.size_bytes <= self.most and not coming.is_whole
 
-    def can_be_asked(self, operation: Operation) -> bool:
+    def can_be_asked(self, operation: op.Operation) -> bool:
         """Decide whether a subject of this profile can be asked the operation now."""
         match operation:
-            case Connect(name):
+            case op.Connect(name):
                 return name not in self.state.channels
-            case Announce(name, size_bytes, sent_bytes):
+            case op.Announce(name, size_bytes, sent_bytes):
                 channel = self._client(name)
                 return channel is not None and self._may_announce(channel, size_bytes, sent_bytes)
-            case Send(name, sent_bytes):
+            case op.Send(name, sent_bytes):
                 channel = self._client(name)
                 return channel is not None and self._may_send(channel, sent_bytes)
-            case Release(request, form):
-                return form is ReleaseForm.ITSELF and self._may_release(request)
-            case PollWhile(request):
+            case op.Release(request, form):
+                return form is op.ReleaseForm.ITSELF and self._may_release(request)
+            case op.PollWhile(request):
                 return self.has(ChannelMutingFeature.POLL_WHILE) and self._may_release(request)
-            case PollBeside(name):
+            case op.PollBeside(name):
                 can_flood = self.has(ChannelMutingFeature.POLL_BESIDE) and self.configuration.tls
                 return can_flood and name in self.idle
-            case Respond(name):
+            case op.Respond(name):
                 return name in self.ordered and self._may_respond(name)
-            case Throttle(name):
+            case op.Throttle(name):
                 is_on = self.state.channels[name].is_throttled if name in self.ordered else True
                 return self.has(ChannelMutingFeature.THROTTLE) and not is_on
-            case Unthrottle(name):
+            case op.Unthrottle(name):
                 channel = self.state.channels.get(name)
                 return channel is not None and channel.is_open and channel.is_throttled
-            case Close(name):
+            case op.Close(name):
                 channel = self.state.channels.get(name)
                 is_open = channel is not None and channel.is_open
                 return self.has(ChannelMutingFeature.CLOSE) and is_open
-            case HangUp(name, ending):
+            case op.HangUp(name, ending):
                 return self.has(_OF_ENDING[ending]) and self._client(name) is not None
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 return self.has(ChannelMutingFeature.ELAPSE) and to_ms >= self.state.now_ms
             case _:
                 return True

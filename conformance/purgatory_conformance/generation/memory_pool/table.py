@@ -13,17 +13,7 @@ from purgatory_conformance.generation.memory_pool.world import (
     sorts_offered,
 )
 from purgatory_conformance.generation.source import Source
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
     LARGEST_INT,
     MemoryPoolConfiguration,
@@ -32,7 +22,7 @@ from purgatory_spec.profiles import (
     ReleaseValidation,
 )
 
-Make = Callable[[MemoryPoolWorld, Source], Sequence[Operation]]
+Make = Callable[[MemoryPoolWorld, Source], Sequence[op.Operation]]
 
 _SIZES = (10, 1, 2, 7, 21, 100, 1000)
 _LARGE_POOL_BYTES = 2**32 + 10
@@ -70,29 +60,29 @@ class MemoryPoolRow:
         return profile.features.issuperset(self.needs)
 
 
-def _ask(world: MemoryPoolWorld, size_bytes: int) -> Allocate:
-    return Allocate(world.fresh_name(), size_bytes)
+def _ask(world: MemoryPoolWorld, size_bytes: int) -> op.Allocate:
+    return op.Allocate(world.fresh_name(), size_bytes)
 
 
-def _small(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _small(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [_ask(world, source.integer(1, max(1, world.most // 4)))]
 
 
-def _some(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _some(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [_ask(world, source.integer(1, world.most))]
 
 
-def _largest(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _largest(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [_ask(world, world.most - source.item((0, 0, 1) if world.most > 1 else (0,)))]
 
 
-def _what_is_left(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _what_is_left(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw a request for exactly what is left, or a byte more or less."""
     asked = world.available + source.item((0, 1, -1))
     return [_ask(world, asked)] if 1 <= asked <= world.most else []
 
 
-def _taken_but(world: MemoryPoolWorld, left: int) -> list[Operation]:
+def _taken_but(world: MemoryPoolWorld, left: int) -> list[op.Operation]:
     """Return requests that leave this many bytes available; none where too many are needed."""
     rest = world.available - left
     if world.configuration.unbounded or not 0 <= rest <= world.most * MOST_BUFFERS:
@@ -103,7 +93,7 @@ def _taken_but(world: MemoryPoolWorld, left: int) -> list[Operation]:
     return [_ask(world, size) for size in sizes]
 
 
-def _to_the_bound(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _to_the_bound(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw steps in which all but a byte is taken, then the largest request is made, then any."""
     left = world.most if world.configuration.strict else 1
     if world.available < left:
@@ -112,30 +102,30 @@ def _to_the_bound(world: MemoryPoolWorld, source: Source) -> list[Operation]:
     return [*_taken_but(world, left), _ask(world, world.most), further]
 
 
-def _spell(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _spell(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw an empty pool, a request that is refused, and a step that ends the spell."""
     operations = _taken_but(world, 0)
-    taken = [operation.buffer for operation in operations if isinstance(operation, Allocate)]
+    taken = [operation.buffer for operation in operations if isinstance(operation, op.Allocate)]
     held = world.held + taken
     if not held:
         return []
     waits = world.has(MemoryPoolFeature.ELAPSE)
     operations.append(_ask(world, source.integer(1, world.most)))
     if waits:
-        operations.append(Elapse(world.state.now_ms + source.integer(1, 20)))
+        operations.append(op.Elapse(world.state.now_ms + source.integer(1, 20)))
     if source.integer(0, 2) == 0:
         operations.append(_ask(world, source.item((0, -1, world.most + 1))))
     if source.integer(0, 1) == 0:
         operations.append(_ask(world, source.integer(1, world.most)))
-    operations.append(Release(source.item(held)))
+    operations.append(op.Release(source.item(held)))
     return operations
 
 
-def _zero(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _zero(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [_ask(world, 0)]
 
 
-def _negative(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _negative(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [
         _ask(
             world,
@@ -144,12 +134,12 @@ def _negative(world: MemoryPoolWorld, source: Source) -> list[Operation]:
     ]
 
 
-def _oversize(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _oversize(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     more = source.item((1, 1, 2, world.most, min(world.configuration.size_bytes, _MOST_BEYOND)))
     return [_ask(world, world.most + more)]
 
 
-def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw a request that is legal in its lower 16 bits alone, behind an illegal one."""
     configuration = world.configuration
     if configuration.unbounded or configuration.size_bytes > LARGEST_INT:
@@ -157,80 +147,80 @@ def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[Operation]:
     return [_ask(world, world.most + 1), _ask(world, source.item((2**16 + 1, 1 - 2**16)))]
 
 
-def _beyond_int(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _beyond_int(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw a request that is legal if only its lower 32 bits are looked at."""
     return [_ask(world, source.item((2**32 + 1, 1 - 2**32)))]
 
 
-def _few(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _few(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [_ask(world, source.integer(1, _LARGEST_OF_LARGE_POOL_BYTES))]
 
 
-def _some_kilobytes(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _some_kilobytes(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw a request for some kilobytes: a bounded pool has less, an unbounded one grants it."""
     if not world.configuration.unbounded or len(world.held) > _MOST_LARGE_BUFFERS:
         return []
     asked = _ask(world, source.integer(9_000, 11_000))
-    return [asked, Release(asked.buffer)] if source.integer(0, 1) else [asked]
+    return [asked, op.Release(asked.buffer)] if source.integer(0, 1) else [asked]
 
 
-def _release(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [Release(source.item(world.held))] if world.held else []
+def _release(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.Release(source.item(world.held))] if world.held else []
 
 
-def _release_all(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [Release(buffer) for buffer in world.held]
+def _release_all(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.Release(buffer) for buffer in world.held]
 
 
-def _release_and_ask(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _release_and_ask(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     """Draw a release, and a request for the released bytes."""
     if not world.held:
         return []
     buffer = source.item(world.held)
-    return [Release(buffer), _ask(world, max(1, min(world.state.held[buffer], world.most)))]
+    return [op.Release(buffer), _ask(world, max(1, min(world.state.held[buffer], world.most)))]
 
 
-def _release_again(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [Release(source.item(world.returned))] if world.returned else []
+def _release_again(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.Release(source.item(world.returned))] if world.returned else []
 
 
-def _other_form(form: ReleaseForm) -> Make:
-    def make(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _other_form(form: op.ReleaseForm) -> Make:
+    def make(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
         """Draw a release of an object that looks like the buffer, and sometimes of the buffer."""
         if not world.held:
             return []
         buffer = source.item(world.held)
-        then = [Release(buffer)] if source.integer(0, 1) else []
-        return [Release(buffer, form), *then]
+        then = [op.Release(buffer)] if source.integer(0, 1) else []
+        return [op.Release(buffer, form), *then]
 
     return make
 
 
-def _foreign(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [ReleaseForeign(source.integer(1, world.most))]
+def _foreign(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.ReleaseForeign(source.integer(1, world.most))]
 
 
-def _nothing(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [ReleaseNothing()]
+def _nothing(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.ReleaseNothing()]
 
 
-def _lose(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [Lose(source.item(world.held))] if world.held else []
+def _lose(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.Lose(source.item(world.held))] if world.held else []
 
 
-def _construct(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+def _construct(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     small = ((1, 1), (10, 10), (10, 11), (10, 0), (0, 0), (0, 1), (10, -1), (-1, 1), (-1, -1))
     large = ((LARGEST_INT, 10), (LARGEST_INT + 1, 10), (_LARGE_POOL_BYTES, 10), (-(2**32) + 10, 1))
     size, most = source.item((*small, *large))
-    return [Construct(size, most)]
+    return [op.Construct(size, most)]
 
 
-def _elapse(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [Elapse(world.state.now_ms + source.integer(0, 20))]
+def _elapse(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.Elapse(world.state.now_ms + source.integer(0, 20))]
 
 
-def _release_every_other(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [Release(buffer) for buffer in world.held[::2]]
+def _release_every_other(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    return [op.Release(buffer) for buffer in world.held[::2]]
 
 
 def _row(
@@ -284,14 +274,14 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
         "release a slice",
         3,
         "POOL-RELEASE-SLICE POOL-UNBOUNDED-RELEASE",
-        _other_form(ReleaseForm.SLICE),
+        _other_form(op.ReleaseForm.SLICE),
         MemoryPoolFeature.RELEASE_SLICE,
     ),
     _row(
         "release a copy",
         3,
         "POOL-RELEASE-COPY POOL-UNBOUNDED-RELEASE",
-        _other_form(ReleaseForm.COPY),
+        _other_form(op.ReleaseForm.COPY),
         MemoryPoolFeature.RELEASE_COPY,
     ),
     _row(
@@ -345,7 +335,7 @@ class MemoryPoolDraft:
         """Begin with a fresh pool."""
         self.world = MemoryPoolWorld(self.configuration, self.profile)
 
-    def opening(self, source: Source) -> tuple[Operation, ...]:
+    def opening(self, source: Source) -> tuple[op.Operation, ...]:
         """Return no operations; decide whether the case gives back the pool's own buffers only."""
         if self.profile.release_validation is ReleaseValidation.NONE:
             self.gives_back_its_own = source.integer(0, 1) == 0
@@ -369,16 +359,16 @@ class MemoryPoolDraft:
         """Decide whether a subject of this profile can be brought into the situation now."""
         return any(row.name == situation for row in self.rows)
 
-    def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
+    def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
         """Return the operations of a situation, as far as names mean what they should."""
-        operations: list[Operation] = []
+        operations: list[op.Operation] = []
         for operation in MEMORY_POOL_ROWS[situation].make(self.world, source):
             if self.world.can_be_asked(operation):
                 self.world.apply(operation)
                 operations.append(operation)
         return tuple(operations)
 
-    def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
+    def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
         """Return no operations: a pool cannot be shut down."""
         return ()
 
@@ -432,7 +422,7 @@ def draw_operations(
     source: Source,
     most: int,
     wanted: frozenset[str] = frozenset(),
-) -> tuple[Operation, ...]:
+) -> tuple[op.Operation, ...]:
     """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.

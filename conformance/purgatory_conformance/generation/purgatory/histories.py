@@ -9,29 +9,11 @@ from itertools import pairwise
 
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Throw,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import PurgatoryFeature
 
-WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
-Actions = tuple[CallbackAction, ...]
+WAIT, COMPLETE, THROW = op.Answer.WAIT, op.Answer.COMPLETE, op.Answer.THROW
+Actions = tuple[op.CallbackAction, ...]
 
 
 def actions(
@@ -41,22 +23,22 @@ def actions(
 
     At most one of the actions watches, so that callbacks do not go on for long.
     """
-    offered: list[CallbackAction] = []
+    offered: list[op.CallbackAction] = []
     if world.has(PurgatoryFeature.SCRIPT_FORCE):
-        offered += [ForceInside(name) for name in names]
+        offered += [op.ForceInside(name) for name in names]
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
-        offered += [CheckInside(key) for key in keys]
+        offered += [op.CheckInside(key) for key in keys]
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
-        offered += [CancelForKeyInside(key) for key in keys]
+        offered += [op.CancelForKeyInside(key) for key in keys]
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
-        watched = WatchInside(world.fresh_name(), (source.item(keys),), source.integer(1, 4))
+        watched = op.WatchInside(world.fresh_name(), (source.item(keys),), source.integer(1, 4))
         offered.append(watched)
     if not offered:
         return ()
-    taken: list[CallbackAction] = []
+    taken: list[op.CallbackAction] = []
     for _ in range(source.integer(1, most)):
         action = source.item(offered)
-        if isinstance(action, WatchInside):
+        if isinstance(action, op.WatchInside):
             offered.remove(action)
         taken.append(action)
         if not offered:
@@ -64,7 +46,7 @@ def actions(
     return tuple(taken)
 
 
-def owner_before_others(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def owner_before_others(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation whose callback acts on those watched after it under the same key."""
     key = source.item(world.keys(source, most=1))
     owner = world.fresh_name()
@@ -74,30 +56,30 @@ def owner_before_others(world: PurgatoryWorld, source: Source) -> list[Operation
         return []
     in_check = (WAIT, WAIT, COMPLETE) if source.integer(0, 1) else ()
     delay_ms = source.integer(2, 6)
-    watches: list[Operation] = [Watch(owner, (key,), delay_ms, Script(in_check, acts))]
+    watches: list[op.Operation] = [op.Watch(owner, (key,), delay_ms, op.Script(in_check, acts))]
     for name in others:
         keys = (key,) if source.integer(0, 1) else (key, source.item(("e", "f")))
-        watches.append(Watch(name, keys, delay_ms + 1))
-    satisfied = [] if in_check else [Satisfy(owner)]
-    return [*watches, *satisfied, Check(key), Check(key)]
+        watches.append(op.Watch(name, keys, delay_ms + 1))
+    satisfied = [] if in_check else [op.Satisfy(owner)]
+    return [*watches, *satisfied, op.Check(key), op.Check(key)]
 
 
-def first_try_with_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def first_try_with_callback(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a first try that completes an operation whose callback acts, throws, or both."""
     key, other = source.item(world.keys(source, most=1)), world.fresh_name()
     acts = actions(world, source, (other,), (key,), most=2)
     if world.has(PurgatoryFeature.SCRIPT_THROW) and (not acts or source.integer(0, 1)):
-        acts = (*(acts if source.integer(0, 1) else ()), Throw())
+        acts = (*(acts if source.integer(0, 1) else ()), op.Throw())
     if not acts:
         return []
-    owner = Watch(world.fresh_name(), (key,), source.integer(1, 5), Script((COMPLETE,), acts))
-    after: Operation = Check(key)
+    owner = op.Watch(world.fresh_name(), (key,), source.integer(1, 5), op.Script((COMPLETE,), acts))
+    after: op.Operation = op.Check(key)
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY) and source.integer(0, 1):
-        after = CancelForKey(key)
-    return [Watch(other, (key,), source.integer(1, 5)), owner, after]
+        after = op.CancelForKey(key)
+    return [op.Watch(other, (key,), source.integer(1, 5)), owner, after]
 
 
-def watch_again_unlisted(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_again_unlisted(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Watch again what is in no list and not completed, then see its time-out or an event."""
     name, key, delay_ms = world.fresh_name(), source.item(("a", "b", "c")), source.integer(1, 5)
     ways = ["no keys left"] if world.has(PurgatoryFeature.CANCEL_FOR_KEY) else []
@@ -106,22 +88,22 @@ def watch_again_unlisted(world: PurgatoryWorld, source: Source) -> list[Operatio
     if not ways:
         return []
     if source.item(ways) == "first try threw":
-        script = Script((THROW, WAIT))
-        gone: list[Operation] = [Watch(name, (key,), delay_ms, script)]
+        script = op.Script((THROW, WAIT))
+        gone: list[op.Operation] = [op.Watch(name, (key,), delay_ms, script)]
     else:
-        gone = [Watch(name, (key,), delay_ms), CancelForKey(key)]
-    again = Watch(name, (key,), delay_ms)
+        gone = [op.Watch(name, (key,), delay_ms), op.CancelForKey(key)]
+    again = op.Watch(name, (key,), delay_ms)
     if source.integer(0, 1):
-        return [*gone, again, Satisfy(name), Check(key)]
+        return [*gone, again, op.Satisfy(name), op.Check(key)]
     return [*gone, again, *time_out(world, world.due_tick(delay_ms))]
 
 
-def time_out(world: PurgatoryWorld, due_tick: int) -> list[Operation]:
+def time_out(world: PurgatoryWorld, due_tick: int) -> list[op.Operation]:
     """Advance to a moment and run all that is handed over by then."""
     if not world.is_stepped:
-        return [Advance(due_tick)]
+        return [op.Advance(due_tick)]
     due = [tick for tick in world.state.timer.store.due_ticks.values() if tick <= due_tick]
-    return [Advance(due_tick), *(RunOne() for _ in range(len(world.queue) + len(due) + 1))]
+    return [op.Advance(due_tick), *(op.RunOne() for _ in range(len(world.queue) + len(due) + 1))]
 
 
 _AGAIN = (
@@ -133,7 +115,7 @@ _AGAIN = (
 """Scripts by which watching again throws or completes, in its second try or in its first."""
 
 
-def watch_again_with_script(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_again_with_script(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Watch again what then throws or completes; then the old due tick, the new one, the old key.
 
     What is left behind under the old key shows in what is done with it at the end.
@@ -143,27 +125,29 @@ def watch_again_with_script(world: PurgatoryWorld, source: Source) -> list[Opera
     name, delay_ms = world.fresh_name(), source.integer(3, 6) * world.configuration.tick_ms
     later = source.integer(1, 3) * world.configuration.tick_ms
     begun = world.now
-    operations: list[Operation] = [Watch(name, (old,), delay_ms, Script(source.item(scripts)))]
+    operations: list[op.Operation] = [
+        op.Watch(name, (old,), delay_ms, op.Script(source.item(scripts)))
+    ]
     if world.has(PurgatoryFeature.ELAPSE):
-        operations.append(Elapse(begun + later))
+        operations.append(op.Elapse(begun + later))
     elif source.integer(0, 1):
-        operations.append(Advance(begun + later))
-    operations.append(Watch(name, (new,), delay_ms))
-    old_key: Operation = Check(old)
+        operations.append(op.Advance(begun + later))
+    operations.append(op.Watch(name, (new,), delay_ms))
+    old_key: op.Operation = op.Check(old)
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY) and source.integer(0, 1):
-        old_key = CancelForKey(old)
+        old_key = op.CancelForKey(old)
     if source.integer(0, 2) == 0:
         return [*operations, old_key]
     dues = [world.due_tick(delay_ms), world.due_tick(delay_ms + later)]
-    return [*operations, *(Advance(due) for due in dues), old_key, *run_queue(world, 3)]
+    return [*operations, *(op.Advance(due) for due in dues), old_key, *run_queue(world, 3)]
 
 
-def run_queue(world: PurgatoryWorld, more: int) -> list[Operation]:
+def run_queue(world: PurgatoryWorld, more: int) -> list[op.Operation]:
     """Return runs for the executor's queue, and as many more, where running is a step."""
-    return [RunOne() for _ in range(len(world.queue) + more)] if world.is_stepped else []
+    return [op.RunOne() for _ in range(len(world.queue) + more)] if world.is_stepped else []
 
 
-def satisfy_alone(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def satisfy_alone(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation that becomes completable without a check; then a watch or a cancel."""
     ways = ["satisfied"] if world.live else []
     if world.has(PurgatoryFeature.REWATCH):
@@ -174,17 +158,17 @@ def satisfy_alone(world: PurgatoryWorld, source: Source) -> list[Operation]:
         return []
     way, keys, delay_ms = source.item(ways), world.keys(source, most=2), source.integer(1, 5)
     if way == "satisfied":
-        return [Satisfy(source.item(world.live))]
+        return [op.Satisfy(source.item(world.live))]
     name = world.fresh_name()
     if way == "before its watch":
-        return [Satisfy(name), Watch(name, keys, delay_ms)]
-    watched: list[Operation] = [Watch(name, keys, delay_ms), Satisfy(name)]
+        return [op.Satisfy(name), op.Watch(name, keys, delay_ms)]
+    watched: list[op.Operation] = [op.Watch(name, keys, delay_ms), op.Satisfy(name)]
     if way == "watched again":
-        return [*watched, Watch(name, world.keys(source, most=2), delay_ms)]
-    return [*watched, CancelForKey(keys[0]), Check(keys[0])]
+        return [*watched, op.Watch(name, world.keys(source, most=2), delay_ms)]
+    return [*watched, op.CancelForKey(keys[0]), op.Check(keys[0])]
 
 
-def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a chain of operations, each of which completes the next one in its callback.
 
     The last callback acts or throws; later actions of the other callbacks show that the call went
@@ -196,20 +180,22 @@ def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[Operation]:
     bystander = world.fresh_name()
     last = actions(world, source, (bystander,), (last_key,), most=2)
     if world.has(PurgatoryFeature.SCRIPT_THROW) and source.integer(0, 2):
-        last = (*(last if source.integer(0, 1) else ()), Throw())
+        last = (*(last if source.integer(0, 1) else ()), op.Throw())
     delay_ms = source.integer(3, 6)
     watches = [
-        Watch(bystander, (last_key,), delay_ms),
-        Watch(names[-1], (key,), delay_ms, Script(on_complete=last)),
+        op.Watch(bystander, (last_key,), delay_ms),
+        op.Watch(names[-1], (key,), delay_ms, op.Script(on_complete=last)),
     ]
     for name, inner in reversed(tuple(pairwise(names))):
-        acts: Actions = (ForceInside(inner),)
+        acts: Actions = (op.ForceInside(inner),)
         acts += actions(world, source, (bystander,), (last_key,), most=2) * source.integer(0, 1)
         if world.has(PurgatoryFeature.SCRIPT_THROW) and source.integer(0, 5) == 5:
-            acts = (*acts, Throw())
-        watches.append(Watch(name, (source.item((key, "g")),), delay_ms, Script(on_complete=acts)))
+            acts = (*acts, op.Throw())
+        watches.append(
+            op.Watch(name, (source.item((key, "g")),), delay_ms, op.Script(on_complete=acts))
+        )
     first = names[0]
     if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
-        return [*watches, Force(first)]
+        return [*watches, op.Force(first)]
     first_watch = watches[-1]
-    return [*watches, Satisfy(first), Check(first_watch.keys[0])]
+    return [*watches, op.Satisfy(first), op.Check(first_watch.keys[0])]

@@ -8,88 +8,75 @@ from collections.abc import Sequence
 
 from purgatory_conformance.generation.purgatory.world import MOST_OPERATIONS, PurgatoryWorld
 from purgatory_conformance.generation.source import Source
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import PurgatoryFeature, PurgeDue
 
-WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
+WAIT, COMPLETE, THROW = op.Answer.WAIT, op.Answer.COMPLETE, op.Answer.THROW
 
 
-def watch(world: PurgatoryWorld, source: Source, *tries: Answer) -> list[Operation]:
+def watch(world: PurgatoryWorld, source: Source, *tries: op.Answer) -> list[op.Operation]:
     """Watch a fresh operation under some keys; check a key where there are enough of them."""
     if world.names >= MOST_OPERATIONS and world.used_keys:
         return check_a_key(world, source)
     keys, delay_ms = world.keys(source), world.delay(source)
-    return [Watch(world.fresh_name(), keys, delay_ms, Script(tries=tries))]
+    return [op.Watch(world.fresh_name(), keys, delay_ms, op.Script(tries=tries))]
 
 
-def watch_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_waiting(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation that waits."""
     return watch(world, source)
 
 
-def watch_first_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_first_try(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation that the first try completes."""
     return watch(world, source, COMPLETE)
 
 
-def watch_second_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_second_try(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation that the second try completes."""
     return watch(world, source, WAIT, COMPLETE)
 
 
-def watch_later_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_later_try(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation that becomes completable by itself, and checks until it is."""
     waits = source.integer(2, 4)
     watched = watch(world, source, *([WAIT] * waits), COMPLETE)
-    keys = watched[0].keys if isinstance(watched[0], Watch) else world.used_keys
-    checks = [Check(source.item(keys)) for _ in range(source.integer(1, waits))] if keys else []
+    keys = watched[0].keys if isinstance(watched[0], op.Watch) else world.used_keys
+    checks = [op.Check(source.item(keys)) for _ in range(source.integer(1, waits))] if keys else []
     return [*watched, *checks]
 
 
-def watch_first_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_first_throws(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation whose first try throws."""
     return watch(world, source, THROW, source.item((WAIT, COMPLETE)))
 
 
-def watch_second_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_second_throws(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation whose second try throws, and that its time-out or an event completes."""
     watched = watch(world, source, WAIT, THROW, WAIT)
     first = watched[0]
-    if not isinstance(first, Watch) or source.integer(0, 2) == 0:
+    if not isinstance(first, op.Watch) or source.integer(0, 2) == 0:
         return watched
     if source.integer(0, 1):
-        return [first, Advance(world.due_tick(first.delay_ms))]
-    return [first, Satisfy(first.operation), Check(source.item(first.keys))]
+        return [first, op.Advance(world.due_tick(first.delay_ms))]
+    return [first, op.Satisfy(first.operation), op.Check(source.item(first.keys))]
 
 
-def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def check_throws(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation that throws in a check, between others under the same key."""
     key = world.keys(source, most=1)[0]
     tries = ((), (WAIT, WAIT, THROW, WAIT), (), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, THROW))
-    operations: list[Operation] = []
+    operations: list[op.Operation] = []
     for _ in range(source.integer(1, 4)):
-        script = Script(tries=source.item(tries))
-        operations.append(Watch(world.fresh_name(), (key,), world.delay(source), script))
-    thrower = Script(tries=(WAIT, WAIT, THROW, source.item((WAIT, COMPLETE))))
+        script = op.Script(tries=source.item(tries))
+        operations.append(op.Watch(world.fresh_name(), (key,), world.delay(source), script))
+    thrower = op.Script(tries=(WAIT, WAIT, THROW, source.item((WAIT, COMPLETE))))
     at = source.integer(0, len(operations))
-    operations.insert(at, Watch(world.fresh_name(), (key,), world.delay(source), thrower))
-    return [*operations, Check(key), Check(key)]
+    operations.insert(at, op.Watch(world.fresh_name(), (key,), world.delay(source), thrower))
+    return [*operations, op.Check(key), op.Check(key)]
 
 
-def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation under a key that is given twice, and a check of that key.
 
     The check completes the operation at the first entry, at the second entry (the first entry
@@ -99,228 +86,232 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Opera
     doubled = (*keys, source.item(keys))
     name, delay_ms = world.fresh_name(), world.delay(source)
     way = source.item(("waits", "first entry", "second entry"))
-    script = Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else Script()
-    satisfied = [Satisfy(name)] if way == "first entry" else []
-    return [Watch(name, doubled, delay_ms, script), *satisfied, Check(doubled[-1])]
+    script = op.Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else op.Script()
+    satisfied = [op.Satisfy(name)] if way == "first entry" else []
+    return [op.Watch(name, doubled, delay_ms, script), *satisfied, op.Check(doubled[-1])]
 
 
-def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an operation watched under no key, then perhaps under keys: the first delay stays."""
     name, delay_ms = world.fresh_name(), world.delay(source)
-    refused = Watch(name, (), delay_ms)
+    refused = op.Watch(name, (), delay_ms)
     if not world.has(PurgatoryFeature.REWATCH) or source.integer(0, 2):
         return [refused]
-    again = Watch(name, world.keys(source, most=2), delay_ms + source.integer(1, 3))
-    return [refused, again, Advance(world.due_tick(delay_ms))]
+    again = op.Watch(name, world.keys(source, most=2), delay_ms + source.integer(1, 3))
+    return [refused, again, op.Advance(world.due_tick(delay_ms))]
 
 
-def watch_again(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_again(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Watch again what waits, after some time, and see when it expires."""
     live = world.live
     if not live:
         return []
     name = source.item(live)
     delay_ms = world.state.operations[name].delay_ms
-    operations: list[Operation] = []
+    operations: list[op.Operation] = []
     if world.has(PurgatoryFeature.ELAPSE) and source.integer(0, 1):
-        operations.append(Elapse(world.now + source.integer(1, 5)))
+        operations.append(op.Elapse(world.now + source.integer(1, 5)))
     old = world.keys_of(name) or ["a"]
     keys = (source.item(old),) if source.integer(0, 1) else world.keys(source)
     given = delay_ms if source.integer(0, 3) else delay_ms + 3
-    operations.append(Watch(name, keys, given))
+    operations.append(op.Watch(name, keys, given))
     if source.integer(0, 1):
-        operations.append(Advance(world.due_tick(delay_ms)))
+        operations.append(op.Advance(world.due_tick(delay_ms)))
     return operations
 
 
-def watch_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def watch_completed(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a completed operation, watched again."""
     if not world.completed:
         return []
     name = source.item(world.completed)
-    return [Watch(name, world.keys(source), world.state.operations[name].delay_ms)]
+    return [op.Watch(name, world.keys(source), world.state.operations[name].delay_ms)]
 
 
-def check_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def check_a_key(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Check a key under which somebody waits or is stale."""
-    return [Check(source.item(world.used_keys))] if world.used_keys else []
+    return [op.Check(source.item(world.used_keys))] if world.used_keys else []
 
 
-def satisfy_and_check(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def satisfy_and_check(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an event: an operation becomes completable, and one of its keys is checked."""
     if not world.live:
         return []
     name = source.item(world.live)
-    return [Satisfy(name), Check(source.item(world.keys_of(name)))]
+    return [op.Satisfy(name), op.Check(source.item(world.keys_of(name)))]
 
 
-def check_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def check_stale(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Check a key under which something is stale."""
     completed = world.state.completed
     keys = [key for key in world.used_keys if completed & set(world.state.lists[key])]
-    return [Check(source.item(keys))] if keys else []
+    return [op.Check(source.item(keys))] if keys else []
 
 
-def check_unknown(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def check_unknown(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Check a key that nobody waits under, or any other."""
-    return [Check(source.item(("z", *world.keys(source, most=1))))]
+    return [op.Check(source.item(("z", *world.keys(source, most=1))))]
 
 
-def force_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def force_waiting(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Force an operation that waits."""
-    return [Force(source.item(world.live))] if world.live else []
+    return [op.Force(source.item(world.live))] if world.live else []
 
 
-def force_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def force_completed(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a force of a completed operation."""
-    return [Force(source.item(world.completed))] if world.completed else []
+    return [op.Force(source.item(world.completed))] if world.completed else []
 
 
-def force_unknown(world: PurgatoryWorld, _source: Source) -> list[Operation]:
+def force_unknown(world: PurgatoryWorld, _source: Source) -> list[op.Operation]:
     """Force an operation that was never watched."""
-    return [Force(world.fresh_name())]
+    return [op.Force(world.fresh_name())]
 
 
-def cancel_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def cancel_a_key(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Cancel a key under which somebody waits or is stale."""
-    return [CancelForKey(source.item(world.used_keys))] if world.used_keys else []
+    return [op.CancelForKey(source.item(world.used_keys))] if world.used_keys else []
 
 
-def cancel_and_wait(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def cancel_and_wait(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Cancel some keys of an operation, then advance to its time-out and check what is left."""
     if not world.live or not world.due_ticks:
         return []
     keys = world.keys_of(source.item(world.live))
     kept = source.integer(0, len(keys) - 1)
     left = keys[:kept] or keys[:1]
-    cancels = [CancelForKey(key) for key in keys[kept:]]
-    return [*cancels, Advance(max(world.now, world.due_ticks[-1])), Check(left[0])]
+    cancels = [op.CancelForKey(key) for key in keys[kept:]]
+    return [*cancels, op.Advance(max(world.now, world.due_ticks[-1])), op.Check(left[0])]
 
 
-def cancel_unknown(_world: PurgatoryWorld, _source: Source) -> list[Operation]:
+def cancel_unknown(_world: PurgatoryWorld, _source: Source) -> list[op.Operation]:
     """Cancel a key that nobody waits under."""
-    return [CancelForKey("z")]
+    return [op.CancelForKey("z")]
 
 
-def advance_to_next(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def advance_to_next(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Advance to the next time-out, or to just before or behind it."""
     if not world.due_ticks:
         return []
-    return [Advance(max(world.now, world.due_ticks[0] + source.item((0, 0, 0, -1, 1))))]
+    return [op.Advance(max(world.now, world.due_ticks[0] + source.item((0, 0, 0, -1, 1))))]
 
 
-def advance_by(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def advance_by(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Advance by a little, or not at all."""
-    return [Advance(world.now + source.integer(0, 6))]
+    return [op.Advance(world.now + source.integer(0, 6))]
 
 
-def let_time_pass(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def let_time_pass(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a move of the clock without an advance."""
-    return [Elapse(world.now + source.integer(0, 6))]
+    return [op.Elapse(world.now + source.integer(0, 6))]
 
 
-def run_one(_world: PurgatoryWorld, _source: Source) -> list[Operation]:
+def run_one(_world: PurgatoryWorld, _source: Source) -> list[op.Operation]:
     """Draw a run of one expiry."""
-    return [RunOne()]
+    return [op.RunOne()]
 
 
-def run_all(world: PurgatoryWorld, _source: Source) -> list[Operation]:
+def run_all(world: PurgatoryWorld, _source: Source) -> list[op.Operation]:
     """Run all that the executor has."""
-    return [RunOne() for _ in world.queue]
+    return [op.RunOne() for _ in world.queue]
 
 
-def mass_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def mass_expiry(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw many operations that expire together; a later advance sees what they leave behind."""
     delay_ms = source.integer(1, 5)
     keys = world.keys(source, most=2)
     most = world.configuration.purge_interval + 3
     count = source.integer(2, max(2, min(most, MOST_OPERATIONS)))
-    watches = [Watch(world.fresh_name(), keys, delay_ms) for _ in range(count)]
+    watches = [op.Watch(world.fresh_name(), keys, delay_ms) for _ in range(count)]
     due_tick = world.due_tick(delay_ms)
-    runs: list[Operation] = []
+    runs: list[op.Operation] = []
     if world.is_stepped:
         due = [tick for tick in world.state.timer.store.due_ticks.values() if tick <= due_tick]
-        runs = [RunOne() for _ in range(len(world.queue) + len(due) + count)]
-    later = [Advance(due_tick + source.integer(0, 2)) for _ in range(source.integer(1, 2))]
-    return [*watches, Advance(due_tick), *runs, *later]
+        runs = [op.RunOne() for _ in range(len(world.queue) + len(due) + count)]
+    later = [op.Advance(due_tick + source.integer(0, 2)) for _ in range(source.integer(1, 2))]
+    return [*watches, op.Advance(due_tick), *runs, *later]
 
 
-def lost_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def lost_expiry(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an expiry that is handed over, and a completion before it runs."""
     waiting = [name for name in world.queue if name in world.live]
-    operations: list[Operation] = []
+    operations: list[op.Operation] = []
     if waiting:
         name, keys = source.item(waiting), world.keys_of(source.item(waiting))
     else:
         name, delay_ms = world.fresh_name(), source.integer(1, 5)
         keys = list(world.keys(source))
         operations = [
-            Watch(name, tuple(keys), delay_ms),
-            Advance(world.due_tick(delay_ms)),
+            op.Watch(name, tuple(keys), delay_ms),
+            op.Advance(world.due_tick(delay_ms)),
         ]
     if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
-        operations.append(Force(name))
+        operations.append(op.Force(name))
     elif keys:
-        operations += [Satisfy(name), Check(source.item(keys))]
-    return operations + [RunOne() for _ in range(len(world.queue) + 1)]
+        operations += [op.Satisfy(name), op.Check(source.item(keys))]
+    return operations + [op.RunOne() for _ in range(len(world.queue) + 1)]
 
 
-def make_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def make_stale(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw operations under several keys that are completed through one, and an advance."""
     count = source.integer(1, max(1, min(world.configuration.purge_interval + 1, 6)))
-    operations: list[Operation] = []
+    operations: list[op.Operation] = []
     for _ in range(count):
         name, keys = world.fresh_name(), world.keys(source, most=4)
-        operations += [Watch(name, keys, world.delay(source)), Satisfy(name), Check(keys[0])]
-    return [*operations, Advance(world.now)]
+        operations += [
+            op.Watch(name, keys, world.delay(source)),
+            op.Satisfy(name),
+            op.Check(keys[0]),
+        ]
+    return [*operations, op.Advance(world.now)]
 
 
-def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw as many stale entries as the interval allows, or one more, under one or more keys.
 
     Where half of what lives may be stale, some more is watched before.
     """
-    operations: list[Operation] = []
+    operations: list[op.Operation] = []
     live = world.state.live_entries
     if world.profile.purge_due is PurgeDue.AMORTISED:
         for _ in range(source.integer(0, 3)):
             keys = world.keys(source)
             live += len(keys)
-            operations.append(Watch(world.fresh_name(), keys, source.integer(20, 40)))
+            operations.append(op.Watch(world.fresh_name(), keys, source.integer(20, 40)))
     wanted = world.model.interval(live) - world.state.stale_entries
     count = max(0, min(wanted, 7)) + source.integer(0, 1)
-    script, delay_ms = Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
+    script, delay_ms = op.Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
     while count > 0:
         keys = world.keys(source, most=min(3, count))
         count -= len(keys)
-        operations.append(Watch(world.fresh_name(), keys, delay_ms, script))
-    return [*operations, Advance(world.now)]
+        operations.append(op.Watch(world.fresh_name(), keys, delay_ms, script))
+    return [*operations, op.Advance(world.now)]
 
 
-def shut_down(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def shut_down(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw the end of a case: a shutdown, refused and dropped operations, calls after it."""
     waiting, delay_ms = world.fresh_name(), source.integer(2, 6)
     key = source.item(("a", "b"))
-    begun: list[Operation] = [
-        Watch(waiting, (key, "c"), delay_ms),
-        Watch(world.fresh_name(), (key,), 1),
-        Advance(world.due_tick(1)),
-        Shutdown(),
+    begun: list[op.Operation] = [
+        op.Watch(waiting, (key, "c"), delay_ms),
+        op.Watch(world.fresh_name(), (key,), 1),
+        op.Advance(world.due_tick(1)),
+        op.Shutdown(),
     ]
-    refused = Watch(world.fresh_name(), source.item(((key,), (key,), ())), 1)
-    rest: list[Sequence[Operation]] = [
-        [Shutdown()],
+    refused = op.Watch(world.fresh_name(), source.item(((key,), (key,), ())), 1)
+    rest: list[Sequence[op.Operation]] = [
+        [op.Shutdown()],
         [refused],
-        [Advance(world.due_tick(max(delay_ms, 1)))],
-        [Satisfy(waiting), Check("c"), Check(key)],
+        [op.Advance(world.due_tick(max(delay_ms, 1)))],
+        [op.Satisfy(waiting), op.Check("c"), op.Check(key)],
     ]
     if world.has(PurgatoryFeature.FORCE):
-        rest.append([Force(waiting), Force(waiting)])
+        rest.append([op.Force(waiting), op.Force(waiting)])
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
-        rest.append([CancelForKey(key), CancelForKey("z")])
+        rest.append([op.CancelForKey(key), op.CancelForKey("z")])
     if world.is_stepped:
-        rest.append([RunOne() for _ in range(len(world.queue) + 2)])
+        rest.append([op.RunOne() for _ in range(len(world.queue) + 2)])
     operations = begun
     while rest:
         operations += rest.pop(source.integer(0, len(rest) - 1))
-    return [*operations, Check(key)]
+    return [*operations, op.Check(key)]

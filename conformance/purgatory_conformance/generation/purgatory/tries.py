@@ -6,52 +6,34 @@ that tries it has nothing left to do which another thread could do at the same t
 
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CallInside,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Force,
-    ForceInside,
-    Meanwhile,
-    Operation,
-    Satisfy,
-    SatisfyInside,
-    Script,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import PurgatoryFeature
 
-Actions = tuple[CallbackAction, ...]
+Actions = tuple[op.CallbackAction, ...]
 
 
-def acts_in_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def acts_in_try(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a try that satisfies, checks, forces, cancels or watches."""
     name, key = world.fresh_name(), source.item(world.keys(source, most=1))
-    calls: list[CallInside] = []
+    calls: list[op.CallInside] = []
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
-        calls += [CheckInside(key)] * 2
+        calls += [op.CheckInside(key)] * 2
     if world.has(PurgatoryFeature.SCRIPT_FORCE):
-        calls += [ForceInside(name), *(ForceInside(other) for other in world.live[:1])]
+        calls += [op.ForceInside(name), *(op.ForceInside(other) for other in world.live[:1])]
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
-        calls += [CancelForKeyInside(other) for other in world.used_keys[:1]]
+        calls += [op.CancelForKeyInside(other) for other in world.used_keys[:1]]
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
-        calls.append(WatchInside(world.fresh_name(), (key,), source.integer(1, 4)))
+        calls.append(op.WatchInside(world.fresh_name(), (key,), source.integer(1, 4)))
     if not calls:
-        return [*_tried(source, name, key, (SatisfyInside(name),)), Check(key)]
+        return [*_tried(source, name, key, (op.SatisfyInside(name),)), op.Check(key)]
     call = source.item(calls)
     actions: Actions = (call,)
-    if isinstance(call, CheckInside) and source.integer(0, 3):
-        actions = (SatisfyInside(name), call)
+    if isinstance(call, op.CheckInside) and source.integer(0, 3):
+        actions = (op.SatisfyInside(name), call)
     return _tried(source, name, key, actions)
 
 
-def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def changes_its_list(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a check in which a try changes the list that the check is passing.
 
     It adds an entry, cancels for the key, or checks the key: then entries of completed operations
@@ -61,27 +43,31 @@ def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
     delay_ms = source.integer(3, 9)
     ways: list[Actions] = []
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
-        ways += [(WatchInside(other, (key,), delay_ms),)] * 2
+        ways += [(op.WatchInside(other, (key,), delay_ms),)] * 2
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
-        ways.append((CancelForKeyInside(key),))
+        ways.append((op.CancelForKeyInside(key),))
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
-        ways += [(CheckInside(key),), (CheckInside(key),), (SatisfyInside(name), CheckInside(key))]
+        ways += [
+            (op.CheckInside(key),),
+            (op.CheckInside(key),),
+            (op.SatisfyInside(name), op.CheckInside(key)),
+        ]
     if not ways:
         return []
-    answer = source.item((Answer.COMPLETE, Answer.COMPLETE, Answer.WAIT))
-    script = Script((Answer.WAIT, Answer.WAIT, answer), on_try=((), (), source.item(ways)))
-    first = [Watch(world.fresh_name(), (key,), delay_ms) for _ in range(source.item((0, 0, 1)))]
+    answer = source.item((op.Answer.COMPLETE, op.Answer.COMPLETE, op.Answer.WAIT))
+    script = op.Script((op.Answer.WAIT, op.Answer.WAIT, answer), on_try=((), (), source.item(ways)))
+    first = [op.Watch(world.fresh_name(), (key,), delay_ms) for _ in range(source.item((0, 0, 1)))]
     count = source.item((0, 0, 1, 2, 20))
-    behind = [Watch(world.fresh_name(), (key,), delay_ms) for _ in range(count)]
-    ends: list[Operation] = []
+    behind = [op.Watch(world.fresh_name(), (key,), delay_ms) for _ in range(count)]
+    ends: list[op.Operation] = []
     if world.has(PurgatoryFeature.FORCE):
-        ends = [Force(watch.operation) for watch in behind[source.integer(0, 1) :]]
-    last: list[Operation] = [Satisfy(watch.operation) for watch in (*first, *behind[:1])]
-    watch = Watch(name, (key,), delay_ms, script)
-    return [*first, watch, *behind, *ends, Check(key), *last, Check(key)]
+        ends = [op.Force(watch.operation) for watch in behind[source.integer(0, 1) :]]
+    last: list[op.Operation] = [op.Satisfy(watch.operation) for watch in (*first, *behind[:1])]
+    watch = op.Watch(name, (key,), delay_ms, script)
+    return [*first, watch, *behind, *ends, op.Check(key), *last, op.Check(key)]
 
 
-def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a check of a list of some hundred entries, which a try changes meanwhile.
 
     The list is longer than a part of a list may be, where lists have parts, and so parts come to be
@@ -92,9 +78,9 @@ def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation
     before, inside, behind, tried, added = (world.fresh_name() for _ in range(5))
     acts = _changes(world, source, key, inside, added)
     if source.integer(0, 2) == 0:
-        acts = (SatisfyInside(tried), *acts)
-    answer = source.item((Answer.COMPLETE, Answer.COMPLETE, Answer.WAIT))
-    script = Script((Answer.WAIT, Answer.WAIT, answer), on_try=((), (), acts))
+        acts = (op.SatisfyInside(tried), *acts)
+    answer = source.item((op.Answer.COMPLETE, op.Answer.COMPLETE, op.Answer.WAIT))
+    script = op.Script((op.Answer.WAIT, op.Answer.WAIT, answer), on_try=((), (), acts))
     first, second, third, last = (_few(world, source) for _ in range(4))
     layout = [*first, before, *second, tried, inside, *third, behind]
     if source.integer(0, 2) == 0:
@@ -104,31 +90,41 @@ def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation
         inside: source.integer(20, 60),
         behind: source.item((1, 1, 126)),
     }
-    watches: list[Operation] = []
+    watches: list[op.Operation] = []
     for name in (*layout, *last):
         keys = (key,) * sizes.get(name, 1)
-        watches.append(Watch(name, keys, delay_ms, script if name == tried else Script()))
+        watches.append(op.Watch(name, keys, delay_ms, script if name == tried else op.Script()))
     ends = _ended(world, [before, *([behind] if source.integer(0, 3) else []), *first[:1]])
-    later: list[Operation] = [Watch(added, (key,) * source.item((1, 90)), delay_ms), Check(key)]
-    later.insert(source.integer(0, 1), Advance(world.now))
-    satisfied = [Satisfy(name) for name in (*second, *third[:1], added)]
+    later: list[op.Operation] = [
+        op.Watch(added, (key,) * source.item((1, 90)), delay_ms),
+        op.Check(key),
+    ]
+    later.insert(source.integer(0, 1), op.Advance(world.now))
+    satisfied = [op.Satisfy(name) for name in (*second, *third[:1], added)]
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
-        later.append(CancelForKey(key))
-    return [*watches, *ends, Check(key), *satisfied[source.integer(0, 1) :], *later, Check(key)]
+        later.append(op.CancelForKey(key))
+    return [
+        *watches,
+        *ends,
+        op.Check(key),
+        *satisfied[source.integer(0, 1) :],
+        *later,
+        op.Check(key),
+    ]
 
 
 def _changes(world: PurgatoryWorld, source: Source, key: str, other: str, added: str) -> Actions:
     """Draw actions of a try that complete an operation and pass, lengthen or end the list."""
-    completes: CallbackAction = SatisfyInside(other)
+    completes: op.CallbackAction = op.SatisfyInside(other)
     if world.has(PurgatoryFeature.SCRIPT_FORCE) and source.integer(0, 1):
-        completes = ForceInside(other)
-    acts: list[CallbackAction] = [completes]
+        completes = op.ForceInside(other)
+    acts: list[op.CallbackAction] = [completes]
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
-        acts.append(CheckInside(key))
+        acts.append(op.CheckInside(key))
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY) and source.integer(0, 9) == 0:
-        acts.append(CancelForKeyInside(key))
+        acts.append(op.CancelForKeyInside(key))
     if world.has(PurgatoryFeature.SCRIPT_WATCH) and source.integer(0, 2) == 0:
-        acts.append(WatchInside(added, (key,) * source.item((1, 70)), 9))
+        acts.append(op.WatchInside(added, (key,) * source.item((1, 70)), 9))
     return tuple(acts)
 
 
@@ -136,55 +132,57 @@ def _few(world: PurgatoryWorld, source: Source) -> list[str]:
     return [world.fresh_name() for _ in range(source.integer(0, 2))]
 
 
-def _ended(world: PurgatoryWorld, names: list[str]) -> list[Operation]:
+def _ended(world: PurgatoryWorld, names: list[str]) -> list[op.Operation]:
     """Return steps that complete these operations now, or in the next check."""
     if world.has(PurgatoryFeature.FORCE):
-        return [Force(name) for name in names]
-    return [Satisfy(name) for name in names]
+        return [op.Force(name) for name in names]
+    return [op.Satisfy(name) for name in names]
 
 
-def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def meanwhile(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a try during which another thread checks its key, another's key, or forces."""
     name, key = world.fresh_name(), source.item(world.keys(source, most=1))
     way = source.item(("own", "own", "other", "force", "watch"))
     if way == "own":
-        acts: Actions = (SatisfyInside(name), Meanwhile(CheckInside(key)))
+        acts: Actions = (op.SatisfyInside(name), op.Meanwhile(op.CheckInside(key)))
         return _tried(source, name, key, acts, first=1)
     if way == "force" and world.has(PurgatoryFeature.FORCE):
         forced = source.item([name, *world.live])
-        return _tried(source, name, key, (Meanwhile(ForceInside(forced)),), first=1)
+        return _tried(source, name, key, (op.Meanwhile(op.ForceInside(forced)),), first=1)
     other = world.fresh_name()
     if way == "watch":
-        watch = WatchInside(other, (key,), source.integer(1, 4))
-        return _tried(source, name, key, (Meanwhile(watch),), first=1)
+        watch = op.WatchInside(other, (key,), source.integer(1, 4))
+        return _tried(source, name, key, (op.Meanwhile(watch),), first=1)
     beside = source.item([each for each in ("a", "b", "c") if each != key])
-    acts = (SatisfyInside(other), Meanwhile(CheckInside(beside)))
-    first = Watch(other, (beside,), source.integer(1, 4))
+    acts = (op.SatisfyInside(other), op.Meanwhile(op.CheckInside(beside)))
+    first = op.Watch(other, (beside,), source.integer(1, 4))
     return [first, *_tried(source, name, key, acts, first=1)]
 
 
-def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
+def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw an ``on_complete`` during which another thread checks another operation's key."""
     name, other = world.fresh_name(), world.fresh_name()
-    script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), (Meanwhile(CheckInside("b")),))
-    watches: list[Operation] = [
-        Watch(other, ("b",), source.integer(1, 4)),
-        Watch(name, ("a",), source.integer(1, 4), script),
-        Satisfy(other),
+    script = op.Script(
+        (op.Answer.WAIT, op.Answer.WAIT, op.Answer.COMPLETE), (op.Meanwhile(op.CheckInside("b")),)
+    )
+    watches: list[op.Operation] = [
+        op.Watch(other, ("b",), source.integer(1, 4)),
+        op.Watch(name, ("a",), source.integer(1, 4), script),
+        op.Satisfy(other),
     ]
     if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
-        return [*watches, Force(name)]
-    return [*watches, Check("a")]
+        return [*watches, op.Force(name)]
+    return [*watches, op.Check("a")]
 
 
 def _tried(
     source: Source, name: str, key: str, actions: Actions, first: int = 0
-) -> list[Operation]:
+) -> list[op.Operation]:
     """Watch an operation one of whose tries acts so: a watch makes two, a check the third.
 
     What another thread waits with during the first, the rest of the watch would race with.
     """
     number = max(first, source.item((1, 2, 1, 2, 0)))
-    script = Script(on_try=(*((),) * number, actions))
-    watch = Watch(name, (key,), source.integer(1, 4), script)
-    return [watch, Check(key)] if number > 1 else [watch]
+    script = op.Script(on_try=(*((),) * number, actions))
+    watch = op.Watch(name, (key,), source.integer(1, 4), script)
+    return [watch, op.Check(key)] if number > 1 else [watch]

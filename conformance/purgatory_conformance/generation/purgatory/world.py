@@ -7,16 +7,8 @@ import msgspec
 from purgatory_conformance.generation.source import Source
 from purgatory_judge.purgatory.step import Model, State
 from purgatory_model.purgatory import purgatory_model
+from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, Elapse, Operation, RunOne, Watch
-from purgatory_spec.profiles import (
-    CheckOrder,
-    Executor,
-    FirstTry,
-    NegativeDelay,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryProfile,
-)
 
 MOST_OPERATIONS = 12
 """How many different delayed operations one case uses at the most, but for mass expiries."""
@@ -38,8 +30,8 @@ class PurgatoryWorld:
     they say from the second try on.
     """
 
-    configuration: PurgatoryConfiguration
-    profile: PurgatoryProfile
+    configuration: profiles.PurgatoryConfiguration
+    profile: profiles.PurgatoryProfile
     model: Model = field(init=False)
     state: State = field(init=False)
     names: int = 0
@@ -47,7 +39,9 @@ class PurgatoryWorld:
     def __post_init__(self) -> None:
         """Begin with a fresh purgatory."""
         stepped = msgspec.structs.replace(
-            self.profile, executor=Executor.STEPPED, check_order=CheckOrder.AS_WATCHED
+            self.profile,
+            executor=profiles.Executor.STEPPED,
+            check_order=profiles.CheckOrder.AS_WATCHED,
         )
         self.model = purgatory_model(self.configuration, stepped)
         self.state = self.model.initial()
@@ -58,7 +52,7 @@ class PurgatoryWorld:
         Returns the operation, no earlier than the clock reads: what goes before it in its row may
         have moved the clock.
         """
-        if isinstance(operation, Watch) and self.profile.first_try is FirstTry.NONE:
+        if isinstance(operation, Watch) and self.profile.first_try is profiles.FirstTry.NONE:
             operation = _without_first_try(operation)
         if isinstance(operation, Advance | Elapse) and operation.to_ms < self.now:
             operation = type(operation)(self.now)
@@ -75,9 +69,9 @@ class PurgatoryWorld:
     @property
     def is_stepped(self) -> bool:
         """Decide whether running an expired operation is a step of its own."""
-        return self.profile.executor is Executor.STEPPED
+        return self.profile.executor is profiles.Executor.STEPPED
 
-    def has(self, *features: PurgatoryFeature) -> bool:
+    def has(self, *features: profiles.PurgatoryFeature) -> bool:
         """Decide whether the subject offers all of these."""
         return self.profile.features.issuperset(features)
 
@@ -105,7 +99,7 @@ class PurgatoryWorld:
         """Return a short delay, ms; rarely one that is due at once."""
         tick_ms = self.configuration.tick_ms
         if source.integer(0, 11) == 11:
-            negative = self.profile.negative_delay is not NegativeDelay.NOT_OFFERED
+            negative = self.profile.negative_delay is not profiles.NegativeDelay.NOT_OFFERED
             return source.integer(-1 if negative else 0, 0)
         return source.integer(1, 12) * source.item((1, tick_ms))
 

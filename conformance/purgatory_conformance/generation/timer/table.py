@@ -10,20 +10,7 @@ from dataclasses import dataclass, field
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.generation.timer.world import MOST_TASKS, WITHIN_REACH_MS, World
 from purgatory_model.arithmetic import floor_to, level_end, tick_of_level
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     LARGEST_SAFE_INTEGER,
@@ -35,7 +22,7 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 
-Make = Callable[[World, Source], Sequence[Operation]]
+Make = Callable[[World, Source], Sequence[op.Operation]]
 
 
 @dataclass(frozen=True)
@@ -72,33 +59,33 @@ def _name(world: World, source: Source) -> str:
     return source.item(sorted(world.delays)) if world.has(Feature.READD) else world.fresh_name()
 
 
-def _add(world: World, source: Source, delay_ms: int) -> Add:
+def _add(world: World, source: Source, delay_ms: int) -> op.Add:
     task = _name(world, source)
-    return Add(task, _delay_for(world, task, delay_ms))
+    return op.Add(task, _delay_for(world, task, delay_ms))
 
 
 def _span(world: World) -> int:
     return world.configuration.tick_ms * world.configuration.wheel_size
 
 
-def _short(world: World, source: Source) -> list[Operation]:
+def _short(world: World, source: Source) -> list[op.Operation]:
     return [_add(world, source, source.integer(1, 2 * _span(world)))]
 
 
-def _far(world: World, source: Source) -> list[Operation]:
+def _far(world: World, source: Source) -> list[op.Operation]:
     size = world.configuration.wheel_size
     return [_add(world, source, source.integer(1, _span(world) * size * min(size, 6)))]
 
 
-def _zero(world: World, source: Source) -> list[Operation]:
+def _zero(world: World, source: Source) -> list[op.Operation]:
     return [_add(world, source, 0)]
 
 
-def _negative(world: World, source: Source) -> list[Operation]:
+def _negative(world: World, source: Source) -> list[op.Operation]:
     return [_add(world, source, -source.integer(1, 2 * _span(world)))]
 
 
-def _boundary(world: World, source: Source) -> list[Operation]:
+def _boundary(world: World, source: Source) -> list[op.Operation]:
     tick, size = world.configuration.tick_ms, world.configuration.wheel_size
     level = source.integer(1, 4)
     end = level_end(world.own_clock, tick_of_level(level, tick, size), size)
@@ -106,7 +93,7 @@ def _boundary(world: World, source: Source) -> list[Operation]:
     return [_add(world, source, max(expiry - world.now, 0))]
 
 
-def _same_tick(world: World, source: Source) -> list[Operation]:
+def _same_tick(world: World, source: Source) -> list[op.Operation]:
     due_ticks = [due for due in world.due_ticks_within_reach if due >= world.now]
     if not due_ticks:
         return []
@@ -115,7 +102,7 @@ def _same_tick(world: World, source: Source) -> list[Operation]:
     return [_add(world, source, due_tick + inside - world.now)]
 
 
-def _from_two_levels(world: World, source: Source) -> list[Operation]:
+def _from_two_levels(world: World, source: Source) -> list[op.Operation]:
     """Draw a task that will come down into a bucket, and one added to that bucket before."""
     tick, size = world.configuration.tick_ms, world.configuration.wheel_size
     if size < 3:
@@ -125,25 +112,25 @@ def _from_two_levels(world: World, source: Source) -> list[Operation]:
     far = near + tick * source.integer(2, size - 1)
     names = [world.fresh_name() for _ in range(3)]
     return [
-        Add(names[0], near - world.now),
-        Add(names[1], far - world.now),
-        Advance(near),
-        Add(names[2], far - near),
-        Advance(far),
+        op.Add(names[0], near - world.now),
+        op.Add(names[1], far - world.now),
+        op.Advance(near),
+        op.Add(names[2], far - near),
+        op.Advance(far),
     ]
 
 
-def _idle_then_add(world: World, source: Source) -> list[Operation]:
+def _idle_then_add(world: World, source: Source) -> list[op.Operation]:
     to_ms = world.now + source.integer(1, 3 * _span(world))
     task = _name(world, source)
-    return [Elapse(to_ms), Add(task, _delay_for(world, task, source.integer(0, 2)))]
+    return [op.Elapse(to_ms), op.Add(task, _delay_for(world, task, source.integer(0, 2)))]
 
 
-def _elapse(world: World, source: Source) -> list[Operation]:
-    return [Elapse(world.now + source.integer(0, _span(world)))]
+def _elapse(world: World, source: Source) -> list[op.Operation]:
+    return [op.Elapse(world.now + source.integer(0, _span(world)))]
 
 
-def _huge(world: World, source: Source) -> list[Operation]:
+def _huge(world: World, source: Source) -> list[op.Operation]:
     """Draw a delay about the largest one; rarely one at the end of 64-bit arithmetic."""
     largest = world.profile.largest_delay_ms
     delays = [largest, largest - 1, largest + 1, 2**31 - 1, 2**31, 2**40, 2**53 - 1]
@@ -152,153 +139,156 @@ def _huge(world: World, source: Source) -> list[Operation]:
         delays = [2**61, 2**62, 2**62 + 1, LARGEST_LONG - 1, LARGEST_LONG]
         greatest = LARGEST_LONG
     usable = [delay for delay in delays if 0 < delay <= greatest]
-    return [Add(world.fresh_name(), source.item(usable))]
+    return [op.Add(world.fresh_name(), source.item(usable))]
 
 
-def _advance_to_next(world: World, source: Source) -> list[Operation]:
+def _advance_to_next(world: World, source: Source) -> list[op.Operation]:
     next_due = world.next_due
     if next_due is None or next_due > world.now + WITHIN_REACH_MS:
         return []
     offset = source.item((0, 0, 0, -1, 1))
-    return [Advance(max(next_due + offset, world.now))]
+    return [op.Advance(max(next_due + offset, world.now))]
 
 
-def _advance_by(world: World, source: Source) -> list[Operation]:
-    return [Advance(world.now + source.integer(0, 2 * _span(world)))]
+def _advance_by(world: World, source: Source) -> list[op.Operation]:
+    return [op.Advance(world.now + source.integer(0, 2 * _span(world)))]
 
 
-def _advance_to_all(world: World, source: Source) -> list[Operation]:
-    return [Advance(world.last_due + source.integer(0, 1))]
+def _advance_to_all(world: World, source: Source) -> list[op.Operation]:
+    return [op.Advance(world.last_due + source.integer(0, 1))]
 
 
-def _run_one(world: World, source: Source) -> list[Operation]:
-    return [RunOne()]
+def _run_one(world: World, source: Source) -> list[op.Operation]:
+    return [op.RunOne()]
 
 
-def _run_all(world: World, source: Source) -> list[Operation]:
-    return [RunOne() for _ in world.state.queue]
+def _run_all(world: World, source: Source) -> list[op.Operation]:
+    return [op.RunOne() for _ in world.state.queue]
 
 
 def _readd(tasks: Callable[[World], list[str]]) -> Make:
-    def make(world: World, source: Source) -> list[Operation]:
+    def make(world: World, source: Source) -> list[op.Operation]:
         known = tasks(world)
         if not known:
             return []
         task = source.item(known)
-        return [Add(task, _delay_for(world, task, source.integer(0, 2 * _span(world))))]
+        return [op.Add(task, _delay_for(world, task, source.integer(0, 2 * _span(world))))]
 
     return make
 
 
 def _cancel(tasks: Callable[[World], list[str]]) -> Make:
-    def make(world: World, source: Source) -> list[Operation]:
+    def make(world: World, source: Source) -> list[op.Operation]:
         known = tasks(world)
-        return [Cancel(source.item(known))] if known else []
+        return [op.Cancel(source.item(known))] if known else []
 
     return make
 
 
-def _cancel_unknown(world: World, source: Source) -> list[Operation]:
-    return [Cancel(world.fresh_name())]
+def _cancel_unknown(world: World, source: Source) -> list[op.Operation]:
+    return [op.Cancel(world.fresh_name())]
 
 
-def _cancel_first_bucket(world: World, source: Source) -> list[Operation]:
+def _cancel_first_bucket(world: World, source: Source) -> list[op.Operation]:
     """Cancel all tasks of the tick that is next, then advance to it."""
     if not world.due_ticks_within_reach:
         return []
     first = world.due_ticks_within_reach[0]
     due_ticks = world.state.store.due_ticks
-    cancels = [Cancel(task) for task in world.pending if due_ticks[task] == first]
-    return [*cancels, Advance(max(first, world.now))]
+    cancels = [op.Cancel(task) for task in world.pending if due_ticks[task] == first]
+    return [*cancels, op.Advance(max(first, world.now))]
 
 
-def _scripted(make_script: Callable[[World, Source, str], tuple[Action, ...]]) -> Make:
-    def make(world: World, source: Source) -> list[Operation]:
+def _scripted(make_script: Callable[[World, Source, str], tuple[op.Action, ...]]) -> Make:
+    def make(world: World, source: Source) -> list[op.Operation]:
         task = world.fresh_name()
         script = make_script(world, source, task)
         if not script:
             return []
         due_ms = world.now + source.integer(0, _span(world))
-        operations: list[Operation] = [Add(task, due_ms - world.now, script), Advance(due_ms)]
+        operations: list[op.Operation] = [
+            op.Add(task, due_ms - world.now, script),
+            op.Advance(due_ms),
+        ]
         return operations + _runs(world, source, due_ms)
 
     return make
 
 
-def _runs(world: World, source: Source, due_ms: int) -> list[Operation]:
+def _runs(world: World, source: Source, due_ms: int) -> list[op.Operation]:
     """Run what is queued and will be by an advance to ``due_ms``, and one more; or nothing."""
     if world.profile.executor is not Executor.STEPPED or source.integer(0, 2) == 0:
         return []
     due_ticks = world.state.store.due_ticks.values()
     before_it = len(world.state.queue) + sum(due <= due_ms for due in due_ticks)
-    return [RunOne() for _ in range(before_it + 1)]
+    return [op.RunOne() for _ in range(before_it + 1)]
 
 
-def _throws(world: World, source: Source) -> list[Operation]:
+def _throws(world: World, source: Source) -> list[op.Operation]:
     """Draw a throwing task, and a second task that expires at the same time or later."""
     delay_ms = source.integer(0, _span(world))
     task, other = world.fresh_name(), world.fresh_name()
     later_ms = delay_ms + source.integer(0, world.configuration.tick_ms)
     due_ms = world.now + later_ms
-    adds: list[Operation] = [Add(task, delay_ms, (Throw(),)), Add(other, later_ms)]
-    return [*adds, Advance(due_ms), *_runs(world, source, due_ms)]
+    adds: list[op.Operation] = [op.Add(task, delay_ms, (op.Throw(),)), op.Add(other, later_ms)]
+    return [*adds, op.Advance(due_ms), *_runs(world, source, due_ms)]
 
 
-def _adds(world: World, source: Source, task: str) -> tuple[Action, ...]:
+def _adds(world: World, source: Source, task: str) -> tuple[op.Action, ...]:
     known = [t for t in (task, *world.pending) if t in world.delays]
     if known and world.has(Feature.READD) and source.integer(0, 3) == 0:
         other = source.item(known)
-        return (AddInside(other, world.delays[other]),)
+        return (op.AddInside(other, world.delays[other]),)
     other = world.fresh_name()
     delay_ms = source.integer(-1, _span(world))
     world.delays[other] = delay_ms
-    return (AddInside(other, delay_ms),)
+    return (op.AddInside(other, delay_ms),)
 
 
-def _adds_itself(world: World, source: Source) -> list[Operation]:
+def _adds_itself(world: World, source: Source) -> list[op.Operation]:
     """Draw a task that adds itself as it runs, and so once more; then it may be cancelled."""
     task = world.fresh_name()
     delay_ms = world.configuration.tick_ms + source.integer(0, _span(world))
     due_ms = world.now + delay_ms
-    operations: list[Operation] = [Add(task, delay_ms, (AddInside(task, delay_ms),))]
+    operations: list[op.Operation] = [op.Add(task, delay_ms, (op.AddInside(task, delay_ms),))]
     for due in (due_ms, due_ms + delay_ms + world.configuration.tick_ms):
-        operations += [Advance(due), *_runs(world, source, due)]
-    return [*operations, Cancel(task)] if world.has(Feature.CANCEL) else operations
+        operations += [op.Advance(due), *_runs(world, source, due)]
+    return [*operations, op.Cancel(task)] if world.has(Feature.CANCEL) else operations
 
 
-def _cancels(world: World, source: Source, task: str) -> tuple[Action, ...]:
-    return (CancelInside(source.item((*world.pending, task))),)
+def _cancels(world: World, source: Source, task: str) -> tuple[op.Action, ...]:
+    return (op.CancelInside(source.item((*world.pending, task))),)
 
 
-def _advances(world: World, source: Source) -> list[Operation]:
+def _advances(world: World, source: Source) -> list[op.Operation]:
     """Draw a task that advances, where time can pass after another has become due."""
     due_ms = world.now + source.integer(0, _span(world))
     task, other = world.fresh_name(), world.fresh_name()
-    operations: list[Operation] = [Add(task, due_ms - world.now, (AdvanceInside(),))]
+    operations: list[op.Operation] = [op.Add(task, due_ms - world.now, (op.AdvanceInside(),))]
     if not world.has(Feature.ELAPSE):
-        return [*operations, Advance(due_ms), *_runs(world, source, due_ms)]
+        return [*operations, op.Advance(due_ms), *_runs(world, source, due_ms)]
     later_ms = due_ms + source.integer(1, _span(world))
-    operations += [Add(other, later_ms - world.now), Advance(due_ms), Elapse(later_ms)]
+    operations += [op.Add(other, later_ms - world.now), op.Advance(due_ms), op.Elapse(later_ms)]
     return operations + _runs(world, source, due_ms)
 
 
-def _very_many(world: World, source: Source) -> list[Operation]:
+def _very_many(world: World, source: Source) -> list[op.Operation]:
     """Draw more tasks than a timer may hand over, or an executor take, in one go."""
     delay_ms = source.integer(1, _span(world))
-    adds: list[Operation] = [
-        Add(world.fresh_name(), delay_ms) for _ in range(source.integer(1030, 1200))
+    adds: list[op.Operation] = [
+        op.Add(world.fresh_name(), delay_ms) for _ in range(source.integer(1030, 1200))
     ]
     due_ms = world.now + delay_ms + world.configuration.tick_ms
-    return [*adds, Advance(due_ms), *(RunOne() for _ in adds)]
+    return [*adds, op.Advance(due_ms), *(op.RunOne() for _ in adds)]
 
 
-def _shutdown(world: World, source: Source) -> list[Operation]:
+def _shutdown(world: World, source: Source) -> list[op.Operation]:
     last = world.last_due
-    runs: list[Operation] = []
+    runs: list[op.Operation] = []
     if world.profile.executor is Executor.STEPPED:
-        runs = [RunOne() for _ in range(len(world.state.queue) + 1)]
-    adds = [Add(world.fresh_name(), 0), Add(world.fresh_name(), source.integer(1, 100))]
-    return [Shutdown(), Shutdown(), Advance(last), *runs, *adds, Advance(last + 1)]
+        runs = [op.RunOne() for _ in range(len(world.state.queue) + 1)]
+    adds = [op.Add(world.fresh_name(), 0), op.Add(world.fresh_name(), source.integer(1, 100))]
+    return [op.Shutdown(), op.Shutdown(), op.Advance(last), *runs, *adds, op.Advance(last + 1)]
 
 
 def _row(
@@ -464,7 +454,7 @@ class TimerDraft:
         """Begin with a fresh timer."""
         self.world = World(self.configuration, self.profile)
 
-    def opening(self, source: Source) -> tuple[Operation, ...]:
+    def opening(self, source: Source) -> tuple[op.Operation, ...]:
         """Return more than a thousand tasks where the wheel is wide, so that it happens seldom.
 
         With a stepped executor alone: in one step so many runs in any order are hard to follow.
@@ -480,17 +470,17 @@ class TimerDraft:
         """Decide whether a subject of this profile can be brought into the situation."""
         return _ROWS[situation].is_offered(self.profile)
 
-    def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
+    def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
         """Return the operations of a situation."""
         return self._followed(_ROWS[situation], source)
 
-    def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
+    def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
         """Return the operations of a shutdown, in one of ``share + 1`` cases."""
         if SHUTDOWN_ROW.is_offered(self.profile) and source.integer(0, share) == share:
             return self._followed(SHUTDOWN_ROW, source)
         return ()
 
-    def _followed(self, row: Row, source: Source) -> tuple[Operation, ...]:
+    def _followed(self, row: Row, source: Source) -> tuple[op.Operation, ...]:
         operations = tuple(row.make(self.world, source))
         if not delays_are_offered(operations, self.profile):
             return ()
@@ -499,7 +489,7 @@ class TimerDraft:
         return operations
 
 
-def delays_are_offered(operations: Iterable[Operation], profile: TimerProfile) -> bool:
+def delays_are_offered(operations: Iterable[op.Operation], profile: TimerProfile) -> bool:
     """Decide whether a timer of this profile can be asked for the delays of all adds."""
     return all(
         (delay_ms >= 0 or profile.negative_delay is not NegativeDelay.NOT_OFFERED)
@@ -511,11 +501,11 @@ def delays_are_offered(operations: Iterable[Operation], profile: TimerProfile) -
     )
 
 
-def _delays(operations: Iterable[Operation]) -> Iterator[int]:
+def _delays(operations: Iterable[op.Operation]) -> Iterator[int]:
     for operation in operations:
-        if isinstance(operation, Add):
+        if isinstance(operation, op.Add):
             yield operation.delay_ms
-            yield from (act.delay_ms for act in operation.script if isinstance(act, AddInside))
+            yield from (act.delay_ms for act in operation.script if isinstance(act, op.AddInside))
 
 
 def draw_configuration(
@@ -538,7 +528,7 @@ def draw_operations(
     source: Source,
     most: int,
     wanted: frozenset[str] = frozenset(),
-) -> tuple[Operation, ...]:
+) -> tuple[op.Operation, ...]:
     """Return the operations of one case, at most about ``most``.
 
     ``wanted`` are the rules that have not been put to the test often enough.
@@ -547,7 +537,7 @@ def draw_operations(
     rows = [row for row in TIMER_TABLE if draft.offers(row.name)]
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
     opened = draft.opening(source)
-    operations: list[Operation] = []
+    operations: list[op.Operation] = []
     while source.more(len(operations), most):
         operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
     operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))

@@ -19,30 +19,20 @@ from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, kn
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Event, Value, received
-from purgatory_spec.profiles import (
-    AskAgain,
-    ChannelMutingConfiguration,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    Component,
-    Configuration,
-    EndWhileWaiting,
-    Recovery,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = ChannelMutingProfile(
-    recovery=Recovery.FIRST_COME,
-    end_while_waiting=EndWhileWaiting.AT_ONCE,
-    features=frozenset(ChannelMutingFeature),
-    observables=frozenset(ChannelMutingObservable),
+PROFILE = profiles.ChannelMutingProfile(
+    recovery=profiles.Recovery.FIRST_COME,
+    end_while_waiting=profiles.EndWhileWaiting.AT_ONCE,
+    features=frozenset(profiles.ChannelMutingFeature),
+    observables=frozenset(profiles.ChannelMutingObservable),
 )
 """What the small server declares unless told otherwise: all that the suite can ask for."""
 
-EVERYONE_PROFILE = msgspec.structs.replace(PROFILE, recovery=Recovery.EVERYONE)
+EVERYONE_PROFILE = msgspec.structs.replace(PROFILE, recovery=profiles.Recovery.EVERYONE)
 """The profile of a server where all that wait ask again, and newcomers with them."""
 
 
@@ -128,8 +118,8 @@ class SmallServer:
 
     def __init__(
         self,
-        configuration: ChannelMutingConfiguration,
-        profile: ChannelMutingProfile,
+        configuration: profiles.ChannelMutingConfiguration,
+        profile: profiles.ChannelMutingProfile,
         habits: Habits,
     ) -> None:
         """Make a server without connections."""
@@ -139,9 +129,9 @@ class SmallServer:
         self.tls = configuration.tls
         self.idle_limit_ms = configuration.idle_limit_ms
         self.receive_limit_ms = configuration.receive_limit_ms
-        self.first_come = profile.recovery is Recovery.FIRST_COME
-        self.asks_with_bytes = profile.ask_again is AskAgain.WITH_BYTES
-        self.ends_at_once = profile.end_while_waiting is EndWhileWaiting.AT_ONCE
+        self.first_come = profile.recovery is profiles.Recovery.FIRST_COME
+        self.asks_with_bytes = profile.ask_again is profiles.AskAgain.WITH_BYTES
+        self.ends_at_once = profile.end_while_waiting is profiles.EndWhileWaiting.AT_ONCE
         self.habits = habits
         self.available = self.limit
         self.channels: list[Channel] = []
@@ -494,13 +484,15 @@ class SmallServer:
             raise Refusal
 
 
-MakeServer = Callable[[ChannelMutingConfiguration, ChannelMutingProfile, Habits], SmallServer]
+MakeServer = Callable[
+    [profiles.ChannelMutingConfiguration, profiles.ChannelMutingProfile, Habits], SmallServer
+]
 
 
 class SmallServerInstance(Specimen):
     """Put a small server behind the step vocabulary, with its clients and its handlers."""
 
-    def __init__(self, server: SmallServer, profile: ChannelMutingProfile) -> None:
+    def __init__(self, server: SmallServer, profile: profiles.ChannelMutingProfile) -> None:
         """Begin without any connection."""
         super().__init__(profile)
         self._server = server
@@ -588,13 +580,15 @@ class SmallServerInstance(Specimen):
         server = self._server
         alive = [each for _, each in sorted(self._channels.items()) if each.is_open]
         return {
-            ChannelMutingObservable.AVAILABLE: server.available,
-            ChannelMutingObservable.OPEN: _names(alive),
-            ChannelMutingObservable.WAITING: _names(filter(server.shown_waiting, alive)),
-            ChannelMutingObservable.ORDERED: _names(each for each in alive if each.is_ordered),
-            ChannelMutingObservable.HOLDING: _names(each for each in alive if each.memory),
-            ChannelMutingObservable.UNREAD: None if server.tls else self._unread(alive),
-            ChannelMutingObservable.DEPLETED_TIME: server.depleted_ms(),
+            profiles.ChannelMutingObservable.AVAILABLE: server.available,
+            profiles.ChannelMutingObservable.OPEN: _names(alive),
+            profiles.ChannelMutingObservable.WAITING: _names(filter(server.shown_waiting, alive)),
+            profiles.ChannelMutingObservable.ORDERED: _names(
+                each for each in alive if each.is_ordered
+            ),
+            profiles.ChannelMutingObservable.HOLDING: _names(each for each in alive if each.memory),
+            profiles.ChannelMutingObservable.UNREAD: None if server.tls else self._unread(alive),
+            profiles.ChannelMutingObservable.DEPLETED_TIME: server.depleted_ms(),
         }
 
     def _unread(self, alive: Iterable[Channel]) -> int:
@@ -607,9 +601,9 @@ def _names(channels: Iterable[Channel]) -> tuple[str, ...]:
 
 def small_server_subject(
     server: MakeServer = SmallServer,
-    profile: ChannelMutingProfile = PROFILE,
+    profile: profiles.ChannelMutingProfile = PROFILE,
     *,
-    behaves: ChannelMutingProfile | None = None,
+    behaves: profiles.ChannelMutingProfile | None = None,
     habits: Habits | None = None,
     name: str = "small server",
 ) -> InProcessSubject:
@@ -623,10 +617,10 @@ def small_server_subject(
         name: The subject's name in reports.
     """
 
-    def make(configuration: Configuration) -> SmallServerInstance:
-        assert isinstance(configuration, ChannelMutingConfiguration)
+    def make(configuration: profiles.Configuration) -> SmallServerInstance:
+        assert isinstance(configuration, profiles.ChannelMutingConfiguration)
         made = server(configuration, behaves or profile, habits or Habits())
         return SmallServerInstance(made, profile)
 
     implementation = Implementation(name=name, language="Python")
-    return InProcessSubject(implementation, {Component.CHANNEL_MUTING: profile}, make)
+    return InProcessSubject(implementation, {profiles.Component.CHANNEL_MUTING: profile}, make)

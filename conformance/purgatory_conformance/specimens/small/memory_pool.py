@@ -14,29 +14,19 @@ import msgspec
 from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import (
-    LARGEST_SAFE_INTEGER,
-    Component,
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-    ZeroRequest,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = MemoryPoolProfile(
-    release_validation=ReleaseValidation.IDENTITY,
-    features=frozenset(MemoryPoolFeature),
-    observables=frozenset(MemoryPoolObservable),
+PROFILE = profiles.MemoryPoolProfile(
+    release_validation=profiles.ReleaseValidation.IDENTITY,
+    features=frozenset(profiles.MemoryPoolFeature),
+    observables=frozenset(profiles.MemoryPoolObservable),
 )
 """What the small pool declares unless told otherwise: all that the suite can ask for."""
 
-NAIVE_PROFILE = msgspec.structs.replace(PROFILE, release_validation=ReleaseValidation.NONE)
+NAIVE_PROFILE = msgspec.structs.replace(PROFILE, release_validation=profiles.ReleaseValidation.NONE)
 """The profile of a pool that credits every buffer given back, and may be given any buffer.
 
 It breaks POOL-CONSERVATION, as Kafka's does.
@@ -58,12 +48,14 @@ class Buffer:
 class SmallMemoryPool:
     """A pool with a clock."""
 
-    def __init__(self, configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> None:
+    def __init__(
+        self, configuration: profiles.MemoryPoolConfiguration, profile: profiles.MemoryPoolProfile
+    ) -> None:
         """Make a pool that has granted nothing."""
         self.size = configuration.size_bytes
         self.most = configuration.max_single_bytes
         self.strict = configuration.strict
-        self.validates = profile.release_validation is ReleaseValidation.IDENTITY
+        self.validates = profile.release_validation is profiles.ReleaseValidation.IDENTITY
         self.zero_request = profile.zero_request
         self.available = self.size
         self.granted: list[Buffer] = []
@@ -88,13 +80,13 @@ class SmallMemoryPool:
 
     def check_request(self, asked: int) -> None:
         """Raise ``Refusal`` for a size that may not be asked for."""
-        is_legal = self.zero_request in (ZeroRequest.GRANT, ZeroRequest.REFUSE)
+        is_legal = self.zero_request in (profiles.ZeroRequest.GRANT, profiles.ZeroRequest.REFUSE)
         if asked < 0 or asked > self.most or (asked == 0 and not is_legal):
             raise Refusal
 
     def is_enough(self, asked: int) -> bool:
         """Decide whether a legal request is granted."""
-        if asked == 0 and self.zero_request is ZeroRequest.REFUSE:
+        if asked == 0 and self.zero_request is profiles.ZeroRequest.REFUSE:
             return False
         return self.available >= asked if self.strict else self.available > 0
 
@@ -210,16 +202,16 @@ class SmallUnboundedPool(SmallMemoryPool):
 
     def shown_size(self) -> int:
         """Return the largest safe integer as the size."""
-        return LARGEST_SAFE_INTEGER
+        return profiles.LARGEST_SAFE_INTEGER
 
 
-MakePool = Callable[[MemoryPoolConfiguration, MemoryPoolProfile], SmallMemoryPool]
+MakePool = Callable[[profiles.MemoryPoolConfiguration, profiles.MemoryPoolProfile], SmallMemoryPool]
 
 
 class SmallPoolInstance(Specimen):
     """Put a small pool behind the step vocabulary, with the holders of its buffers."""
 
-    def __init__(self, pool: SmallMemoryPool, profile: MemoryPoolProfile) -> None:
+    def __init__(self, pool: SmallMemoryPool, profile: profiles.MemoryPoolProfile) -> None:
         """Begin without holders."""
         super().__init__(profile)
         self._pool = pool
@@ -258,13 +250,15 @@ class SmallPoolInstance(Specimen):
         """Return all observables."""
         pool = self._pool
         return {
-            MemoryPoolObservable.AVAILABLE: pool.available,
-            MemoryPoolObservable.USED: pool.used(),
-            MemoryPoolObservable.SIZE: pool.shown_size(),
-            MemoryPoolObservable.OUT_OF_MEMORY: pool.is_out_of_memory(),
-            MemoryPoolObservable.BUFFER: None if self._granted is None else self._granted.capacity,
-            MemoryPoolObservable.DEPLETED_SPELLS: pool.spells,
-            MemoryPoolObservable.DEPLETED_TIME: pool.depleted_ms(),
+            profiles.MemoryPoolObservable.AVAILABLE: pool.available,
+            profiles.MemoryPoolObservable.USED: pool.used(),
+            profiles.MemoryPoolObservable.SIZE: pool.shown_size(),
+            profiles.MemoryPoolObservable.OUT_OF_MEMORY: pool.is_out_of_memory(),
+            profiles.MemoryPoolObservable.BUFFER: None
+            if self._granted is None
+            else self._granted.capacity,
+            profiles.MemoryPoolObservable.DEPLETED_SPELLS: pool.spells,
+            profiles.MemoryPoolObservable.DEPLETED_TIME: pool.depleted_ms(),
         }
 
 
@@ -279,9 +273,9 @@ def _in_form(buffer: Buffer, form: op.ReleaseForm) -> Buffer:
 def small_pool_subject(
     bounded: MakePool = SmallMemoryPool,
     unbounded: MakePool = SmallUnboundedPool,
-    profile: MemoryPoolProfile = PROFILE,
+    profile: profiles.MemoryPoolProfile = PROFILE,
     *,
-    behaves: MemoryPoolProfile | None = None,
+    behaves: profiles.MemoryPoolProfile | None = None,
     name: str = "small memory pool",
 ) -> InProcessSubject:
     """Return small pools, right or wrong, as a subject in process.
@@ -294,10 +288,10 @@ def small_pool_subject(
         name: The subject's name in reports.
     """
 
-    def make(configuration: Configuration) -> SmallPoolInstance:
-        assert isinstance(configuration, MemoryPoolConfiguration)
+    def make(configuration: profiles.Configuration) -> SmallPoolInstance:
+        assert isinstance(configuration, profiles.MemoryPoolConfiguration)
         make_pool = unbounded if configuration.unbounded else bounded
         return SmallPoolInstance(make_pool(configuration, behaves or profile), profile)
 
     implementation = Implementation(name=name, language="Python")
-    return InProcessSubject(implementation, {Component.MEMORY_POOL: profile}, make)
+    return InProcessSubject(implementation, {profiles.Component.MEMORY_POOL: profile}, make)

@@ -7,29 +7,24 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
 )
 from purgatory_conformance.specimens.small.timer import SmallTimer
-from purgatory_spec.profiles import (
-    LARGEST_LONG,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    Structure,
-    TimerProfile,
-)
+from purgatory_spec import profiles
 
 
 class WheelPurgatory(SmallPurgatory):
     """A purgatory whose timer is the small timing wheel."""
 
-    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+    def __init__(
+        self, configuration: profiles.PurgatoryConfiguration, profile: profiles.PurgatoryProfile
+    ) -> None:
         """Begin with an empty wheel."""
         super().__init__(configuration, profile)
         self.wheel = SmallTimer(
             configuration.timer,
-            TimerProfile(
+            profiles.TimerProfile(
                 rounding=profile.rounding,
-                executor=Executor.STEPPED,
-                structure=Structure.DELAY_QUEUE_WHEEL,
-                largest_delay_ms=LARGEST_LONG,
+                executor=profiles.Executor.STEPPED,
+                structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+                largest_delay_ms=profiles.LARGEST_LONG,
             ),
         )
 
@@ -105,7 +100,9 @@ class EagerPurgatory(SmallPurgatory):
 class TickerPurgatory(SmallPurgatory):
     """A purgatory whose timer does each tick once."""
 
-    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+    def __init__(
+        self, configuration: profiles.PurgatoryConfiguration, profile: profiles.PurgatoryProfile
+    ) -> None:
         """Make a purgatory in which the present tick is done."""
         super().__init__(configuration, profile)
         self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms

@@ -21,45 +21,22 @@ from purgatory_conformance.specimens.small.specimen import (
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
+from purgatory_spec import outcomes, profiles
 from purgatory_spec.messages import Implementation
-from purgatory_spec.outcomes import (
-    Event,
-    EventKind,
-    Outcome,
-    Value,
-    completed,
-    expired,
-    timed_out,
-    tried,
-)
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Component,
-    Configuration,
-    Executor,
-    NegativeDelay,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    PurgeDue,
-    Rounding,
-    ThrowingTry,
-)
+from purgatory_spec.outcomes import completed
 from purgatory_spec.reasons import Reason
 
-PROFILE = PurgatoryProfile(
-    accounting=Accounting.EXACT,
-    check_drops=CheckDrops.AS_PASSED,
-    throwing_try=ThrowingTry.GO_ON,
-    executor=Executor.STEPPED,
-    features=frozenset(PurgatoryFeature),
-    observables=frozenset(PurgatoryObservable),
+PROFILE = profiles.PurgatoryProfile(
+    accounting=profiles.Accounting.EXACT,
+    check_drops=profiles.CheckDrops.AS_PASSED,
+    throwing_try=profiles.ThrowingTry.GO_ON,
+    executor=profiles.Executor.STEPPED,
+    features=frozenset(profiles.PurgatoryFeature),
+    observables=frozenset(profiles.PurgatoryObservable),
 )
 """What the small purgatory declares unless told otherwise: all that the suite can ask for."""
 
-AMORTISED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=PurgeDue.AMORTISED)
+AMORTISED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=profiles.PurgeDue.AMORTISED)
 """The choices of a purgatory whose purges cost what they remove."""
 
 SILENT_PROFILE = msgspec.structs.replace(PROFILE, observables=frozenset())
@@ -67,15 +44,15 @@ SILENT_PROFILE = msgspec.structs.replace(PROFILE, observables=frozenset())
 
 PROPOSAL_PROFILE = msgspec.structs.replace(
     PROFILE,
-    accounting=Accounting.PROPOSAL,
-    throwing_try=ThrowingTry.STOP,
-    observables=PROFILE.observables - {PurgatoryObservable.PENDING},
+    accounting=profiles.Accounting.PROPOSAL,
+    throwing_try=profiles.ThrowingTry.STOP,
+    observables=PROFILE.observables - {profiles.PurgatoryObservable.PENDING},
 )
 """The choices of Kafka's purgatory, but for its timer's structure."""
 
 ESTIMATE_PROFILE = msgspec.structs.replace(
     PROPOSAL_PROFILE,
-    observables=PROPOSAL_PROFILE.observables - {PurgatoryObservable.STALE_OPERATIONS},
+    observables=PROPOSAL_PROFILE.observables - {profiles.PurgatoryObservable.STALE_OPERATIONS},
 )
 """The same without the count that shows that the published accounting does not bound it."""
 
@@ -110,7 +87,9 @@ class Entry:
 class SmallPurgatory(Specimen):
     """A purgatory with timer, clock and executor queue."""
 
-    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+    def __init__(
+        self, configuration: profiles.PurgatoryConfiguration, profile: profiles.PurgatoryProfile
+    ) -> None:
         """Make a purgatory in which nothing waits."""
         super().__init__(profile)
         self.profile = profile
@@ -129,14 +108,14 @@ class SmallPurgatory(Specimen):
 
     # What a step asks for
 
-    def do(self, operation: op.Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> outcomes.Outcome:
         """Carry out one operation and return its outcome."""
         self.callback_timer_size = None
         return super().do(operation)
 
-    def perform(self, operation: op.Operation) -> Value:
+    def perform(self, operation: op.Operation) -> outcomes.Value:
         """Return the result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
-        result: Value = None
+        result: outcomes.Value = None
         match operation:
             case op.Watch(name, keys, delay_ms, script):
                 result = self.watch(self.introduced(name, delay_ms, script), keys)
@@ -195,7 +174,7 @@ class SmallPurgatory(Specimen):
 
     def refuse_delay(self, delay_ms: int) -> None:
         """Raise ``Refusal`` where a delay cannot be armed."""
-        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
+        if delay_ms < 0 and self.profile.negative_delay is profiles.NegativeDelay.REJECT:
             raise Refusal(Reason.INVALID_ARGUMENT)
 
     def is_completed(self, operation: DelayedOperation) -> bool:
@@ -228,7 +207,7 @@ class SmallPurgatory(Specimen):
 
     def attempt(self, operation: DelayedOperation) -> bool:
         """Call ``try_complete``; the answer of the script."""
-        self.events.append(tried(operation.name))
+        self.events.append(outcomes.tried(operation.name))
         answers = operation.script.tries or (op.Answer.WAIT,)
         answer = answers[min(operation.tries, len(answers) - 1)]
         completes = operation.satisfied or answer is op.Answer.COMPLETE
@@ -262,7 +241,7 @@ class SmallPurgatory(Specimen):
 
     def call_on_expiration(self, operation: DelayedOperation) -> None:
         """Call ``on_expiration`` of the operation."""
-        self.events.append(timed_out(operation.name))
+        self.events.append(outcomes.timed_out(operation.name))
         self.act_all(operation, operation.script.on_expiration)
 
     def act_all(self, operation: DelayedOperation, actions: Iterable[op.CallbackAction]) -> None:
@@ -273,7 +252,9 @@ class SmallPurgatory(Specimen):
             try:
                 self.act(action)
             except Exception as error:
-                event = Event(EventKind.REJECTED, operation.name, reason=reason_of(error))
+                event = outcomes.Event(
+                    outcomes.EventKind.REJECTED, operation.name, reason=reason_of(error)
+                )
                 self.events.append(event)
 
     def act(self, action: op.CallbackAction) -> None:
@@ -312,7 +293,7 @@ class SmallPurgatory(Specimen):
                 if self.attempt_in_check(entry.operation):
                     count += 1
             except ScriptFailure as failure:
-                if self.profile.throwing_try is ThrowingTry.STOP:
+                if self.profile.throwing_try is profiles.ThrowingTry.STOP:
                     raise
                 first_failure = first_failure or failure
                 self.after_throwing(key, entry)
@@ -383,14 +364,14 @@ class SmallPurgatory(Specimen):
 
     def delay_meant(self, delay_ms: int) -> int:
         """Return the delay that an accepted delay stands for, ms."""
-        as_zero = self.profile.negative_delay is NegativeDelay.AS_ZERO
+        as_zero = self.profile.negative_delay is profiles.NegativeDelay.AS_ZERO
         return max(delay_ms, 0) if as_zero else delay_ms
 
     def due_tick(self, expiry_ms: int) -> int:
         """Return the expiry rounded to the tick, as declared."""
-        if self.profile.rounding is Rounding.EXACT:
+        if self.profile.rounding is profiles.Rounding.EXACT:
             return expiry_ms
-        if self.profile.rounding is Rounding.UP:
+        if self.profile.rounding is profiles.Rounding.UP:
             expiry_ms += self.tick_ms - 1
         return expiry_ms // self.tick_ms * self.tick_ms
 
@@ -418,13 +399,13 @@ class SmallPurgatory(Specimen):
     def hand_over(self, due: list[DelayedOperation]) -> None:
         """Give expired operations to the executor."""
         for operation in due:
-            if self.profile.executor is Executor.STEPPED:
-                self.events.append(expired(operation.name))
+            if self.profile.executor is profiles.Executor.STEPPED:
+                self.events.append(outcomes.expired(operation.name))
             self.queue.append(operation)
 
     def settle(self) -> None:
         """Run the executor's queue unless running is a step."""
-        while self.queue and self.profile.executor is not Executor.STEPPED:
+        while self.queue and self.profile.executor is not profiles.Executor.STEPPED:
             self.run_one()
 
     def run_one(self) -> None:
@@ -452,19 +433,19 @@ class SmallPurgatory(Specimen):
 
     def interval(self) -> int:
         """Return the purge interval, or half of the live entries where declared and larger."""
-        if self.profile.purge_due is PurgeDue.FIXED:
+        if self.profile.purge_due is profiles.PurgeDue.FIXED:
             return self.purge_interval
         return max(self.purge_interval, self.live() // 2)
 
     def live(self) -> int:
         """Return the live operations or entries, by the accounting."""
-        if self.profile.accounting is Accounting.PROPOSAL:
+        if self.profile.accounting is profiles.Accounting.PROPOSAL:
             return len(self.armed)
         return self.entries() - self.stale_entries()
 
     def to_purge(self) -> int:
         """Return the number of entries that a purge would remove, by the accounting."""
-        if self.profile.accounting is Accounting.PROPOSAL:
+        if self.profile.accounting is profiles.Accounting.PROPOSAL:
             return self.estimated - len(self.armed)
         return self.stale_entries()
 
@@ -502,34 +483,36 @@ class SmallPurgatory(Specimen):
 
     def estimate(self) -> int:
         """Return the estimate, by the accounting."""
-        if self.profile.accounting is Accounting.PROPOSAL:
+        if self.profile.accounting is profiles.Accounting.PROPOSAL:
             return self.estimated
         return len(self.armed) + len(self.queue) + self.stale_entries()
 
-    def show(self) -> Mapping[StrEnum, Value]:
+    def show(self) -> Mapping[StrEnum, outcomes.Value]:
         """Return all observables."""
         return {
-            PurgatoryObservable.ENTRIES: self.entries(),
-            PurgatoryObservable.KEYS: len(self.lists),
-            PurgatoryObservable.STALE_ENTRIES: self.stale_entries(),
-            PurgatoryObservable.STALE_OPERATIONS: self.stale_operations(),
-            PurgatoryObservable.TIMER_SIZE: self.timer_size(),
-            PurgatoryObservable.QUEUED: len(self.queue),
-            PurgatoryObservable.PENDING: self.pending(),
-            PurgatoryObservable.ESTIMATE: self.estimate(),
-            PurgatoryObservable.CALLBACK_TIMER_SIZE: self.callback_timer_size,
+            profiles.PurgatoryObservable.ENTRIES: self.entries(),
+            profiles.PurgatoryObservable.KEYS: len(self.lists),
+            profiles.PurgatoryObservable.STALE_ENTRIES: self.stale_entries(),
+            profiles.PurgatoryObservable.STALE_OPERATIONS: self.stale_operations(),
+            profiles.PurgatoryObservable.TIMER_SIZE: self.timer_size(),
+            profiles.PurgatoryObservable.QUEUED: len(self.queue),
+            profiles.PurgatoryObservable.PENDING: self.pending(),
+            profiles.PurgatoryObservable.ESTIMATE: self.estimate(),
+            profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE: self.callback_timer_size,
         }
 
 
-MakePurgatory = Callable[[PurgatoryConfiguration, PurgatoryProfile], SmallPurgatory]
+MakePurgatory = Callable[
+    [profiles.PurgatoryConfiguration, profiles.PurgatoryProfile], SmallPurgatory
+]
 
 
 def small_purgatory(
     make_purgatory: MakePurgatory = SmallPurgatory,
-    profile: PurgatoryProfile = PROFILE,
+    profile: profiles.PurgatoryProfile = PROFILE,
     name: str = "small purgatory",
     *,
-    behaves: PurgatoryProfile | None = None,
+    behaves: profiles.PurgatoryProfile | None = None,
 ) -> InProcessSubject:
     """Return a small purgatory, right or wrong, as a subject in process.
 
@@ -540,8 +523,10 @@ def small_purgatory(
         behaves: The profile that the purgatory follows; ``profile`` if None.
     """
 
-    def make(configuration: Configuration) -> SmallPurgatory:
-        return make_purgatory(narrowed(configuration, PurgatoryConfiguration), behaves or profile)
+    def make(configuration: profiles.Configuration) -> SmallPurgatory:
+        return make_purgatory(
+            narrowed(configuration, profiles.PurgatoryConfiguration), behaves or profile
+        )
 
     implementation = Implementation(name=name, language="Python")
-    return InProcessSubject(implementation, {Component.PURGATORY: profile}, make)
+    return InProcessSubject(implementation, {profiles.Component.PURGATORY: profile}, make)

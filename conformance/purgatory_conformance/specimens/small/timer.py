@@ -16,37 +16,26 @@ from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailur
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Event, EventKind, Value, expired, ran
-from purgatory_spec.profiles import (
-    LARGEST_LONG,
-    Component,
-    Executor,
-    Feature,
-    LargerDelay,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    largest_delay_ms=LARGEST_LONG,
-    features=frozenset(Feature),
-    observables=frozenset(Observable),
+PROFILE = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    largest_delay_ms=profiles.LARGEST_LONG,
+    features=frozenset(profiles.Feature),
+    observables=frozenset(profiles.Observable),
 )
 """What the small timer declares unless told otherwise: all that the suite can ask for."""
 
-SILENT_PROFILE = msgspec.structs.replace(PROFILE, structure=Structure.ANY, observables=frozenset())
+SILENT_PROFILE = msgspec.structs.replace(
+    PROFILE, structure=profiles.Structure.ANY, observables=frozenset()
+)
 """The profile of a first adapter: any structure, and nothing is shown but events."""
 
-FIFO_PROFILE = msgspec.structs.replace(PROFILE, same_tick_order=SameTickOrder.FIFO)
+FIFO_PROFILE = msgspec.structs.replace(PROFILE, same_tick_order=profiles.SameTickOrder.FIFO)
 """The profile of a timer that keeps the order of arming inside a tick."""
 
 Script = tuple[op.Action, ...] | None
@@ -86,7 +75,9 @@ class Task:
 class SmallTimer(Specimen):
     """A timer with clock and executor queue."""
 
-    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
+    def __init__(
+        self, configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
+    ) -> None:
         """Make a timer with one level and nothing to do."""
         super().__init__(profile)
         self.profile = profile
@@ -117,7 +108,11 @@ class SmallTimer(Specimen):
             case op.Advance(to_ms):
                 self.now_ms = to_ms
                 result = self.advance()
-                return result if Observable.ADVANCE_RESULT in self.profile.observables else None
+                return (
+                    result
+                    if profiles.Observable.ADVANCE_RESULT in self.profile.observables
+                    else None
+                )
             case op.RunOne():
                 self.run_one()
             case op.Shutdown():
@@ -187,22 +182,22 @@ class SmallTimer(Specimen):
         if self.closed:
             raise Refusal(Reason.CLOSED)
         too_large = delay_ms > self.profile.largest_delay_ms
-        if too_large and self.profile.larger_delay is LargerDelay.REJECT:
+        if too_large and self.profile.larger_delay is profiles.LargerDelay.REJECT:
             raise Refusal(Reason.TOO_LARGE)
-        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
+        if delay_ms < 0 and self.profile.negative_delay is profiles.NegativeDelay.REJECT:
             raise Refusal(Reason.INVALID_ARGUMENT)
 
     def expiry(self, delay_ms: int) -> int:
         """Return the time at which a delay that begins now has passed, ms."""
-        if self.profile.negative_delay is NegativeDelay.AS_ZERO:
+        if self.profile.negative_delay is profiles.NegativeDelay.AS_ZERO:
             delay_ms = max(delay_ms, 0)
         return self.now_ms + min(delay_ms, self.profile.largest_delay_ms)
 
     def due_tick(self, expiry_ms: int) -> int:
         """Return the expiry rounded to the tick, as declared."""
-        if self.profile.rounding is Rounding.EXACT:
+        if self.profile.rounding is profiles.Rounding.EXACT:
             return expiry_ms
-        if self.profile.rounding is Rounding.UP:
+        if self.profile.rounding is profiles.Rounding.UP:
             expiry_ms += self.tick_ms - 1
         return self.round_down(expiry_ms, self.tick_ms)
 
@@ -301,7 +296,7 @@ class SmallTimer(Specimen):
 
     def in_order(self, due: list[Task]) -> list[Task]:
         """Return the tasks expired by an advance, in the order of their hand-over."""
-        if self.profile.same_tick_order is SameTickOrder.FIFO:
+        if self.profile.same_tick_order is profiles.SameTickOrder.FIFO:
             return sorted(due, key=lambda task: (task.due_tick, task.arming))
         return due
 
@@ -309,13 +304,13 @@ class SmallTimer(Specimen):
         """Give expired tasks to the executor."""
         for task in due:
             task.fate = Fate.EXPIRED
-            if self.profile.executor is Executor.STEPPED:
+            if self.profile.executor is profiles.Executor.STEPPED:
                 self.events.append(expired(task.name))
             self.queue.append(task)
 
     def settle(self) -> None:
         """Run the executor's queue at the end of a step unless running is a step."""
-        if self.profile.executor is not Executor.STEPPED:
+        if self.profile.executor is not profiles.Executor.STEPPED:
             self.run_all()
 
     def run_all(self) -> None:
@@ -369,24 +364,24 @@ class SmallTimer(Specimen):
     def show(self) -> Mapping[StrEnum, Value]:
         """Return all observables but the result of an advance."""
         return {
-            Observable.SIZE: self.size(),
-            Observable.QUEUED: len(self.queue),
-            Observable.WHEEL_CLOCK: self.own_clock_ms,
-            Observable.QUEUED_BUCKETS: len(self.delay_queue),
-            Observable.NEXT_EXPIRY: self.next_expiry(),
-            Observable.LEVELS: len(self.levels),
+            profiles.Observable.SIZE: self.size(),
+            profiles.Observable.QUEUED: len(self.queue),
+            profiles.Observable.WHEEL_CLOCK: self.own_clock_ms,
+            profiles.Observable.QUEUED_BUCKETS: len(self.delay_queue),
+            profiles.Observable.NEXT_EXPIRY: self.next_expiry(),
+            profiles.Observable.LEVELS: len(self.levels),
         }
 
 
-MakeTimer = Callable[[TimerConfiguration, TimerProfile], SmallTimer]
+MakeTimer = Callable[[profiles.TimerConfiguration, profiles.TimerProfile], SmallTimer]
 
 
 def small_subject(
     make_timer: MakeTimer = SmallTimer,
-    profile: TimerProfile = PROFILE,
+    profile: profiles.TimerProfile = PROFILE,
     name: str = "small timer",
     *,
-    behaves: TimerProfile | None = None,
+    behaves: profiles.TimerProfile | None = None,
 ) -> InProcessSubject:
     """Return a small timer, right or wrong, as a subject in process.
 
@@ -399,6 +394,8 @@ def small_subject(
     followed = behaves or profile
     return InProcessSubject(
         Implementation(name=name, language="Python"),
-        {Component.TIMER: profile},
-        lambda configuration: make_timer(narrowed(configuration, TimerConfiguration), followed),
+        {profiles.Component.TIMER: profile},
+        lambda configuration: make_timer(
+            narrowed(configuration, profiles.TimerConfiguration), followed
+        ),
     )

@@ -21,32 +21,25 @@ from purgatory_conformance.subjects.loopback import PlainClient, await_end, awai
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
 from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Event, Value, received
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    Component,
-    Configuration,
-    Recovery,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = ChannelMutingProfile(
-    recovery=Recovery.FIRST_COME,
+PROFILE = profiles.ChannelMutingProfile(
+    recovery=profiles.Recovery.FIRST_COME,
     features=frozenset(
         {
-            ChannelMutingFeature.PLAIN,
-            ChannelMutingFeature.NON_STRICT,
-            ChannelMutingFeature.RESPOND_FIRST,
-            ChannelMutingFeature.CLOSE,
-            ChannelMutingFeature.HANG_UP,
-            ChannelMutingFeature.HALF_CLOSE,
+            profiles.ChannelMutingFeature.PLAIN,
+            profiles.ChannelMutingFeature.NON_STRICT,
+            profiles.ChannelMutingFeature.RESPOND_FIRST,
+            profiles.ChannelMutingFeature.CLOSE,
+            profiles.ChannelMutingFeature.HANG_UP,
+            profiles.ChannelMutingFeature.HALF_CLOSE,
         }
     ),
-    observables=frozenset(ChannelMutingObservable) - {ChannelMutingObservable.DEPLETED_TIME},
+    observables=frozenset(profiles.ChannelMutingObservable)
+    - {profiles.ChannelMutingObservable.DEPLETED_TIME},
 )
 """What the server declares: plain connections, and no limits of time."""
 
@@ -57,7 +50,7 @@ _QUIET_TURNS = 4
 class _Server:
     """A non-strict pool, and the line of the channels that wait for memory."""
 
-    def __init__(self, configuration: ChannelMutingConfiguration) -> None:
+    def __init__(self, configuration: profiles.ChannelMutingConfiguration) -> None:
         self.available = configuration.limit_bytes
         self.most = configuration.max_request_bytes
         self.line: list[_Channel] = []
@@ -177,10 +170,12 @@ class _Connection:
 class AsyncioServerInstance(Specimen):
     """Put the server behind the step vocabulary, with its clients."""
 
-    def __init__(self, configuration: Configuration, profile: ChannelMutingProfile) -> None:
+    def __init__(
+        self, configuration: profiles.Configuration, profile: profiles.ChannelMutingProfile
+    ) -> None:
         """Make a fresh server with a loop of its own, and listen."""
         super().__init__(profile)
-        self._server = _Server(narrowed(configuration, ChannelMutingConfiguration))
+        self._server = _Server(narrowed(configuration, profiles.ChannelMutingConfiguration))
         self._accepted: list[_Channel] = []
         self._loop = asyncio.new_event_loop()
         self._listener = self._loop.run_until_complete(
@@ -301,26 +296,28 @@ class AsyncioServerInstance(Specimen):
         alive = {n: each for n, each in sorted(self._connections.items()) if each.channel.is_open}
         channels = {name: each.channel for name, each in alive.items()}
         return {
-            ChannelMutingObservable.AVAILABLE: self._server.available,
-            ChannelMutingObservable.OPEN: tuple(alive),
-            ChannelMutingObservable.WAITING: tuple(n for n, each in channels.items() if each.waits),
-            ChannelMutingObservable.ORDERED: tuple(
+            profiles.ChannelMutingObservable.AVAILABLE: self._server.available,
+            profiles.ChannelMutingObservable.OPEN: tuple(alive),
+            profiles.ChannelMutingObservable.WAITING: tuple(
+                n for n, each in channels.items() if each.waits
+            ),
+            profiles.ChannelMutingObservable.ORDERED: tuple(
                 name for name, each in channels.items() if each.is_ordered
             ),
-            ChannelMutingObservable.HOLDING: tuple(
+            profiles.ChannelMutingObservable.HOLDING: tuple(
                 name for name, each in channels.items() if each.has_memory
             ),
-            ChannelMutingObservable.UNREAD: sum(
+            profiles.ChannelMutingObservable.UNREAD: sum(
                 each.sent.of_bodies(each.unread_bytes) for each in alive.values()
             ),
         }
 
 
-def asyncio_server_subject(profile: ChannelMutingProfile = PROFILE) -> InProcessSubject:
+def asyncio_server_subject(profile: profiles.ChannelMutingProfile = PROFILE) -> InProcessSubject:
     """Return the server on asyncio as a subject, which declares ``profile``."""
     return InProcessSubject(
         Implementation(name="a server on asyncio", language="Python"),
-        {Component.CHANNEL_MUTING: profile},
+        {profiles.Component.CHANNEL_MUTING: profile},
         lambda configuration: AsyncioServerInstance(configuration, profile),
     )
 

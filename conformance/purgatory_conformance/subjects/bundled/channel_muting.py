@@ -34,42 +34,20 @@ from purgatory_impl.network import (
 )
 from purgatory_impl.network.readiness import Readiness, system_readiness
 from purgatory_judge.components import narrowed
-from purgatory_spec.operations import (
-    Announce,
-    Close,
-    Connect,
-    Construct,
-    Elapse,
-    Ending,
-    HangUp,
-    Operation,
-    Poll,
-    PollWhile,
-    Release,
-    Respond,
-    Send,
-    Throttle,
-    Unthrottle,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, Outcome, Value, received
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    ChannelMutingFeature,
-    ChannelMutingObservable,
-    ChannelMutingProfile,
-    Configuration,
-    EndWhileWaiting,
-    Recovery,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = ChannelMutingProfile(
-    recovery=Recovery.FIRST_COME,
+PROFILE = profiles.ChannelMutingProfile(
+    recovery=profiles.Recovery.FIRST_COME,
     end_while_waiting=(
-        EndWhileWaiting.AT_ONCE if hasattr(select, "epoll") else EndWhileWaiting.AFTER_RECOVERY
+        profiles.EndWhileWaiting.AT_ONCE
+        if hasattr(select, "epoll")
+        else profiles.EndWhileWaiting.AFTER_RECOVERY
     ),
-    features=frozenset(ChannelMutingFeature) - {ChannelMutingFeature.POLL_BESIDE},
-    observables=frozenset(ChannelMutingObservable),
+    features=frozenset(profiles.ChannelMutingFeature) - {profiles.ChannelMutingFeature.POLL_BESIDE},
+    observables=frozenset(profiles.ChannelMutingObservable),
 )
 """What the bundled network declares: all that the suite can ask for but ``poll_beside``.
 
@@ -94,7 +72,7 @@ class _Connection:
     sent: SentRequests
     unanswered: Request | None = None
     """The request that was received last, until its response."""
-    ending: Ending | None = None
+    ending: op.Ending | None = None
 
 
 class _InterruptedReadiness:
@@ -133,9 +111,9 @@ class _InterruptedReadiness:
 class ChannelMutingInstance:
     """A network thread with its pool, and the clients that steps have named."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: profiles.Configuration) -> None:
         """Make a fresh thread, and listen."""
-        arguments = narrowed(configuration, ChannelMutingConfiguration)
+        arguments = narrowed(configuration, profiles.ChannelMutingConfiguration)
         limits = NetworkLimits(
             arguments.limit_bytes,
             arguments.max_request_bytes,
@@ -158,7 +136,7 @@ class ChannelMutingInstance:
         self._handled: dict[str, Request] = {}
         self._events: list[Event] = []
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         """Carry out one operation and return its outcome."""
         self._events.clear()
         rejected: Reason | None = None
@@ -180,47 +158,47 @@ class ChannelMutingInstance:
         self._thread.close()
         self._listener.close()
 
-    def _perform(self, operation: Operation) -> None:
+    def _perform(self, operation: op.Operation) -> None:
         match operation:
-            case Connect(name):
+            case op.Connect(name):
                 self._connect(name)
-            case Announce(name, size_bytes, sent_bytes):
+            case op.Announce(name, size_bytes, sent_bytes):
                 connection = self._named(name)
                 self._send(connection, connection.sent.announce(size_bytes, sent_bytes))
-            case Send(name, sent_bytes):
+            case op.Send(name, sent_bytes):
                 connection = self._named(name)
                 self._send(connection, connection.sent.send(sent_bytes))
-            case HangUp(name, ending):
+            case op.HangUp(name, ending):
                 self._hang_up(self._named(name), ending)
-            case Poll():
+            case op.Poll():
                 self._poll_until_quiet()
-            case PollWhile(name):
+            case op.PollWhile(name):
                 request = self._no_longer_handled(name)
                 self._readiness.meanwhile = lambda: self._release_and_wake(request)
                 self._poll_once(_LONG_MS)
                 self._poll_until_quiet()
-            case Construct(limit_bytes, max_request_bytes):
+            case op.Construct(limit_bytes, max_request_bytes):
                 NetworkLimits(limit_bytes, max_request_bytes).memory_pool()
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self._clock.set_ms(to_ms)
             case _:
                 self._handle(operation)
 
-    def _handle(self, operation: Operation) -> None:
+    def _handle(self, operation: op.Operation) -> None:
         """Do an operation of a handler, or of the server; the thread then reads nothing."""
         match operation:
-            case Release(name):
+            case op.Release(name):
                 self._no_longer_handled(name).release()
-            case Respond(name):
+            case op.Respond(name):
                 self._respond(self._named(name))
                 return
-            case Throttle(name):
+            case op.Throttle(name):
                 connection = self._named(name)
                 if connection.unanswered is not None:  # else no response is due
                     connection.channel.throttle()
-            case Unthrottle(name):
+            case op.Unthrottle(name):
                 self._named(name).channel.unthrottle()
-            case Close(name):
+            case op.Close(name):
                 self._named(name).channel.close()
             case _:
                 raise ValueError(f"a server has no such operation: {operation}")
@@ -250,7 +228,7 @@ class ChannelMutingInstance:
         expected = unread_in(channel.connection) + connection.client.send(data)
         await_unread(lambda: unread_in(channel.connection), expected)
 
-    def _hang_up(self, connection: _Connection, ending: Ending) -> None:
+    def _hang_up(self, connection: _Connection, ending: op.Ending) -> None:
         connection.ending = ending
         connection.client.hang_up(ending)
         if not connection.channel.is_closed:
@@ -263,7 +241,7 @@ class ChannelMutingInstance:
             return
         request.respond(_RESPONSE)
         self._do_what_was_posted()
-        is_heard = connection.ending in {None, Ending.HALF_CLOSE}
+        is_heard = connection.ending in {None, op.Ending.HALF_CLOSE}
         if is_heard and not connection.channel.is_closed:
             connection.client.receive(_RESPONSE_BYTES)
 
@@ -326,20 +304,20 @@ class ChannelMutingInstance:
             if not each.channel.is_closed
         }
         return {
-            ChannelMutingObservable.AVAILABLE.value: self._pool.available_bytes,
-            ChannelMutingObservable.OPEN.value: tuple(open_ones),
-            ChannelMutingObservable.WAITING.value: _muted(open_ones, Mute.MEMORY),
-            ChannelMutingObservable.ORDERED.value: _muted(open_ones, Mute.ORDER),
-            ChannelMutingObservable.HOLDING.value: tuple(
+            profiles.ChannelMutingObservable.AVAILABLE.value: self._pool.available_bytes,
+            profiles.ChannelMutingObservable.OPEN.value: tuple(open_ones),
+            profiles.ChannelMutingObservable.WAITING.value: _muted(open_ones, Mute.MEMORY),
+            profiles.ChannelMutingObservable.ORDERED.value: _muted(open_ones, Mute.ORDER),
+            profiles.ChannelMutingObservable.HOLDING.value: tuple(
                 name for name, each in open_ones.items() if each.channel.is_holding
             ),
-            ChannelMutingObservable.UNREAD.value: None
+            profiles.ChannelMutingObservable.UNREAD.value: None
             if self._tls
             else sum(
                 each.sent.of_bodies(unread_in(each.channel.connection))
                 for each in open_ones.values()
             ),
-            ChannelMutingObservable.DEPLETED_TIME.value: self._line.depleted_ms,
+            profiles.ChannelMutingObservable.DEPLETED_TIME.value: self._line.depleted_ms,
         }
 
 

@@ -13,32 +13,15 @@ from purgatory_impl import (
     VirtualClock,
 )
 from purgatory_judge.components import narrowed
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Elapse,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome, Value
-from purgatory_spec.profiles import (
-    Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolObservable,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = MemoryPoolProfile(
-    release_validation=ReleaseValidation.IDENTITY,
-    features=frozenset(MemoryPoolFeature),
-    observables=frozenset(MemoryPoolObservable),
+PROFILE = profiles.MemoryPoolProfile(
+    release_validation=profiles.ReleaseValidation.IDENTITY,
+    features=frozenset(profiles.MemoryPoolFeature),
+    observables=frozenset(profiles.MemoryPoolObservable),
 )
 """What the bundled pools declare: everything that the suite can ask for."""
 
@@ -71,9 +54,9 @@ class _Held:
 class MemoryPoolInstance:
     """A pool with the buffers that steps have named."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: profiles.Configuration) -> None:
         """Make a fresh pool; a bounded pool detects leaks."""
-        sizes = narrowed(configuration, MemoryPoolConfiguration)
+        sizes = narrowed(configuration, profiles.MemoryPoolConfiguration)
         self.clock = VirtualClock()
         self.pool: LeakDetectingMemoryPool | UnboundedMemoryPool = UnboundedMemoryPool()
         if not sizes.unbounded:
@@ -82,7 +65,7 @@ class MemoryPoolInstance:
             )
         self._buffers: dict[str, _Held] = {}
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         """Carry out one operation and return its outcome."""
         token = _IN_A_STEP.set(True)
         try:
@@ -90,12 +73,12 @@ class MemoryPoolInstance:
         finally:
             _IN_A_STEP.reset(token)
 
-    def _do(self, operation: Operation) -> Outcome:
+    def _do(self, operation: op.Operation) -> Outcome:
         result: Value = None
         rejected: Reason | None = None
         granted_bytes: int | None = None
         try:
-            if isinstance(operation, Allocate):
+            if isinstance(operation, op.Allocate):
                 granted_bytes = self._allocate(operation)
                 result = granted_bytes is not None
             else:
@@ -110,7 +93,7 @@ class MemoryPoolInstance:
         """Forget the buffers; their pool goes with them."""
         self._buffers.clear()
 
-    def _allocate(self, operation: Allocate) -> int | None:
+    def _allocate(self, operation: op.Allocate) -> int | None:
         """Return the capacity of the buffer that was granted; None without one."""
         view = self.pool.try_allocate(operation.size_bytes)
         if view is None:
@@ -118,35 +101,35 @@ class MemoryPoolInstance:
         self._buffers[operation.buffer] = _Held(view, view[:], operation.size_bytes)
         return view.nbytes
 
-    def _perform(self, operation: Operation) -> None:
+    def _perform(self, operation: op.Operation) -> None:
         match operation:
-            case Release(name, form):
+            case op.Release(name, form):
                 self._release(self._named(name), form)
-            case ReleaseForeign(size_bytes):
+            case op.ReleaseForeign(size_bytes):
                 self.pool.release(memoryview(bytearray(size_bytes)))
-            case ReleaseNothing():
+            case op.ReleaseNothing():
                 self.pool.release(None)  # type: ignore[arg-type]
-            case Lose(name):
+            case op.Lose(name):
                 if self._named(name).returned:
                     raise _UnknownName
                 del self._buffers[name]
                 # For interpreters that do not count references.
                 gc.collect(0)
-            case Construct(size_bytes, max_single_bytes):
+            case op.Construct(size_bytes, max_single_bytes):
                 SimpleMemoryPool(size_bytes, max_single_bytes)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.clock.set_ms(to_ms)
             case _:
                 raise ValueError(f"a memory pool has no such operation: {operation}")
 
-    def _release(self, held: _Held, form: ReleaseForm) -> None:
+    def _release(self, held: _Held, form: op.ReleaseForm) -> None:
         match form:
-            case ReleaseForm.ITSELF:
+            case op.ReleaseForm.ITSELF:
                 self.pool.release(held.view)
                 held.returned = True
-            case ReleaseForm.SLICE:
+            case op.ReleaseForm.SLICE:
                 self.pool.release(held.slice)
-            case ReleaseForm.COPY:
+            case op.ReleaseForm.COPY:
                 self.pool.release(memoryview(bytearray(held.size_bytes)))
 
     def _named(self, name: str) -> _Held:

@@ -28,68 +28,29 @@ from purgatory_impl import (
     VirtualClock,
 )
 from purgatory_judge.components import narrowed
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CallbackAction,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Meanwhile,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Throw,
-    Watch,
-    from_outside,
-)
-from purgatory_spec.outcomes import (
-    Event,
-    EventKind,
-    Outcome,
-    Value,
-    completed,
-    expired,
-    timed_out,
-    tried,
-)
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Configuration,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryFeature,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    PurgeDue,
-    Structure,
-    ThrowingTry,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import outcomes, profiles
 from purgatory_spec.reasons import Reason
 
-PROFILE = PurgatoryProfile(
-    accounting=Accounting.EXACT,
-    purge_due=PurgeDue.AMORTISED,
-    check_drops=CheckDrops.AS_PASSED,
-    throwing_try=ThrowingTry.GO_ON,
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
-    features=frozenset(PurgatoryFeature),
-    observables=frozenset(PurgatoryObservable),
+PROFILE = profiles.PurgatoryProfile(
+    accounting=profiles.Accounting.EXACT,
+    purge_due=profiles.PurgeDue.AMORTISED,
+    check_drops=profiles.CheckDrops.AS_PASSED,
+    throwing_try=profiles.ThrowingTry.GO_ON,
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    features=frozenset(profiles.PurgatoryFeature),
+    observables=frozenset(profiles.PurgatoryObservable),
 )
 """What the bundled purgatory declares: everything that the suite can ask for."""
 
-FIXED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=PurgeDue.FIXED)
+FIXED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=profiles.PurgeDue.FIXED)
 """The profile of a purgatory that purges at the purge interval, whatever lives."""
 
-PROPOSAL_PROFILE = msgspec.structs.replace(FIXED_PROFILE, accounting=Accounting.PROPOSAL)
+PROPOSAL_PROFILE = msgspec.structs.replace(FIXED_PROFILE, accounting=profiles.Accounting.PROPOSAL)
 """The profile of a purgatory with the published accounting, and its interval."""
 
-INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=profiles.Executor.INLINE)
 """The profile of a purgatory whose time-outs run in the thread that made them expire."""
 
 
@@ -97,7 +58,7 @@ class _ScriptedOperation(DelayedOperation):
     """An operation with a name, which records its callbacks and carries out its script."""
 
     def __init__(
-        self, name: str, delay_ms: int, script: Script, instance: "PurgatoryInstance"
+        self, name: str, delay_ms: int, script: op.Script, instance: "PurgatoryInstance"
     ) -> None:
         super().__init__(in_two_forms(delay_ms))
         self.name = name
@@ -107,42 +68,42 @@ class _ScriptedOperation(DelayedOperation):
         self._instance = instance
 
     def try_complete(self) -> bool:
-        self._instance.events.append(tried(self.name))
+        self._instance.events.append(outcomes.tried(self.name))
         answers, acts = self.script.tries, self.script.on_try
         number = self._tries
         self._tries += 1
-        answer = answers[min(number, len(answers) - 1)] if answers else Answer.WAIT
-        completes = self.satisfied or answer is Answer.COMPLETE
+        answer = answers[min(number, len(answers) - 1)] if answers else op.Answer.WAIT
+        completes = self.satisfied or answer is op.Answer.COMPLETE
         if number < len(acts):
             self._act(acts[number])
         if completes:
             return self.force_complete()
-        if answer is Answer.THROW:
+        if answer is op.Answer.THROW:
             raise next(self._instance.failures)
         return False
 
     def on_complete(self) -> None:
-        self._instance.events.append(completed(self.name))
+        self._instance.events.append(outcomes.completed(self.name))
         self._instance.callback_timer_size = self._instance.purgatory.timer_size
         self._act(self.script.on_complete)
 
     def on_expiration(self) -> None:
-        self._instance.events.append(timed_out(self.name))
+        self._instance.events.append(outcomes.timed_out(self.name))
         self._act(self.script.on_expiration)
 
-    def _act(self, actions: tuple[CallbackAction, ...]) -> None:
+    def _act(self, actions: tuple[op.CallbackAction, ...]) -> None:
         for action in actions:
-            if isinstance(action, Throw):
+            if isinstance(action, op.Throw):
                 raise next(self._instance.failures)
-            if isinstance(action, Meanwhile):
+            if isinstance(action, op.Meanwhile):
                 self._instance.other_thread.call(partial(self._act_once, action.call))
             else:
                 self._act_once(action)
 
-    def _act_once(self, action: CallbackAction) -> None:
+    def _act_once(self, action: op.CallbackAction) -> None:
         rejected = _reason_of(partial(self._instance.act, action))
         if rejected is not None:
-            event = Event(EventKind.REJECTED, self.name, reason=rejected)
+            event = outcomes.Event(outcomes.EventKind.REJECTED, self.name, reason=rejected)
             self._instance.events.append(event)
 
 
@@ -151,15 +112,15 @@ class PurgatoryInstance:
 
     def __init__(
         self,
-        configuration: Configuration,
+        configuration: profiles.Configuration,
         accounting: Literal["exact", "proposal"] = "exact",
         purge_due: Literal["amortised", "fixed"] = "amortised",
         *,
         inline: bool = False,
     ) -> None:
         """Make a fresh purgatory, with a stepped executor or an inline one."""
-        given = narrowed(configuration, PurgatoryConfiguration)
-        self.events: list[Event] = []
+        given = narrowed(configuration, profiles.PurgatoryConfiguration)
+        self.events: list[outcomes.Event] = []
         self.failures = failures_in_turn()
         self.other_thread = OtherThread()
         self.callback_timer_size: int | None = None
@@ -182,30 +143,30 @@ class PurgatoryInstance:
         self._operations: dict[str, _ScriptedOperation] = {}
 
     def introduce(
-        self, name: str, delay_ms: int = 0, script: Script | None = None
+        self, name: str, delay_ms: int = 0, script: op.Script | None = None
     ) -> _ScriptedOperation:
         """Return the operation of this name; a known operation keeps its delay and script."""
         if name not in self._operations:
-            made = _ScriptedOperation(name, delay_ms, script or Script(), self)
+            made = _ScriptedOperation(name, delay_ms, script or op.Script(), self)
             self._operations[name] = made
         return self._operations[name]
 
-    def act(self, action: CallbackAction) -> None:
+    def act(self, action: op.CallbackAction) -> None:
         """Carry out one action of a callback: the call that does the same from outside."""
-        call = from_outside(action)
+        call = op.from_outside(action)
         if call is None:
             raise ValueError(f"no single call: {action}")
         self._perform(call)
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> outcomes.Outcome:
         """Carry out one operation and return its outcome."""
         self.events.clear()
         self.callback_timer_size = None
-        results: list[Value] = []
+        results: list[outcomes.Value] = []
         rejected = _reason_of(lambda: results.append(self._perform(operation)))
         self.other_thread.end_step()
         result = results[0] if results else None
-        return Outcome(result, rejected, tuple(self.events), self._observe())
+        return outcomes.Outcome(result, rejected, tuple(self.events), self._observe())
 
     def close(self) -> None:
         """Close the purgatory and its timer."""
@@ -214,43 +175,43 @@ class PurgatoryInstance:
 
     def _handed_over(self, task: Task) -> None:
         assert isinstance(task, _ScriptedOperation)
-        self.events.append(expired(task.name))
+        self.events.append(outcomes.expired(task.name))
 
-    def _perform(self, operation: Operation) -> Value:
+    def _perform(self, operation: op.Operation) -> outcomes.Value:
         purgatory = self.purgatory
         match operation:
-            case Watch(name, keys, delay_ms, script):
+            case op.Watch(name, keys, delay_ms, script):
                 watched = self.introduce(name, delay_ms, script)
                 return purgatory.try_complete_else_watch(watched, keys)
-            case Check(key):
+            case op.Check(key):
                 return purgatory.check_and_complete(key)
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 cancelled = purgatory.cancel_for_key(key)
                 return tuple(_name_of(operation) for operation in cancelled)
-            case Force(name):
+            case op.Force(name):
                 return self.introduce(name).force_complete()
             case _:
                 self._perform_without_result(operation)
                 return None
 
-    def _perform_without_result(self, operation: Operation) -> None:
+    def _perform_without_result(self, operation: op.Operation) -> None:
         match operation:
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self.introduce(name).satisfied = True
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.clock.set_ms(to_ms)
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.clock.set_ms(to_ms)
                 self.purgatory.advance()
-            case RunOne() if isinstance(self.executor, SteppedExecutor):
+            case op.RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
-            case Shutdown():
+            case op.Shutdown():
                 with self.purgatory as self.purgatory:
                     pass
             case _:
                 raise ValueError(f"a purgatory has no such operation: {operation}")
 
-    def _observe(self) -> dict[str, Value]:
+    def _observe(self) -> dict[str, outcomes.Value]:
         purgatory = self.purgatory
         listed = [each for operations in purgatory.watched().values() for each in operations]
         stale = [each for each in listed if each.is_completed]
@@ -267,12 +228,12 @@ class PurgatoryInstance:
         }
 
 
-def proposal_instance(configuration: Configuration) -> PurgatoryInstance:
+def proposal_instance(configuration: profiles.Configuration) -> PurgatoryInstance:
     """Return a purgatory with the accounting as published, and its interval."""
     return PurgatoryInstance(configuration, "proposal", "fixed")
 
 
-def fixed_instance(configuration: Configuration) -> PurgatoryInstance:
+def fixed_instance(configuration: profiles.Configuration) -> PurgatoryInstance:
     """Return a purgatory that purges at the purge interval, however much is live."""
     return PurgatoryInstance(configuration, purge_due="fixed")
 

@@ -10,25 +10,18 @@ from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
 from purgatory_judge.components import narrowed
+from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
-from purgatory_spec.profiles import (
-    Clock,
-    Component,
-    Configuration,
-    Executor,
-    Feature,
-    Observable,
-    TimerConfiguration,
-    TimerProfile,
-)
 
-PROFILE = TimerProfile(
-    clock=Clock.WALL,
-    executor=Executor.THREAD,
+PROFILE = profiles.TimerProfile(
+    clock=profiles.Clock.WALL,
+    executor=profiles.Executor.THREAD,
     lateness_ms=100,
-    features=frozenset({Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY}),
-    observables=frozenset({Observable.SIZE}),
+    features=frozenset(
+        {profiles.Feature.CANCEL, profiles.Feature.READD, profiles.Feature.CHANGE_DELAY}
+    ),
+    observables=frozenset({profiles.Observable.SIZE}),
 )
 """What it declares: on a busy machine a task may run up to 100 ms late."""
 
@@ -68,7 +61,7 @@ class _Instance:
         with self.lock:
             events = tuple(self.events)
             self.events.clear()
-        observed: dict[str, Value] = {Observable.SIZE.value: self.timer.size}
+        observed: dict[str, Value] = {profiles.Observable.SIZE.value: self.timer.size}
         return Outcome(
             events=events, observed=observed, called_ms=called_ms, returned_ms=returned_ms
         )
@@ -81,10 +74,10 @@ class _Instance:
 def bundled_real_clock_subject() -> InProcessSubject:
     """Return the subject ``bundled-real-clock``."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, real clock")
-    return InProcessSubject(named, {Component.TIMER: PROFILE}, real_clock_instance)
+    return InProcessSubject(named, {profiles.Component.TIMER: PROFILE}, real_clock_instance)
 
 
-def real_clock_instance(configuration: Configuration) -> Instance:
+def real_clock_instance(configuration: profiles.Configuration) -> Instance:
     """Return a fresh timer with its threads."""
-    arguments = narrowed(configuration, TimerConfiguration)
+    arguments = narrowed(configuration, profiles.TimerConfiguration)
     return _Instance(Timer(tick_ms=arguments.tick_ms, wheel_size=arguments.wheel_size))

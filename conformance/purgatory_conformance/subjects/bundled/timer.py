@@ -24,41 +24,21 @@ from purgatory_impl import (
     TimerTask,
     VirtualClock,
 )
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
-from purgatory_spec.profiles import (
-    Executor,
-    Feature,
-    Observable,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
 from purgatory_spec.reasons import Reason
 
-PROFILE = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.DELAY_QUEUE_WHEEL,
+PROFILE = profiles.TimerProfile(
+    executor=profiles.Executor.STEPPED,
+    structure=profiles.Structure.DELAY_QUEUE_WHEEL,
     largest_delay_ms=LARGEST_DELAY_MS,
-    features=frozenset(Feature),
-    observables=frozenset(Observable),
+    features=frozenset(profiles.Feature),
+    observables=frozenset(profiles.Observable),
 )
 """What the bundled timer declares: everything that the suite can ask for."""
 
-INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=profiles.Executor.INLINE)
 """The profile of a timer whose tasks run in the thread that made them expire."""
 
 
@@ -121,7 +101,7 @@ class _NamedTask:
 
     def __init__(self, name: str, form: int, instance: "TimerInstance") -> None:
         self.name = name
-        self.script: tuple[Action, ...] = ()
+        self.script: tuple[op.Action, ...] = ()
         self.task: Task = _OwnTask(self.run) if form == 0 else CallableTask(self.run)
         self._is_bare = form == 2
         self._instance = instance
@@ -157,7 +137,7 @@ class _NamedTask:
 class TimerInstance:
     """A timer with clock and executor, and the tasks that steps have named."""
 
-    def __init__(self, configuration: TimerConfiguration, *, inline: bool = False) -> None:
+    def __init__(self, configuration: profiles.TimerConfiguration, *, inline: bool = False) -> None:
         """Make a fresh timer, with a stepped executor or an inline one."""
         self.events: list[Event] = []
         self.clock = VirtualClock(configuration.start_ms)
@@ -181,20 +161,20 @@ class TimerInstance:
             self._tasks[name] = _NamedTask(name, len(self._tasks) % 3, self)
         return self._tasks[name]
 
-    def act(self, action: Action) -> None:
+    def act(self, action: op.Action) -> None:
         """Do one action of a running task."""
         match action:
-            case Throw():
+            case op.Throw():
                 raise next(self._failures)
-            case AddInside(name, delay_ms):
+            case op.AddInside(name, delay_ms):
                 self.task(name).arm(delay_ms)
-            case CancelInside(name):
+            case op.CancelInside(name):
                 # By the task, and not by the timer as the operation does: two ways, one outcome.
                 self.task(name).task.cancel()
-            case AdvanceInside():
+            case op.AdvanceInside():
                 self.timer.advance()
 
-    def do(self, operation: Operation) -> Outcome:
+    def do(self, operation: op.Operation) -> Outcome:
         """Carry out one operation and return its outcome."""
         self.events.clear()
         result: Value = None
@@ -212,27 +192,27 @@ class TimerInstance:
         """Close the instance's timer."""
         self.timer.close()
 
-    def _perform(self, operation: Operation) -> Value:
+    def _perform(self, operation: op.Operation) -> Value:
         match operation:
-            case Add(name, delay_ms, script):
+            case op.Add(name, delay_ms, script):
                 self._add(self.task(name), delay_ms, script)
-            case Cancel(name):
+            case op.Cancel(name):
                 self.timer.cancel(self.task(name).task)
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.clock.set_ms(to_ms)
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.clock.set_ms(to_ms)
                 return self.timer.advance()
-            case RunOne() if isinstance(self.executor, SteppedExecutor):
+            case op.RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
-            case Shutdown():
+            case op.Shutdown():
                 with self.timer as self.timer:
                     pass
             case _:
                 raise ValueError(f"no such operation on a virtual clock: {operation}")
         return None
 
-    def _add(self, task: _NamedTask, delay_ms: int, script: tuple[Action, ...]) -> None:
+    def _add(self, task: _NamedTask, delay_ms: int, script: tuple[op.Action, ...]) -> None:
         """Add a task with its script: it may run before this returns, or be refused."""
         before, task.script = task.script, script
         try:

@@ -8,17 +8,9 @@ from purgatory_lab.scheduling.bundled.bound_scenario import BoundScenario
 from purgatory_model.concurrent.exact.instance import EXECUTOR, TIMER
 from purgatory_model.concurrent.exact.model import ExactInstance, ExactState
 from purgatory_model.concurrent.proposal.state import REAPER, ProposalInstance, ProposalState
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    RunOne,
-    Satisfy,
-    Watch,
-)
+from purgatory_spec import operations as op
 
-_PURGE: Final = Advance(0)
+_PURGE: Final = op.Advance(0)
 _NO_PURGE: Final = 100
 """A purge interval that no scenario exceeds, entries."""
 
@@ -49,8 +41,8 @@ def _event_of(key: str) -> Callable[[ExactState | ProposalState], bool]:
     return lambda state: state.events[key] > 0 and queue_is_empty(state)
 
 
-def _watch(name: str, keys: tuple[str, ...]) -> Watch:
-    return Watch(name, keys, 1)
+def _watch(name: str, keys: tuple[str, ...]) -> op.Watch:
+    return op.Watch(name, keys, 1)
 
 
 _K: Final = ("k",)
@@ -83,40 +75,40 @@ EXACT_SCENARIOS: Final = (
     BoundScenario(
         "watch-and-check",
         _exact(completers=("check",)),
-        {"watch": (_watch("1", _K),), "check": (Satisfy("1"), Check("k"))},
+        {"watch": (_watch("1", _K),), "check": (op.Satisfy("1"), op.Check("k"))},
     ),
     BoundScenario(
         "watch-and-check-of-two-keys",
         _exact(completers=("check",), keys=_KL),
-        {"watch": (_watch("1", _KL),), "check": (Satisfy("1"), Check("l"))},
+        {"watch": (_watch("1", _KL),), "check": (op.Satisfy("1"), op.Check("l"))},
     ),
     BoundScenario(
         "watch-and-cancel",
         _exact(cancellers=("cancel",), keys=_KL),
-        {"watch": (_watch("1", _KL),), "cancel": (CancelForKey("k"), CancelForKey("l"))},
+        {"watch": (_watch("1", _KL),), "cancel": (op.CancelForKey("k"), op.CancelForKey("l"))},
     ),
     BoundScenario(
         "watch-and-force",
         _exact(forcers=("force",), keys=_KL),
-        {"watch": (_watch("1", _KL),), "force": (Force("1"),)},
+        {"watch": (_watch("1", _KL),), "force": (op.Force("1"),)},
     ),
     BoundScenario(
         "watch-and-expiry",
         _exact(keys=_KL),
-        {"watch": (_watch("1", _KL),), "time": (Advance(1), RunOne())},
+        {"watch": (_watch("1", _KL),), "time": (op.Advance(1), op.RunOne())},
         background=_TIME,
         settled=queue_is_empty,
     ),
     BoundScenario(
         "check-and-force",
         _exact(completers=("check",), forcers=("force",), keys=_KL),
-        {"check": (Satisfy("1"), Check("k")), "force": (Force("1"),)},
+        {"check": (op.Satisfy("1"), op.Check("k")), "force": (op.Force("1"),)},
         setup=(_watch("1", _KL),),
     ),
     BoundScenario(
         "check-and-expiry",
         _exact(completers=("check",), keys=_KL),
-        {"check": (Satisfy("1"), Check("l")), "time": (Advance(1), RunOne())},
+        {"check": (op.Satisfy("1"), op.Check("l")), "time": (op.Advance(1), op.RunOne())},
         setup=(_watch("1", _KL),),
         background=_TIME,
         settled=queue_is_empty,
@@ -124,15 +116,15 @@ EXACT_SCENARIOS: Final = (
     BoundScenario(
         "check-and-cancel",
         _exact(completers=("check",), cancellers=("cancel",), keys=_KL),
-        {"check": (Satisfy("1"), Check("k")), "cancel": (CancelForKey("k"),)},
+        {"check": (op.Satisfy("1"), op.Check("k")), "cancel": (op.CancelForKey("k"),)},
         setup=(_watch("1", _KL),),
     ),
     BoundScenario(
         "check-and-check",
         _exact(completers=("check", "other"), operations=2),
         {
-            "check": (Satisfy("1"), Satisfy("2"), Check("k")),
-            "other": (Satisfy("1"), Satisfy("2"), Check("k")),
+            "check": (op.Satisfy("1"), op.Satisfy("2"), op.Check("k")),
+            "other": (op.Satisfy("1"), op.Satisfy("2"), op.Check("k")),
         },
         setup=(_watch("1", _K), _watch("2", _K)),
     ),
@@ -140,7 +132,7 @@ EXACT_SCENARIOS: Final = (
         "watch-and-purge",
         _exact(forcers=("force",), purgers=("purge",), operations=2, keys=_KL, purge_interval=0),
         {"watch": (_watch("2", _KL),), "purge": (_PURGE,)},
-        setup=(_watch("1", _KL), Force("1")),
+        setup=(_watch("1", _KL), op.Force("1")),
         background=frozenset({"purge"}),
         settled=nothing_is_stale,
     ),
@@ -149,8 +141,8 @@ EXACT_SCENARIOS: Final = (
         _exact(
             forcers=("force",), purgers=("purge", "again"), operations=2, keys=_KL, purge_interval=0
         ),
-        {"force": (Force("2"),), "purge": (_PURGE,), "again": (_PURGE,)},
-        setup=(_watch("1", _KL), _watch("2", _KL), Force("1")),
+        {"force": (op.Force("2"),), "purge": (_PURGE,), "again": (_PURGE,)},
+        setup=(_watch("1", _KL), _watch("2", _KL), op.Force("1")),
         background=frozenset({"purge", "again"}),
         settled=first_is_purged,
     ),
@@ -163,14 +155,14 @@ EXACT_SCENARIOS: Final = (
             keys=_K,
             features=frozenset({"amortised"}),
         ),
-        {"force": (Force("2"),), "purge": (_PURGE,)},
-        setup=(_watch("1", _K), _watch("2", _K), _watch("3", _K), Force("1")),
+        {"force": (op.Force("2"),), "purge": (_PURGE,)},
+        setup=(_watch("1", _K), _watch("2", _K), _watch("3", _K), op.Force("1")),
         background=frozenset({"purge"}),
     ),
     BoundScenario(
         "rewatch-and-cancel",
         _exact(cancellers=("cancel",), keys=_KL, max_calls=2),
-        {"watch": (_watch("1", _KL),), "cancel": (CancelForKey("k"), CancelForKey("l"))},
+        {"watch": (_watch("1", _KL),), "cancel": (op.CancelForKey("k"), op.CancelForKey("l"))},
         setup=(_watch("1", _KL),),
     ),
     BoundScenario(
@@ -178,8 +170,8 @@ EXACT_SCENARIOS: Final = (
         _exact(completers=("check",), forcers=("force",), keys=_KL),
         {
             "watch": (_watch("1", _KL),),
-            "check": (Satisfy("1"), Check("l")),
-            "force": (Force("1"),),
+            "check": (op.Satisfy("1"), op.Check("l")),
+            "force": (op.Force("1"),),
         },
     ),
     BoundScenario(
@@ -187,8 +179,8 @@ EXACT_SCENARIOS: Final = (
         _exact(completers=("check",), cancellers=("cancel",), keys=_KL),
         {
             "watch": (_watch("1", _KL),),
-            "check": (Satisfy("1"), Check("l")),
-            "cancel": (CancelForKey("k"),),
+            "check": (op.Satisfy("1"), op.Check("l")),
+            "cancel": (op.CancelForKey("k"),),
         },
     ),
 )
@@ -198,13 +190,13 @@ PROPOSAL_SCENARIOS: Final = (
     BoundScenario(
         "proposal-watch-and-check",
         _proposal(),
-        {"watch": (_watch("1", _K),), "check": (Satisfy("1"), Check("k"))},
+        {"watch": (_watch("1", _K),), "check": (op.Satisfy("1"), op.Check("k"))},
         settled=_event_of("k"),
     ),
     BoundScenario(
         "proposal-watch-and-check-of-two-keys",
         _proposal(keys=_KL),
-        {"watch": (_watch("1", _KL),), "check": (Satisfy("1"), Check("k"))},
+        {"watch": (_watch("1", _KL),), "check": (op.Satisfy("1"), op.Check("k"))},
         settled=_event_of("k"),
         wider="a caller does not hold the operation's lock from its first try to its second, so "
         "that a walk of the first key may complete it before it is in the list of the second",
@@ -212,14 +204,14 @@ PROPOSAL_SCENARIOS: Final = (
     BoundScenario(
         "proposal-watch-and-expiry",
         _proposal(completers=(), keys=_KL),
-        {"watch": (_watch("1", _KL),), "time": (Advance(1), RunOne())},
+        {"watch": (_watch("1", _KL),), "time": (op.Advance(1), op.RunOne())},
         background=frozenset({REAPER, EXECUTOR}),
         settled=queue_is_empty,
     ),
     BoundScenario(
         "proposal-check-and-expiry",
         _proposal(keys=_KL),
-        {"check": (Satisfy("1"), Check("l")), "time": (Advance(1), RunOne())},
+        {"check": (op.Satisfy("1"), op.Check("l")), "time": (op.Advance(1), op.RunOne())},
         setup=(_watch("1", _KL),),
         background=frozenset({REAPER, EXECUTOR}),
         settled=_event_of("l"),
@@ -230,7 +222,7 @@ PROPOSAL_SCENARIOS: Final = (
         "proposal-watch-and-purge",
         _proposal(thresholds=(1, 2), keys=_KL, purge_interval=0),
         {"watch": (_watch("2", _KL),), "purge": (_PURGE,)},
-        setup=(_watch("1", _KL), Satisfy("1"), Check("k")),
+        setup=(_watch("1", _KL), op.Satisfy("1"), op.Check("k")),
         background=frozenset({REAPER}),
         settled=purged_before_time_outs,
     ),

@@ -15,21 +15,9 @@ from purgatory_lab.scheduling.bundled.purgatory.scenarios import Accounting
 from purgatory_lab.scheduling.bundled.purgatory.world import PurgatoryWorld
 from purgatory_lab.scheduling.bundled.timer.world import TimerWorld
 from purgatory_lab.scheduling.scenario import Program, Scenario
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Cancel,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 
-Calls: TypeAlias = tuple[Operation, ...]
+Calls: TypeAlias = tuple[op.Operation, ...]
 
 KINDS: Final = ("exact", "proposal", "timer")
 """The purgatory with either accounting, and the timer."""
@@ -65,7 +53,7 @@ def generated_scenario(name: str) -> Scenario:
     programs = {thread: _calls(random, call, 1) for thread in threads}
     setup = _calls(random, call, 0)
     if kind == "timer":
-        setup = tuple(each for each in setup if not isinstance(each, Advance | Shutdown))
+        setup = tuple(each for each in setup if not isinstance(each, op.Advance | op.Shutdown))
         programs = {thread: _in_time(programs[thread], thread) for thread in threads}
     return Scenario(
         name,
@@ -85,13 +73,13 @@ def _purgatory_call(random: Random) -> Calls:
     key, name = random.choice(_KEYS), random.choice(_OPERATIONS)
     keys = tuple(random.sample(_KEYS, random.randint(1, len(_KEYS))))
     ways: tuple[tuple[int, Calls], ...] = (
-        (3, (Watch(name, keys, random.choice((0, 1, 2))),)),
-        (2, (Satisfy(name), Check(key))),
-        (1, (Check(key),)),
-        (1, (CancelForKey(key),)),
-        (1, (Force(name),)),
-        (1, (Advance(random.choice((0, 1, 2))),)),
-        (1, (RunOne(),)),
+        (3, (op.Watch(name, keys, random.choice((0, 1, 2))),)),
+        (2, (op.Satisfy(name), op.Check(key))),
+        (1, (op.Check(key),)),
+        (1, (op.CancelForKey(key),)),
+        (1, (op.Force(name),)),
+        (1, (op.Advance(random.choice((0, 1, 2))),)),
+        (1, (op.RunOne(),)),
     )
     return _drawn(random, ways)
 
@@ -99,11 +87,11 @@ def _purgatory_call(random: Random) -> Calls:
 def _timer_call(random: Random) -> Calls:
     task = random.choice(_TASKS)
     ways: tuple[tuple[int, Calls], ...] = (
-        (9, (Add(task, random.choice(_DELAYS_MS)),)),
-        (3, (Cancel(task),)),
-        (4, (Advance(1),)),
-        (3, (RunOne(),)),
-        (1, (Shutdown(),)),
+        (9, (op.Add(task, random.choice(_DELAYS_MS)),)),
+        (3, (op.Cancel(task),)),
+        (4, (op.Advance(1),)),
+        (3, (op.RunOne(),)),
+        (1, (op.Shutdown(),)),
     )
     return _drawn(random, ways)
 
@@ -115,12 +103,12 @@ def _drawn(random: Random, ways: tuple[tuple[int, Calls], ...]) -> Calls:
 
 def _in_time(calls: Calls, thread: str) -> Calls:
     """Return the calls so that one thread alone sets the clock, and does not turn it back."""
-    kept: list[Operation] = []
+    kept: list[op.Operation] = []
     now_ms = 0
     for call in calls:
-        if not isinstance(call, Advance):
+        if not isinstance(call, op.Advance):
             kept.append(call)
         elif thread == _THREADS[0]:
             now_ms += 1
-            kept.append(Advance(now_ms))
+            kept.append(op.Advance(now_ms))
     return tuple(kept)

@@ -17,21 +17,8 @@ from collections.abc import Callable
 from typing import NamedTuple, SupportsIndex
 
 from purgatory_impl import LeakDetectingMemoryPool, MemoryPool, PurgatoryError, SimpleMemoryPool
-from purgatory_spec.operations import (
-    Allocate,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolFeature,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_traces.recording.recorder import Recorder
 from purgatory_traces.traces.lines import HeldBuffer, MemoryPoolInstance, Snapshot
 
@@ -66,7 +53,7 @@ class RecordedMemoryPool:
             return self._pool.try_allocate(bytes_)
         wanted = bytes_.__index__()
         name = next(self._recorder.names)
-        losses = self._begin(Allocate(name, wanted))
+        losses = self._begin(op.Allocate(name, wanted))
         try:
             buffer = self._pool.try_allocate(wanted)
         except PurgatoryError as error:
@@ -86,7 +73,7 @@ class RecordedMemoryPool:
         except PurgatoryError as error:
             self._end(losses, error)
             raise
-        if isinstance(operation, Release):
+        if isinstance(operation, op.Release):
             self._held.pop(operation.buffer, None)
         self._end(losses, None)
 
@@ -117,7 +104,7 @@ class RecordedMemoryPool:
         held = tuple(HeldBuffer(name, size) for name, size in dict(self._held).items())
         return Snapshot(run="", seq=0, buffers=held)
 
-    def _begin(self, operation: Operation) -> list[str]:
+    def _begin(self, operation: op.Operation) -> list[str]:
         """Begin a call; the losses that it is going to have seen when it ends."""
         self._tell_losses()
         seen, self._losses_begun = self._losses_begun, []
@@ -138,7 +125,7 @@ class RecordedMemoryPool:
                 name = self._lost.popleft()
             except IndexError:
                 return
-            self._recorder.call_elsewhere(f"loss of {name}", Lose(name))
+            self._recorder.call_elsewhere(f"loss of {name}", op.Lose(name))
             self._losses_begun.append(name)
 
     def _keep(self, name: str, buffer: memoryview) -> None:
@@ -163,19 +150,19 @@ class RecordedMemoryPool:
     def _notices_losses(self) -> bool:
         return isinstance(self._pool, LeakDetectingMemoryPool)
 
-    def _giving_back(self, buffer: object) -> Operation:
+    def _giving_back(self, buffer: object) -> op.Operation:
         """Return the words for giving this object back."""
         if not isinstance(buffer, memoryview):
-            return ReleaseNothing()
+            return op.ReleaseNothing()
         lent = self._lent.get(id(buffer))
         if lent is not None and lent.reference() is buffer:
-            return Release(lent.name)
+            return op.Release(lent.name)
         memory = _memory_of(buffer)
         for other in list(self._lent.values()):
             whole = other.reference()
             if whole is not None and memory is not None and _memory_of(whole) is memory:
-                return Release(other.name, ReleaseForm.SLICE)
-        return ReleaseForeign(0 if memory is None else buffer.nbytes)
+                return op.Release(other.name, op.ReleaseForm.SLICE)
+        return op.ReleaseForeign(0 if memory is None else buffer.nbytes)
 
 
 def _memory_of(view: memoryview) -> object | None:
@@ -188,12 +175,14 @@ def _memory_of(view: memoryview) -> object | None:
 
 def _described(pool: MemoryPool) -> MemoryPoolInstance:
     if not isinstance(pool, SimpleMemoryPool):
-        return MemoryPoolInstance(MemoryPoolConfiguration(unbounded=True), MemoryPoolProfile())
+        return MemoryPoolInstance(
+            profiles.MemoryPoolConfiguration(unbounded=True), profiles.MemoryPoolProfile()
+        )
     detects = isinstance(pool, LeakDetectingMemoryPool)
     return MemoryPoolInstance(
-        MemoryPoolConfiguration(pool._size, pool._max_single, pool._strict),
-        MemoryPoolProfile(
-            release_validation=ReleaseValidation.IDENTITY,
-            features=frozenset({MemoryPoolFeature.LEAK_DETECTION} if detects else ()),
+        profiles.MemoryPoolConfiguration(pool._size, pool._max_single, pool._strict),
+        profiles.MemoryPoolProfile(
+            release_validation=profiles.ReleaseValidation.IDENTITY,
+            features=frozenset({profiles.MemoryPoolFeature.LEAK_DETECTION} if detects else ()),
         ),
     )

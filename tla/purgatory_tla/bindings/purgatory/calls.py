@@ -9,27 +9,9 @@ from dataclasses import dataclass, field
 
 from purgatory_model.overlapping.interleaving import Step
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import EventKind, Outcome
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    PurgeDue,
-)
 from purgatory_tla.comparing.binding import Binding, Variable, label_of
 from purgatory_tla.values.values import function, sequence, to_tla
 
@@ -82,9 +64,9 @@ ACTIONS = {
 class _Instance:
     """Callers who use these names and delays, while there is room, until ``last_ms``."""
 
-    accounting: Accounting = Accounting.EXACT
-    purge_due: PurgeDue = PurgeDue.FIXED
-    check_drops: CheckDrops = CheckDrops.EITHER
+    accounting: profiles.Accounting = profiles.Accounting.EXACT
+    purge_due: profiles.PurgeDue = profiles.PurgeDue.FIXED
+    check_drops: profiles.CheckDrops = profiles.CheckDrops.EITHER
     operations_named: tuple[str, ...] = ("o", "p")
     delays_ms: tuple[int, ...] = (0, 1)
     interval: int = 1
@@ -96,36 +78,36 @@ class _Instance:
 
     def __post_init__(self) -> None:
         """Make the model of the instance."""
-        configuration = PurgatoryConfiguration(purge_interval=self.interval)
-        profile = PurgatoryProfile(
+        configuration = profiles.PurgatoryConfiguration(purge_interval=self.interval)
+        profile = profiles.PurgatoryProfile(
             accounting=self.accounting,
             purge_due=self.purge_due,
             check_drops=self.check_drops,
-            executor=Executor.STEPPED,
+            executor=profiles.Executor.STEPPED,
         )
         object.__setattr__(self, "model", purgatory_model(configuration, profile))
 
     @property
     def is_exact(self) -> bool:
         """Decide whether the accounting is the exact one."""
-        return self.accounting is Accounting.EXACT
+        return self.accounting is profiles.Accounting.EXACT
 
-    def operations(self, state: State) -> Iterator[Operation]:
+    def operations(self, state: State) -> Iterator[op.Operation]:
         """Yield the operations that callers may ask for in a state."""
         yield from self._watches(state)
         for key in KEYS:
-            yield from (Check(key), CancelForKey(key))
+            yield from (op.Check(key), op.CancelForKey(key))
         for name in self.operations_named:
-            yield from (Force(name), Satisfy(name))
+            yield from (op.Force(name), op.Satisfy(name))
         now_ms = state.timer.now_ms
-        yield from (Advance(to_ms) for to_ms in range(now_ms, self.last_ms + 1))
+        yield from (op.Advance(to_ms) for to_ms in range(now_ms, self.last_ms + 1))
         if now_ms < self.last_ms:
-            yield Elapse(now_ms + 1)
+            yield op.Elapse(now_ms + 1)
         if state.timer.queue:
-            yield RunOne()
-        yield Shutdown()
+            yield op.RunOne()
+        yield op.Shutdown()
 
-    def _watches(self, state: State) -> Iterator[Operation]:
+    def _watches(self, state: State) -> Iterator[op.Operation]:
         """Yield the watches for which there is room; a known operation keeps its delay."""
         pairs = [(one, other) for one in KEYS for other in KEYS]
         room = self.most_entries - state.entries
@@ -138,7 +120,9 @@ class _Instance:
             delays_ms = self.delays_ms if known is None else (known.delay_ms,)
             for keys in ((), *((key,) for key in KEYS), *pairs):
                 if len(keys) <= room:
-                    yield from (Watch(name, keys, ms) for ms in delays_ms if ms in self.delays_ms)
+                    yield from (
+                        op.Watch(name, keys, ms) for ms in delays_ms if ms in self.delays_ms
+                    )
 
 
 def binding() -> Binding[State]:
@@ -149,20 +133,22 @@ def binding() -> Binding[State]:
 def published_binding() -> Binding[State]:
     """Return two operations with the published accounting, which has more states: one delay."""
     title = "The calls of a purgatory, accounting as published."
-    instance = _Instance(Accounting.PROPOSAL, delays_ms=(0,))
+    instance = _Instance(profiles.Accounting.PROPOSAL, delays_ms=(0,))
     return _bound("purgatory-calls-published", title, instance)
 
 
 def leaving_binding() -> Binding[State]:
     """Return the same, for longer, where an operation leaves all lists as it completes."""
-    instance = _Instance(check_drops=CheckDrops.EVERYWHERE, last_ms=2)
+    instance = _Instance(check_drops=profiles.CheckDrops.EVERYWHERE, last_ms=2)
     title = "The calls of a purgatory whose operations leave all lists as they complete."
     return _bound("purgatory-calls-leaving", title, instance)
 
 
 def amortised_binding() -> Binding[State]:
     """Return the same with room for a third entry, where half of the live ones may be stale."""
-    instance = _Instance(purge_due=PurgeDue.AMORTISED, delays_ms=(0,), interval=0, most_entries=3)
+    instance = _Instance(
+        purge_due=profiles.PurgeDue.AMORTISED, delays_ms=(0,), interval=0, most_entries=3
+    )
     title = "The calls of a purgatory whose purges are amortised."
     return _bound("purgatory-calls-amortised", title, instance)
 
@@ -175,7 +161,7 @@ def small_binding() -> Binding[State]:
 
 def small_published_binding() -> Binding[State]:
     """Return a binding of one operation, with the published accounting, for controls."""
-    instance = _Instance(Accounting.PROPOSAL, operations_named=("o",), interval=0)
+    instance = _Instance(profiles.Accounting.PROPOSAL, operations_named=("o",), interval=0)
     title = "A purgatory's calls about one operation, accounting as published."
     return _bound("purgatory-calls-published-small", title, instance)
 
@@ -203,11 +189,11 @@ def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
     )
 
 
-def _label(before: State, operation: Operation, outcome: Outcome) -> Step:
+def _label(before: State, operation: op.Operation, outcome: Outcome) -> Step:
     """Return the action, and its arguments with the answer."""
     rejected = "" if outcome.rejected is None else outcome.rejected.value
     answer = "true" if outcome.result else "false"
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         arguments: tuple[str | int, ...] = (
             operation.operation,
             *operation.keys,
@@ -217,15 +203,15 @@ def _label(before: State, operation: Operation, outcome: Outcome) -> Step:
         if rejected:
             return Step("WatchRejected", arguments)
         return Step(_watch_action(operation.operation in before.completed, outcome), arguments)
-    if isinstance(operation, Check):
+    if isinstance(operation, op.Check):
         assert isinstance(outcome.result, int)
         return label_of(operation, outcome.result)
-    if isinstance(operation, CancelForKey):
+    if isinstance(operation, op.CancelForKey):
         assert isinstance(outcome.result, tuple)
         return label_of(operation, *outcome.result)
-    if isinstance(operation, Force):
+    if isinstance(operation, op.Force):
         return label_of(operation, answer)
-    return label_of(operation, *([rejected] if isinstance(operation, Advance) else []))
+    return label_of(operation, *([rejected] if isinstance(operation, op.Advance) else []))
 
 
 def _watch_action(was_completed: bool, outcome: Outcome) -> str:
@@ -244,8 +230,8 @@ def _events(outcome: Outcome) -> Iterator[str]:
 
 def _constants(instance: _Instance) -> dict[str, str]:
     exact = {"exact"} if instance.is_exact else set()
-    amortised = {"amortised"} if instance.purge_due is PurgeDue.AMORTISED else set()
-    leaving = {"leaves-all"} if instance.check_drops is CheckDrops.EVERYWHERE else set()
+    amortised = {"amortised"} if instance.purge_due is profiles.PurgeDue.AMORTISED else set()
+    leaving = {"leaves-all"} if instance.check_drops is profiles.CheckDrops.EVERYWHERE else set()
     values: dict[str, object] = {
         "Operations": frozenset(instance.operations_named),
         "Keys": frozenset(KEYS),

@@ -17,17 +17,9 @@ again.
 
 from collections.abc import Mapping
 
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, Value, timed_out, tried
 from purgatory_spec.outcomes import completed as called_back
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    Structure,
-    ThrowingTry,
-)
 from purgatory_tla.cases.behaviours import Behaviour, Constants, Move, TlaState
 from purgatory_tla.cases.comparison import STEPPED
 from purgatory_tla.cases.predictions import Driven
@@ -96,14 +88,15 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
         return any(count >= (2 if operation in demanding else 1) for count in events.values())
 
     read = PurgatoryMap(
-        configuration=PurgatoryConfiguration(purge_interval=interval),
-        profile=PurgatoryProfile(
-            accounting=Accounting.EXACT,
-            check_drops=CheckDrops.AS_PASSED,
-            throwing_try=ThrowingTry.GO_ON,
+        configuration=profiles.PurgatoryConfiguration(purge_interval=interval),
+        profile=profiles.PurgatoryProfile(
+            accounting=profiles.Accounting.EXACT,
+            check_drops=profiles.CheckDrops.AS_PASSED,
+            throwing_try=profiles.ThrowingTry.GO_ON,
             executor=STEPPED,
-            structure=Structure.DELAY_QUEUE_WHEEL,
-            observables=frozenset(PurgatoryObservable) - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
+            structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+            observables=frozenset(profiles.PurgatoryObservable)
+            - {profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE},
         ),
         begins=_BEGINS,
         expires="Expire",

@@ -12,15 +12,8 @@ where it must.
 
 from collections.abc import Callable, Mapping
 
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Event, Value, completed, timed_out, tried
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    PurgatoryConfiguration,
-    PurgatoryObservable,
-    PurgatoryProfile,
-    Structure,
-)
 from purgatory_tla.cases.behaviours import Behaviour, Constants, Move, TlaState
 from purgatory_tla.cases.comparison import STEPPED
 from purgatory_tla.cases.predictions import Driven
@@ -80,9 +73,9 @@ _CELLS = {
 _READS_SIZE = ("ReadSizeFirst", "NoPurge", "Purge", "ReadSizeAgain")
 _OWED = dict.fromkeys(_READS_SIZE, ("timer, queue, completed", ""))
 
-_PREDICTED = frozenset(PurgatoryObservable) - {
-    PurgatoryObservable.PENDING,
-    PurgatoryObservable.CALLBACK_TIMER_SIZE,
+_PREDICTED = frozenset(profiles.PurgatoryObservable) - {
+    profiles.PurgatoryObservable.PENDING,
+    profiles.PurgatoryObservable.CALLBACK_TIMER_SIZE,
 }
 
 
@@ -98,12 +91,14 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
         return all(enough) if all_keys else any(enough)
 
     read = PurgatoryMap(
-        configuration=PurgatoryConfiguration(purge_interval=constants.read("PurgeInterval", int)),
-        profile=PurgatoryProfile(
-            accounting=Accounting.PROPOSAL,
-            check_drops=CheckDrops.AS_PASSED,
+        configuration=profiles.PurgatoryConfiguration(
+            purge_interval=constants.read("PurgeInterval", int)
+        ),
+        profile=profiles.PurgatoryProfile(
+            accounting=profiles.Accounting.PROPOSAL,
+            check_drops=profiles.CheckDrops.AS_PASSED,
             executor=STEPPED,
-            structure=Structure.DELAY_QUEUE_WHEEL,
+            structure=profiles.Structure.DELAY_QUEUE_WHEEL,
             observables=_PREDICTED,
         ),
         begins=_BEGINS,

@@ -11,18 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    Check,
-    Force,
-    PurgatoryOperation,
-    RunOne,
-    Satisfy,
-    Script,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired
 from purgatory_spec.profiles import PurgatoryFeature
 from purgatory_tla.cases.behaviours import Behaviour
@@ -90,7 +79,7 @@ class _Teller:
             if self.read.satisfied(operation, after.events):
                 self._satisfied.add(operation)
                 observed = self._observed(self.shared)
-                yield Prediction(Satisfy(str(operation)), Outcome(observed=observed))
+                yield Prediction(op.Satisfy(str(operation)), Outcome(observed=observed))
 
     def _prediction(self, kind: Kind, call: Call, place: int, was: Shared) -> Prediction:
         events = self._events(kind, call, place)
@@ -138,7 +127,7 @@ class _Teller:
 
     def _operation(
         self, kind: Kind, call: Call, place: int, events: tuple[Event, ...]
-    ) -> PurgatoryOperation:
+    ) -> op.PurgatoryOperation:
         move = call.moves[0]
         match kind:
             case Kind.WATCH:
@@ -146,18 +135,18 @@ class _Teller:
                 script = None if operation in self._introduced else _script(events)
                 self._introduced.add(operation)
                 delay_ms = self.timing.delays[operation]
-                watch = Watch(str(operation), self.read.keys, delay_ms)
+                watch = op.Watch(str(operation), self.read.keys, delay_ms)
                 return msgspec.structs.replace(watch, script=script) if script else watch
             case Kind.CHECK:
-                return Check(self.read.key(move))
+                return op.Check(self.read.key(move))
             case Kind.CANCEL:
-                return CancelForKey(self.read.key(move))
+                return op.CancelForKey(self.read.key(move))
             case Kind.FORCE:
-                return Force(str(operation_of(move)))
+                return op.Force(str(operation_of(move)))
             case Kind.RUN:
-                return RunOne()
+                return op.RunOne()
             case Kind.ADVANCE:
-                return Advance(self.timing.readings[place])
+                return op.Advance(self.timing.readings[place])
 
     def _result(self, kind: Kind, call: Call, events: tuple[Event, ...], was: Shared) -> Value:
         completed = sum(event.kind is EventKind.COMPLETED for event in events)
@@ -172,9 +161,9 @@ class _Teller:
                 return None
 
 
-def _script(events: tuple[Event, ...]) -> Script | None:
+def _script(events: tuple[Event, ...]) -> op.Script | None:
     """Return the answers of the tries of a watch whose last try completes the operation."""
     if not any(event.kind is EventKind.COMPLETED for event in events):
         return None
     tries = sum(event.kind is EventKind.TRIED for event in events)
-    return Script((*[Answer.WAIT] * (tries - 1), Answer.COMPLETE))
+    return op.Script((*[op.Answer.WAIT] * (tries - 1), op.Answer.COMPLETE))

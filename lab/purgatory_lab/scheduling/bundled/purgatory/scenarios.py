@@ -6,34 +6,16 @@ from typing import Final, Literal
 
 from purgatory_lab.scheduling.bundled.purgatory.world import PurgatoryWorld
 from purgatory_lab.scheduling.scenario import Call, Observe, Program, Scenario
-from purgatory_spec.operations import (
-    Advance,
-    CallbackAction,
-    CancelForKey,
-    CancelForKeyInside,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Operation,
-    RunOne,
-    Satisfy,
-    SatisfyInside,
-    Script,
-    Shutdown,
-    Watch,
-    WatchInside,
-)
+from purgatory_spec import operations as op
 
 Accounting = Literal["exact", "proposal"]
 ACCOUNTINGS: Final[tuple[Accounting, ...]] = ("exact", "proposal")
 
-_WATCH: Final = Watch("1", ("k",), 1)
-_TWO_KEYS: Final = Watch("1", ("k", "l"), 1)
-_PURGE: Final = Advance(0)
+_WATCH: Final = op.Watch("1", ("k",), 1)
+_TWO_KEYS: Final = op.Watch("1", ("k", "l"), 1)
+_PURGE: Final = op.Advance(0)
 """Nothing is due at time 0: what is left of an advance is the purge."""
-_THREE: Final = (_WATCH, Watch("2", ("k",), 1), Watch("3", ("k",), 1), Force("1"))
+_THREE: Final = (_WATCH, op.Watch("2", ("k",), 1), op.Watch("3", ("k",), 1), op.Force("1"))
 """A stale entry before two live entries, in one list: a purge makes two chunks into one."""
 
 
@@ -42,8 +24,8 @@ def _scenario(
     about: str,
     first: tuple[Call, ...],
     second: tuple[Call, ...],
-    setup: tuple[Operation, ...] = (),
-) -> tuple[str, str, tuple[Program, ...], tuple[Operation, ...]]:
+    setup: tuple[op.Operation, ...] = (),
+) -> tuple[str, str, tuple[Program, ...], tuple[op.Operation, ...]]:
     names = name.split("-and-")
     return name, about, (Program(names[0], first), Program(names[1], second)), setup
 
@@ -53,118 +35,124 @@ _PAIRS: Final = (
         "watch-and-check",
         "an operation becomes completable and its key is checked while it is being watched",
         (_WATCH,),
-        (Satisfy("1"), Check("k")),
+        (op.Satisfy("1"), op.Check("k")),
     ),
     _scenario(
         "watch-and-check-of-two-keys",
         "the same with two keys, of which the second one is checked",
         (_TWO_KEYS,),
-        (Satisfy("1"), Check("l")),
+        (op.Satisfy("1"), op.Check("l")),
     ),
     _scenario(
         "watch-and-cancel",
         "a key is cancelled while an operation is being watched under it and another key",
         (_TWO_KEYS,),
-        (CancelForKey("k"),),
+        (op.CancelForKey("k"),),
     ),
     _scenario(
         "watch-and-expiry",
         "the time-out comes while the operation is being watched",
         (_TWO_KEYS,),
-        (Advance(1), RunOne()),
+        (op.Advance(1), op.RunOne()),
     ),
     _scenario(
         "check-and-force",
         "an operation is completed by force while its key is checked",
-        (Satisfy("1"), Check("k")),
-        (Force("1"),),
+        (op.Satisfy("1"), op.Check("k")),
+        (op.Force("1"),),
         setup=(_TWO_KEYS,),
     ),
     _scenario(
         "watch-and-force",
         "an operation is completed by force while it is being watched",
         (_TWO_KEYS,),
-        (Force("1"),),
+        (op.Force("1"),),
     ),
     _scenario(
         "watch-and-observe",
         "the counts are read while an operation is watched and completed",
-        (_TWO_KEYS, Force("1")),
+        (_TWO_KEYS, op.Force("1")),
         (Observe(),),
     ),
     _scenario(
         "check-and-another-check",
         "a key with two operations is checked by two threads",
-        (Check("k"),),
-        (Check("k"),),
-        setup=(_WATCH, Watch("2", ("k",), 1), Satisfy("1"), Satisfy("2")),
+        (op.Check("k"),),
+        (op.Check("k"),),
+        setup=(_WATCH, op.Watch("2", ("k",), 1), op.Satisfy("1"), op.Satisfy("2")),
     ),
     _scenario(
         "purge-and-watch",
         "a purge is under way while operations are watched beside a stale one",
         (_PURGE,),
-        (Watch("2", ("k",), 1), Force("2")),
-        setup=(_TWO_KEYS, Force("1")),
+        (op.Watch("2", ("k",), 1), op.Force("2")),
+        setup=(_TWO_KEYS, op.Force("1")),
     ),
     _scenario(
         "purge-and-another-purge",
         "two threads purge the same lists",
         (_PURGE,),
         (_PURGE,),
-        setup=(_TWO_KEYS, Watch("2", ("k",), 1), Watch("3", ("k",), 1), Force("1"), Force("3")),
+        setup=(
+            _TWO_KEYS,
+            op.Watch("2", ("k",), 1),
+            op.Watch("3", ("k",), 1),
+            op.Force("1"),
+            op.Force("3"),
+        ),
     ),
     _scenario(
         "rewatch-and-cancel",
         "an operation is watched once more while its first key is cancelled",
-        (Watch("1", ("l",), 1),),
-        (CancelForKey("k"),),
+        (op.Watch("1", ("l",), 1),),
+        (op.CancelForKey("k"),),
         setup=(_WATCH,),
     ),
     _scenario(
         "purge-and-append",
         "the last entry leaves a list while another operation is appended to it",
         (_PURGE,),
-        (Watch("2", ("k",), 1),),
-        setup=(_WATCH, Force("1")),
+        (op.Watch("2", ("k",), 1),),
+        setup=(_WATCH, op.Force("1")),
     ),
     _scenario(
         "close-and-watch",
         "the purgatory is closed while an operation is being watched",
-        (Shutdown(),),
-        (_WATCH, Watch("2", ("k",), 1)),
+        (op.Shutdown(),),
+        (_WATCH, op.Watch("2", ("k",), 1)),
     ),
     _scenario(
         "expiry-and-check",
         "the time-out runs while the operation is being completed by a check",
-        (Elapse(1), Advance(1), RunOne()),
-        (Satisfy("1"), Check("k")),
+        (op.Elapse(1), op.Advance(1), op.RunOne()),
+        (op.Satisfy("1"), op.Check("k")),
         setup=(_TWO_KEYS,),
     ),
     _scenario(
         "check-and-append",
         "the last entry leaves a list by a check while another operation is appended to it",
-        (Satisfy("1"), Check("k")),
-        (Watch("2", ("k",), 1),),
+        (op.Satisfy("1"), op.Check("k")),
+        (op.Watch("2", ("k",), 1),),
         setup=(_WATCH,),
     ),
     _scenario(
         "cancel-and-check",
         "a key is cancelled while it is checked",
-        (CancelForKey("k"),),
-        (Satisfy("1"), Check("k")),
+        (op.CancelForKey("k"),),
+        (op.Satisfy("1"), op.Check("k")),
         setup=(_TWO_KEYS,),
     ),
     _scenario(
         "purge-and-check-of-three",
         "a purge moves the entries of a list while a check stands on one",
         (_PURGE,),
-        (Satisfy("2"), Check("k")),
+        (op.Satisfy("2"), op.Check("k")),
         setup=_THREE,
     ),
     _scenario(
         "cancel-and-purge",
         "a key with three operations is cancelled while its list is purged",
-        (CancelForKey("k"),),
+        (op.CancelForKey("k"),),
         (_PURGE,),
         setup=_THREE,
     ),
@@ -178,8 +166,8 @@ _TWO_TRIES: Final = ((), ())
 def _crossing(
     name: str,
     about: str,
-    in_try: dict[str, tuple[CallbackAction, ...]],
-    in_callback: dict[str, tuple[CallbackAction, ...]] | None = None,
+    in_try: dict[str, tuple[op.CallbackAction, ...]],
+    in_callback: dict[str, tuple[op.CallbackAction, ...]] | None = None,
     expires: str = "",
 ) -> Scenario:
     """Return a scenario in which operations call each other's keys, from checks and expiries.
@@ -190,11 +178,11 @@ def _crossing(
     on_complete = in_callback or {}
     names = sorted({*in_try, *on_complete})
     setup = tuple(
-        Watch(
+        op.Watch(
             each,
             (each,),
             1 if each == expires else 2,
-            Script(
+            op.Script(
                 on_try=(*_TWO_TRIES, *(in_try[each],) * (3 if len(names) == 2 else 1))
                 if each in in_try
                 else (),
@@ -204,20 +192,22 @@ def _crossing(
         for each in names
     )
     programs = tuple(
-        Program(f"check-{each}", (Advance(1), RunOne()) if each == expires else (Check(each),))
+        Program(
+            f"check-{each}", (op.Advance(1), op.RunOne()) if each == expires else (op.Check(each),)
+        )
         for each in names
     )
-    satisfied = tuple(Satisfy(each) for each in on_complete if each not in in_try)
+    satisfied = tuple(op.Satisfy(each) for each in on_complete if each not in in_try)
     return Scenario(f"crossing-{name}", about, programs, PurgatoryWorld, (*setup, *satisfied))
 
 
-def _tells(name: str) -> tuple[CallbackAction, ...]:
+def _tells(name: str) -> tuple[op.CallbackAction, ...]:
     """Return actions that make an operation completable and check its key."""
-    return (SatisfyInside(name), CheckInside(name))
+    return (op.SatisfyInside(name), op.CheckInside(name))
 
 
-def _watches_again(name: str) -> tuple[CallbackAction, ...]:
-    return (SatisfyInside(name), WatchInside(name, ("k",), 2))
+def _watches_again(name: str) -> tuple[op.CallbackAction, ...]:
+    return (op.SatisfyInside(name), op.WatchInside(name, ("k",), 2))
 
 
 CROSSING_SCENARIOS: Final = (
@@ -229,17 +219,17 @@ CROSSING_SCENARIOS: Final = (
     _crossing(
         "tries-check-in-a-ring",
         "the tries of three operations check the next one's key",
-        {"a": (CheckInside("b"),), "b": (CheckInside("c"),), "c": (CheckInside("a"),)},
+        {"a": (op.CheckInside("b"),), "b": (op.CheckInside("c"),), "c": (op.CheckInside("a"),)},
     ),
     _crossing(
         "tries-force",
         "the tries of two operations force each other",
-        {"a": (ForceInside("b"),), "b": (ForceInside("a"),)},
+        {"a": (op.ForceInside("b"),), "b": (op.ForceInside("a"),)},
     ),
     _crossing(
         "tries-force-in-a-ring",
         "the tries of three operations force the next one",
-        {"a": (ForceInside("b"),), "b": (ForceInside("c"),), "c": (ForceInside("a"),)},
+        {"a": (op.ForceInside("b"),), "b": (op.ForceInside("c"),), "c": (op.ForceInside("a"),)},
     ),
     _crossing(
         "tries-watch",
@@ -250,8 +240,8 @@ CROSSING_SCENARIOS: Final = (
         "tries-cancel",
         "the tries of two operations cancel each other's key, and check it",
         {
-            "a": (CancelForKeyInside("b"), CheckInside("b")),
-            "b": (CancelForKeyInside("a"), CheckInside("a")),
+            "a": (op.CancelForKeyInside("b"), op.CheckInside("b")),
+            "b": (op.CancelForKeyInside("a"), op.CheckInside("a")),
         },
     ),
     _crossing(
@@ -264,7 +254,7 @@ CROSSING_SCENARIOS: Final = (
         "try-checks-and-callback-forces",
         "a try checks the key of an operation whose callback forces the first",
         {"a": _tells("b")},
-        {"b": (ForceInside("a"),)},
+        {"b": (op.ForceInside("a"),)},
     ),
     _crossing(
         "callbacks-check",
@@ -282,7 +272,7 @@ CROSSING_SCENARIOS: Final = (
         "callbacks-force",
         "the callbacks of two operations force each other",
         {},
-        {"a": (ForceInside("b"),), "b": (ForceInside("a"),)},
+        {"a": (op.ForceInside("b"),), "b": (op.ForceInside("a"),)},
     ),
     _crossing(
         "try-and-expiry",
@@ -305,8 +295,8 @@ def purgatory_scenarios(accounting: Accounting) -> tuple[Scenario, ...]:
     reaper = Scenario(
         f"{accounting}-own-reaper",
         "operations become stale while the purgatory's own thread waits for that",
-        (Program("force", (Force("1"),)), Program("elapse", (Force("2"), Elapse(500)))),
+        (Program("force", (op.Force("1"),)), Program("elapse", (op.Force("2"), op.Elapse(500)))),
         partial(make, reaper=True),
-        setup=(_TWO_KEYS, Watch("2", ("k",), 1)),
+        setup=(_TWO_KEYS, op.Watch("2", ("k",), 1)),
     )
     return (*pairs, reaper)

@@ -17,30 +17,11 @@ from purgatory_impl.accounting import ExactAccounting
 from purgatory_impl.chunks import WatcherList
 from purgatory_lab.scheduling.history import RecordedHistory
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_spec.operations import (
-    Advance,
-    CallbackAction,
-    CancelForKey,
-    Check,
-    CheckInside,
-    Elapse,
-    Force,
-    ForceInside,
-    Meanwhile,
-    Operation,
-    RunOne,
-    Satisfy,
-    SatisfyInside,
-    Script,
-    Shutdown,
-    Watch,
-    from_outside,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
-_NO_SCRIPT: Final = Script()
+_NO_SCRIPT: Final = op.Script()
 _FAR_MS: Final = 1_000_000
 """Later than any time-out of a scenario."""
 
@@ -58,7 +39,7 @@ class ScheduledOperation(DelayedOperation):
     """Can be completed once it is satisfied; its user code, too, can be interrupted."""
 
     def __init__(
-        self, name: str, delay_ms: int, world: "PurgatoryUnderTest", script: Script = _NO_SCRIPT
+        self, name: str, delay_ms: int, world: "PurgatoryUnderTest", script: op.Script = _NO_SCRIPT
     ) -> None:
         super().__init__(delay_ms)
         self.name = name
@@ -144,22 +125,22 @@ class PurgatoryUnderTest:
         self.forced_inside: set[str] = set()
         self._happening_in = ""
 
-    def prepare(self, operations: Sequence[Operation]) -> None:
+    def prepare(self, operations: Sequence[op.Operation]) -> None:
         """Make the delayed operations that the programs name."""
         for operation in operations:
-            if isinstance(operation, Watch):
+            if isinstance(operation, op.Watch):
                 self._introduce(operation.operation, operation.delay_ms, operation.script)
         for operation in operations:
-            if isinstance(operation, Force | Satisfy):
+            if isinstance(operation, op.Force | op.Satisfy):
                 self._introduce(operation.operation, 0)
 
-    def perform(self, operation: Operation) -> None:
+    def perform(self, operation: op.Operation) -> None:
         """Carry out a call in the running thread, and note it with its result."""
-        if not isinstance(operation, Satisfy):
+        if not isinstance(operation, op.Satisfy):
             self._happening_in = ""
         self.history.call(operation, partial(self._carry_out_or_refuse, operation))
 
-    def act(self, script: Sequence[CallbackAction]) -> None:
+    def act(self, script: Sequence[op.CallbackAction]) -> None:
         """Do what a script says, in the thread whose try or callback it is.
 
         Raises:
@@ -170,20 +151,20 @@ class PurgatoryUnderTest:
             claimed = self._act(action)
             self.claimed_inside += claimed
 
-    def _act(self, action: CallbackAction) -> int:
+    def _act(self, action: op.CallbackAction) -> int:
         """Do one action and return the number of completions that its call claims."""
         match action:
-            case SatisfyInside(name):
+            case op.SatisfyInside(name):
                 # No event of its own, unlike an operation that is satisfied from outside.
                 self.operations[name].satisfied = True
                 return 0
-            case CheckInside(key):
+            case op.CheckInside(key):
                 satisfied = [one.name for one in self.operations.values() if one.satisfied]
                 self.told_inside.update((name, key) for name in satisfied)
-            case ForceInside(name):
+            case op.ForceInside(name):
                 self.forced_inside.add(name)
-        call = from_outside(action)
-        if call is None or isinstance(action, Meanwhile):
+        call = op.from_outside(action)
+        if call is None or isinstance(action, op.Meanwhile):
             raise ValueError(f"no scenario has the action {action}")
         claimed = self._carry_out(call)
         return claimed if isinstance(claimed, int) else 0
@@ -197,7 +178,7 @@ class PurgatoryUnderTest:
             with self.scheduler.unobserved():
                 stale = accounting.stale
             self.left_stale = max(0, stale - accounting.purge_interval)
-        self.perform(Shutdown())
+        self.perform(op.Shutdown())
 
     def listed(self) -> dict[str, list[ScheduledOperation]]:
         """Return the operations in each list, read from the chunks themselves."""
@@ -240,42 +221,42 @@ class PurgatoryUnderTest:
         assert isinstance(task, ScheduledOperation)
         self.history.happened(expired(task.name))
 
-    def _carry_out_or_refuse(self, operation: Operation) -> tuple[Value, Reason | None]:
+    def _carry_out_or_refuse(self, operation: op.Operation) -> tuple[Value, Reason | None]:
         try:
             return self._carry_out(operation), None
         except PurgatoryError as error:
             return None, error.reason
 
-    def _carry_out(self, operation: Operation) -> Value:
+    def _carry_out(self, operation: op.Operation) -> Value:
         purgatory = self.purgatory
         match operation:
-            case Watch(name, keys):
+            case op.Watch(name, keys):
                 watched = [Key(key) for key in keys]
                 return purgatory.try_complete_else_watch(self.operations[name], watched)
-            case Check(key):
+            case op.Check(key):
                 return purgatory.check_and_complete(Key(key))
-            case Force(name):
+            case op.Force(name):
                 return self.operations[name].force_complete()
-            case Satisfy(name):
+            case op.Satisfy(name):
                 self._satisfy(name)
                 return None
-            case CancelForKey(key):
+            case op.CancelForKey(key):
                 return self._cancel(key)
-            case RunOne():
+            case op.RunOne():
                 self.executor.run_one()
                 return None
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.clock.set_ms(to_ms)
                 return None
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.clock.set_ms(to_ms)
                 purgatory.advance()
                 return None
-            case Shutdown():
+            case op.Shutdown():
                 purgatory.close()
                 return None
             case _:
-                raise ValueError(f"a purgatory has no call {operation_name(operation)}")
+                raise ValueError(f"a purgatory has no call {op.operation_name(operation)}")
 
     def _satisfy(self, name: str) -> None:
         """Satisfy an operation; operations of one event are satisfied at once."""
@@ -294,7 +275,7 @@ class PurgatoryUnderTest:
             names.append(operation.name)
         return tuple(names)
 
-    def _introduce(self, name: str, delay_ms: int, script: Script = _NO_SCRIPT) -> None:
+    def _introduce(self, name: str, delay_ms: int, script: op.Script = _NO_SCRIPT) -> None:
         if name not in self.operations:
             self.operations[name] = ScheduledOperation(name, delay_ms, self, script)
 

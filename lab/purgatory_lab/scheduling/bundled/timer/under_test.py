@@ -17,16 +17,7 @@ from purgatory_impl import (
 )
 from purgatory_lab.scheduling.history import RecordedHistory
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Cancel,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Value, expired, ran
 from purgatory_spec.reasons import Reason
 
@@ -100,13 +91,13 @@ class TimerUnderTest:
         self.own_threads = reaper or executor == "thread"
         self.late: list[str] = []
 
-    def prepare(self, operations: Sequence[Operation]) -> None:
+    def prepare(self, operations: Sequence[op.Operation]) -> None:
         """Make the tasks that the programs name."""
         for operation in operations:
-            if isinstance(operation, Add | Cancel) and operation.task not in self.tasks:
+            if isinstance(operation, op.Add | op.Cancel) and operation.task not in self.tasks:
                 self.tasks[operation.task] = ScheduledTask(operation.task, self)
 
-    def perform(self, operation: Operation) -> None:
+    def perform(self, operation: op.Operation) -> None:
         """Carry out a call in the running thread, and note it with its result."""
         self.history.call(operation, partial(self._carry_out_or_refuse, operation))
 
@@ -142,35 +133,35 @@ class TimerUnderTest:
         assert isinstance(task, ScheduledTask)
         self.history.happened(expired(task.name))
 
-    def _carry_out_or_refuse(self, operation: Operation) -> tuple[Value, Reason | None]:
+    def _carry_out_or_refuse(self, operation: op.Operation) -> tuple[Value, Reason | None]:
         try:
             return self._carry_out(operation), None
         except TimerError as error:
             return None, error.reason
 
-    def _carry_out(self, operation: Operation) -> Value:
+    def _carry_out(self, operation: op.Operation) -> Value:
         timer = self.other if self.history.thread() == ELSEWHERE else self.timer
         match operation:
-            case Add(name, delay_ms):
+            case op.Add(name, delay_ms):
                 timer.add(self.tasks[name], delay_ms)
                 return None
-            case Cancel(name):
+            case op.Cancel(name):
                 return timer.cancel(self.tasks[name])
-            case Elapse(to_ms):
+            case op.Elapse(to_ms):
                 self.clock.set_ms(to_ms)
                 return None
-            case Advance(to_ms):
+            case op.Advance(to_ms):
                 self.clock.set_ms(to_ms)
                 return timer.advance()
-            case RunOne():
+            case op.RunOne():
                 assert isinstance(self.executor, SteppedExecutor)
                 self.executor.run_one()
                 return None
-            case Shutdown():
+            case op.Shutdown():
                 timer.close()
                 return None
             case _:
-                raise ValueError(f"a timer has no call {operation_name(operation)}")
+                raise ValueError(f"a timer has no call {op.operation_name(operation)}")
 
     def _due(self) -> list[str]:
         """Return the tasks that are due and have not run."""

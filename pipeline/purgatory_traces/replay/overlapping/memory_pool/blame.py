@@ -6,26 +6,19 @@ from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
 from purgatory_model.overlapping.interleaving import Returned
 from purgatory_model.overlapping.linearizability import Call
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.memory_pool.rules import PoolCall
 
 _RULES: Mapping[object, str] = {
-    Lose: "POOL-LEAK",
-    ReleaseForeign: "POOL-RELEASE-FOREIGN",
-    Construct: "POOL-CONSTRUCT",
+    op.Lose: "POOL-LEAK",
+    op.ReleaseForeign: "POOL-RELEASE-FOREIGN",
+    op.Construct: "POOL-CONSTRUCT",
 }
 _RULES_OF_FORMS = {
-    ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
-    ReleaseForm.COPY: "POOL-RELEASE-COPY",
+    op.ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
+    op.ReleaseForm.COPY: "POOL-RELEASE-COPY",
 }
 
 
@@ -57,7 +50,7 @@ def of_credit(call: PoolCall) -> Finding:
 
 def rule_of_release(call: PoolCall) -> str:
     """Return the rule of the object that a call gives back."""
-    if not isinstance(call.operation, Release):
+    if not isinstance(call.operation, op.Release):
         return _RULES.get(type(call.operation), "POOL-RELEASE-NOTHING")
     itself = "POOL-RELEASE" if call.is_held else "POOL-RELEASE-AGAIN"
     return _RULES_OF_FORMS.get(call.operation.form, itself)
@@ -70,7 +63,7 @@ def _rules_of_outcome(
     right: set[Call],
     outstanding_bytes: int,
 ) -> tuple[str, tuple[str, ...]]:
-    if not isinstance(call.operation, Allocate):
+    if not isinstance(call.operation, op.Allocate):
         return rule_of_release(call), ()
     admission = rule_of_admission(configuration)
     if configuration.unbounded:

@@ -15,16 +15,7 @@ from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule
 from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.overlapping.interleaving import Returned
 from purgatory_model.overlapping.linearizability import Call
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseNothing,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
 from purgatory_spec.reasons import Reason
@@ -74,16 +65,18 @@ class MemoryPoolFollower(Follower[PoolCall]):
         self._explainer = LateExplainer(self._rules)
         self._moments = self._explainer.begin()
 
-    def called(self, operation: Operation, at_ms: int) -> PoolCall:
+    def called(self, operation: op.Operation, at_ms: int) -> PoolCall:
         """Follow a call that begins; see ``Follower``."""
         self._number += 1
         call = PoolCall(self._number, operation)
-        if isinstance(operation, Release | Lose):
+        if isinstance(operation, op.Release | op.Lose):
             call.size_bytes = self._size_of(operation.buffer)
             if gives_back_itself(operation):
                 self._give_back(call, operation.buffer)
-        elif not isinstance(operation, Allocate | ReleaseForeign | ReleaseNothing | Construct):
-            raise Unusable(f"a pool on a wall clock has no {operation_name(operation)}")
+        elif not isinstance(
+            operation, op.Allocate | op.ReleaseForeign | op.ReleaseNothing | op.Construct
+        ):
+            raise Unusable(f"a pool on a wall clock has no {op.operation_name(operation)}")
         self._rules.open[call.number] = call
         self._open(call, frozenset({call.begun}))
         return call
@@ -119,19 +112,19 @@ class MemoryPoolFollower(Follower[PoolCall]):
         self._visit(call, seen)
         del self._rules.open[call.number]
         self._moments = left
-        if isinstance(call.operation, Allocate) and result is True:
+        if isinstance(call.operation, op.Allocate) and result is True:
             self._hold(call.operation.buffer, call.operation.size_bytes)
         return None
 
     def _reject_second_buffer(self, call: PoolCall, result: Value) -> None:
         """See that a name stands for one buffer."""
-        if not isinstance(call.operation, Allocate) or result is not True:
+        if not isinstance(call.operation, op.Allocate) or result is not True:
             return
         if call.operation.buffer in self._held:
             name = call.operation.buffer
             raise Unusable(f"{name!r} is the name of a buffer that is outstanding already")
 
-    def resume(self, snapshot: Snapshot, now_ms: int) -> list[tuple[str, Operation, PoolCall]]:
+    def resume(self, snapshot: Snapshot, now_ms: int) -> list[tuple[str, op.Operation, PoolCall]]:
         """Begin with what a snapshot says; calls that were open may have taken effect before."""
         for buffer in snapshot.buffers:
             self._hold(buffer.buffer, buffer.size_bytes)
@@ -143,7 +136,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
         self._returned.has_forgotten = True
         told = set(self._held)
         for each in snapshot.calls:
-            if isinstance(each.operation, Allocate):
+            if isinstance(each.operation, op.Allocate):
                 self._held_by_nobody(each.operation.buffer)
         calls = [
             (each.thread, each.operation, self.called(each.operation, now_ms))
@@ -219,7 +212,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
 
     def _visit(self, call: PoolCall, seen: Returned) -> None:
         """Count the rules that a call has put to the test."""
-        if not isinstance(call.operation, Allocate):
+        if not isinstance(call.operation, op.Allocate):
             self.visits[blame.rule_of_release(call)] += 1
             return
         configuration = self.instance.configuration
@@ -261,7 +254,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
             else:
                 wanted = (each.operation for each in others)
                 available -= sum(
-                    max(0, each.size_bytes) for each in wanted if isinstance(each, Allocate)
+                    max(0, each.size_bytes) for each in wanted if isinstance(each, op.Allocate)
                 )
             grants = is_granted(available, size_bytes, configuration.strict)
             if grants == (seen.result is False):
@@ -284,7 +277,7 @@ def _ways_by_snapshot(call: PoolCall, *, is_told: bool) -> Ways:
     """
     begun = call.begun
     over = Call(call.operation, part=None)
-    if isinstance(call.operation, Allocate):
+    if isinstance(call.operation, op.Allocate):
         return frozenset(
             {replace(over, result=True)} if is_told else {begun, replace(over, result=False)}
         )

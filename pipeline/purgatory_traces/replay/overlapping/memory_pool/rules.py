@@ -20,15 +20,7 @@ from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForm,
-    ReleaseNothing,
-)
+from purgatory_spec import operations as op
 from purgatory_traces.replay.overlapping.explainer import Explanation, LateRules, Ways
 
 _NO_BUFFERS: Map[str, int] = Map()
@@ -47,7 +39,7 @@ class PoolCall:
     """An open call; ``size_bytes`` of the buffer that it gives back, where that is known."""
 
     number: int
-    operation: Operation
+    operation: op.Operation
     size_bytes: int | None = None
     is_held: bool = False
     """Whether the buffer was outstanding when the call began."""
@@ -73,14 +65,14 @@ class PoolCall:
 
     def gives_back(self, buffer: str) -> bool:
         """Decide whether the call gives a buffer back, or leaks it."""
-        return isinstance(self.operation, Release | Lose) and self.operation.buffer == buffer
+        return isinstance(self.operation, op.Release | op.Lose) and self.operation.buffer == buffer
 
 
-def gives_back_itself(operation: Operation) -> bool:
+def gives_back_itself(operation: op.Operation) -> bool:
     """Decide whether an operation ends a buffer's being out: not one of a copy or a slice."""
-    if isinstance(operation, Release):
-        return operation.form is ReleaseForm.ITSELF
-    return isinstance(operation, Lose)
+    if isinstance(operation, op.Release):
+        return operation.form is op.ReleaseForm.ITSELF
+    return isinstance(operation, op.Lose)
 
 
 def has_yet_to_act(ways: Ways) -> bool:
@@ -105,7 +97,7 @@ class SharedPoolRules(LateRules[PoolStanding]):
         return PoolStanding(self.model.configuration.size_bytes)
 
     def effects(
-        self, state: PoolStanding, operation: Operation, part: Part
+        self, state: PoolStanding, operation: op.Operation, part: Part
     ) -> tuple[Effect[PoolStanding], ...]:
         """Return the ways in which a call may take effect."""
         assert part.number is not None
@@ -122,13 +114,13 @@ class SharedPoolRules(LateRules[PoolStanding]):
         self, state: PoolStanding, call: PoolCall, *, is_held: bool
     ) -> Iterator[Effect[PoolStanding]]:
         operation, held, returned = call.operation, _NO_BUFFERS, _NO_BUFFERS
-        if isinstance(operation, Release | Lose) and call.size_bytes is not None:
+        if isinstance(operation, op.Release | op.Lose) and call.size_bytes is not None:
             if is_held or not gives_back_itself(operation):
                 held = held.set(operation.buffer, call.size_bytes)
             else:
                 returned = returned.set(operation.buffer, call.size_bytes)
         before = MemoryPoolState(state.available_bytes, held, returned)
-        own = isinstance(operation, Allocate) or is_held
+        own = isinstance(operation, op.Allocate) or is_held
         for expectation in self.model.expectations(before, operation):
             available = expectation.complete(()).available_bytes
             wrongly = state.credits_wrongly or (not own and available != state.available_bytes)
@@ -144,7 +136,7 @@ class SharedPoolRules(LateRules[PoolStanding]):
         for call in self.open.values():
             if not has_yet_to_act(moment.calls[call.thread]):
                 return True
-            if isinstance(call.operation, Allocate):
+            if isinstance(call.operation, op.Allocate):
                 wanted.append(max(0, call.operation.size_bytes))
             elif call.is_contested or not (call.is_held or _changes_nothing(call.operation)):
                 return True
@@ -154,5 +146,5 @@ class SharedPoolRules(LateRules[PoolStanding]):
         return bool(wanted) and not is_granted(last, smallest, configuration.strict)
 
 
-def _changes_nothing(operation: Operation) -> bool:
-    return isinstance(operation, ReleaseNothing | Construct)
+def _changes_nothing(operation: op.Operation) -> bool:
+    return isinstance(operation, op.ReleaseNothing | op.Construct)

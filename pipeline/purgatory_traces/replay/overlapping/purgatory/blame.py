@@ -7,16 +7,7 @@ beside it.
 
 from collections.abc import Mapping
 
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    RunOne,
-    Shutdown,
-    Watch,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding
@@ -30,15 +21,15 @@ from purgatory_traces.traces.lines import WaitingOperation
 _OVERLAPPING = "PURGATORY-OVERLAPPING-CALLS"
 _COMPLETED = (Fate.COMPLETED, Fate.TOLD_COMPLETED)
 _RULES_OF_REJECTIONS: Mapping[object, str] = {
-    Shutdown: "PURGATORY-SHUTDOWN-AGAIN",
-    Check: "PURGATORY-SHUTDOWN-COMPLETES",
-    CancelForKey: "PURGATORY-SHUTDOWN-COMPLETES",
-    Force: "PURGATORY-SHUTDOWN-COMPLETES",
+    op.Shutdown: "PURGATORY-SHUTDOWN-AGAIN",
+    op.Check: "PURGATORY-SHUTDOWN-COMPLETES",
+    op.CancelForKey: "PURGATORY-SHUTDOWN-COMPLETES",
+    op.Force: "PURGATORY-SHUTDOWN-COMPLETES",
 }
 _RULES_OF_RESULTS: Mapping[object, str] = {
-    Watch: "PURGATORY-WATCH-WAITS",
-    Force: "PURGATORY-FORCE",
-    CancelForKey: "PURGATORY-CANCEL-RESULT",
+    op.Watch: "PURGATORY-WATCH-WAITS",
+    op.Force: "PURGATORY-FORCE",
+    op.CancelForKey: "PURGATORY-CANCEL-RESULT",
 }
 
 
@@ -47,7 +38,7 @@ def of_try(
 ) -> Finding:
     """Return the finding of a try that must not be, or is one too many."""
     seen = f"{name} is tried{_in(call)}"
-    if call is not None and call.began_closed and isinstance(call.operation, Watch):
+    if call is not None and call.began_closed and isinstance(call.operation, op.Watch):
         return Finding("PURGATORY-SHUTDOWN-CLOSED", "tried", "rejected: closed, untried", seen)
     if fate in _COMPLETED or (followed is not None and followed.is_completed):
         return Finding(
@@ -59,7 +50,7 @@ def of_try(
         return Finding(
             "PURGATORY-EXACTLY-ONCE", "tried", f"no try of {name}: it is not watched", seen
         )
-    if call is not None and isinstance(call.operation, Watch):
+    if call is not None and isinstance(call.operation, op.Watch):
         return Finding(
             "PURGATORY-WATCH-SECOND-TRY", "tried", f"no further try of {name} in its watch", seen
         )
@@ -78,7 +69,7 @@ def of_completion(
     if fate is Fate.CANCELLED or (followed is not None and followed.was_cancelled):
         timed_out = (
             call is None
-            or isinstance(call.operation, Advance | RunOne)
+            or isinstance(call.operation, op.Advance | op.RunOne)
             or (followed is not None and followed not in call.concerned)
         )
         rule = "PURGATORY-CANCEL-LAST-KEY" if timed_out else "PURGATORY-CANCEL-LEAVES"
@@ -157,7 +148,7 @@ def late(followed: FollowedOperation, seen: str) -> Finding:
 def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
     """Return the finding of a wrong rejection, or of one for another reason."""
     rule = _RULES_OF_REJECTIONS.get(type(call.operation), "PURGATORY-SHUTDOWN-CLOSED")
-    if isinstance(call.operation, Watch) and not call.operation.keys:
+    if isinstance(call.operation, op.Watch) and not call.operation.keys:
         rule = "PURGATORY-NO-KEYS"
     seen = f"rejected: {rejected.value}"
     if call.tries:
@@ -165,7 +156,7 @@ def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
     return Finding(rule, "rejection", "accepted, or rejected untried", seen)
 
 
-def of_taken(call: PurgatoryCall, watch: Watch) -> Finding:
+def of_taken(call: PurgatoryCall, watch: op.Watch) -> Finding:
     """Return the finding of a watch that should have been rejected."""
     if call.began_closed:
         return Finding("PURGATORY-SHUTDOWN-CLOSED", "rejection", "rejected: closed", "accepted")
@@ -283,7 +274,7 @@ def of_snapshot(followed: FollowedOperation, told: WaitingOperation) -> Finding:
 def _in(call: PurgatoryCall | None) -> str:
     if call is None or call.operation is None:
         return " outside of every call"
-    return f" inside {operation_name(call.operation)}"
+    return f" inside {op.operation_name(call.operation)}"
 
 
 def _words(result: Value) -> str:

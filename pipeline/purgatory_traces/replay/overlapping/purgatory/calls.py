@@ -4,19 +4,7 @@ A check or a cancellation of a key concerns those watched under it that are not 
 calls concern the one that they name.
 """
 
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Wait,
-    Watch,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
     FollowedOperation,
@@ -25,27 +13,27 @@ from purgatory_traces.replay.overlapping.purgatory.followed_operations import (
 from purgatory_traces.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 
 
-def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> PurgatoryCall:
+def called(known: PurgatoryKnowledge, operation: op.Operation, at_ms: int) -> PurgatoryCall:
     """Follow a call that begins; see ``Follower``."""
     known.read(at_ms)
     call = PurgatoryCall(operation, at_ms, known.closed)
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         _watch_called(known, call, operation)
-    elif isinstance(operation, Check):
+    elif isinstance(operation, op.Check):
         call.passes_completed = known.operations.stale_keys.take(operation.key) is not None
         key_called(known, call, operation.key, "check")
-    elif isinstance(operation, CancelForKey):
+    elif isinstance(operation, op.CancelForKey):
         key_called(known, call, operation.key, "cancel")
-    elif isinstance(operation, Force):
+    elif isinstance(operation, op.Force):
         known.concern(call, known.named_by_force(operation.operation), ("force",))
-    elif isinstance(operation, Satisfy):
+    elif isinstance(operation, op.Satisfy):
         followed = known.operations.by_name.get(operation.operation)
         if followed is not None:
             known.concern(call, followed, ("satisfy",))
-    elif isinstance(operation, Shutdown):
+    elif isinstance(operation, op.Shutdown):
         shutdown_called(known, at_ms)
-    elif not isinstance(operation, Advance | RunOne | Wait):
-        raise Unusable(f"a purgatory on a wall clock has no {operation_name(operation)}")
+    elif not isinstance(operation, op.Advance | op.RunOne | op.Wait):
+        raise Unusable(f"a purgatory on a wall clock has no {op.operation_name(operation)}")
     return call
 
 
@@ -57,7 +45,7 @@ def key_called(known: PurgatoryKnowledge, call: PurgatoryCall, key: str, word: s
             known.concern(call, followed, (word, followed.keys[key]))
 
 
-def _watch_called(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> None:
+def _watch_called(known: PurgatoryKnowledge, call: PurgatoryCall, watch: op.Watch) -> None:
     if not watch.keys or call.began_closed:
         return
     followed = known.named(watch.operation, is_new=True)
@@ -88,8 +76,8 @@ def enter(known: PurgatoryKnowledge, followed: FollowedOperation, keys: tuple[st
     for key in keys:
         known.operations.enter(followed, key)
     for open_call in known.operations.open_calls_of(followed):
-        word = "check" if isinstance(open_call.operation, Check) else "cancel"
-        assert isinstance(open_call.operation, Check | CancelForKey)
+        word = "check" if isinstance(open_call.operation, op.Check) else "cancel"
+        assert isinstance(open_call.operation, op.Check | op.CancelForKey)
         known.concern(open_call, followed, (word, followed.keys[open_call.operation.key]))
 
 

@@ -24,17 +24,7 @@ from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCa
 from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Shutdown,
-    Wait,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, tried
 from purgatory_traces.replay.overlapping.explainer import LateRules, Ways
 
@@ -44,10 +34,10 @@ Standing: TypeAlias = OverlappedOperation
 THE_OPERATION = "operation"
 """The name that every operation goes by in the rules."""
 
-DUE, LATE = Wait(0), Wait(1)
+DUE, LATE = op.Wait(0), op.Wait(1)
 """What is asked of the rules besides calls."""
 
-_ADVANCE = Advance(0)
+_ADVANCE = op.Advance(0)
 _TRIED = tried(THE_OPERATION)
 _MOST_STALE_ENTRIES = 4
 """As often as this a cancellation may return a completed operation."""
@@ -64,7 +54,7 @@ class ObservedRules(LateRules[Standing]):
 
     rules: OverlappingCalls
     unseen: frozenset[EventKind]
-    _known: dict[tuple[Standing, Operation, Part], tuple[Effect[Standing], ...]] = field(
+    _known: dict[tuple[Standing, op.Operation, Part], tuple[Effect[Standing], ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -73,7 +63,7 @@ class ObservedRules(LateRules[Standing]):
         return self.rules.initial()
 
     def effects(
-        self, state: Standing, operation: Operation, part: Part
+        self, state: Standing, operation: op.Operation, part: Part
     ) -> tuple[Effect[Standing], ...]:
         """Return the ways in which a part of a call, or of an unseen step, may take effect."""
         key = state, operation, part
@@ -82,7 +72,7 @@ class ObservedRules(LateRules[Standing]):
             known = self._known[key] = tuple(self._effects(state, operation, part))
         return known
 
-    def ways_so_far(self, state: Standing, operation: Operation) -> Ways:
+    def ways_so_far(self, state: Standing, operation: op.Operation) -> Ways:
         """Return the possible positions of a call that has changed nothing since it began.
 
         The call may have tried the operation before the condition held, and may have passed the
@@ -111,11 +101,11 @@ class ObservedRules(LateRules[Standing]):
                 yield Call(way.operation, part=effect.then, result=result)
 
     def _effects(
-        self, state: Standing, operation: Operation, part: Part
+        self, state: Standing, operation: op.Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
         if state.completed:
             ways = self._once_completed(state, operation, part)
-        elif isinstance(operation, Wait):
+        elif isinstance(operation, op.Wait):
             ways = self._besides(state, operation)
         else:
             ways = self._live(state, operation, part)
@@ -124,17 +114,17 @@ class ObservedRules(LateRules[Standing]):
             yield effect if len(events) == len(effect.events) else replace(effect, events=events)
 
     def _live(
-        self, state: Standing, operation: Operation, part: Part
+        self, state: Standing, operation: op.Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
         for effect in self.rules.effects(state, operation, part):
             if effect.state.completed:
                 yield self._completing(effect)
-            elif isinstance(operation, Shutdown):
+            elif isinstance(operation, op.Shutdown):
                 # A watch that began before it may still be seen to try: closed would forbid that.
                 yield replace(effect, state=replace(effect.state, closed=False))
-            elif not isinstance(operation, RunOne) and not _hands_over(effect):
+            elif not isinstance(operation, op.RunOne) and not _hands_over(effect):
                 yield effect
-        if isinstance(operation, Watch | Check) and not state.satisfied:
+        if isinstance(operation, op.Watch | op.Check) and not state.satisfied:
             for effect in self.rules.effects(replace(state, satisfied=True), operation, part):
                 if effect.state.completed:
                     yield self._completing(effect)
@@ -145,29 +135,29 @@ class ObservedRules(LateRules[Standing]):
         return replace(effect, state=completed, then=None)
 
     def _once_completed(
-        self, state: Standing, operation: Operation, part: Part
+        self, state: Standing, operation: op.Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
         """Yield the effects of calls on an operation that is completed."""
         is_whole = part == WHOLE
-        if isinstance(operation, RunOne):
+        if isinstance(operation, op.RunOne):
             return
-        if isinstance(operation, CancelForKey) and not is_whole:
+        if isinstance(operation, op.CancelForKey) and not is_whole:
             assert part.number is not None
             yield from self.rules.cancelled_and_completed(state, part.number)
             return
-        if isinstance(operation, CancelForKey):
+        if isinstance(operation, op.CancelForKey):
             most = 0 if self.rules.cancels_live else _MOST_STALE_ENTRIES
             for count in range(most + 1):
                 yield Effect(state, result=(THE_OPERATION,) * count)
             return
-        most_tries = int(isinstance(operation, Check) and not is_whole)
-        if isinstance(operation, Watch):
+        most_tries = int(isinstance(operation, op.Check) and not is_whole)
+        if isinstance(operation, op.Watch):
             most_tries = 2 if is_whole and self.rules.tries_first else 1
-        result = {Watch: False, Force: False, Check: 0}.get(type(operation))
+        result = {op.Watch: False, op.Force: False, op.Check: 0}.get(type(operation))
         for tries in range(most_tries + 1):
             yield Effect(state, (_TRIED,) * tries, result)
 
-    def _besides(self, state: Standing, what: Wait) -> Iterator[Effect[Standing]]:
+    def _besides(self, state: Standing, what: op.Wait) -> Iterator[Effect[Standing]]:
         """Yield the effects of steps that are no call, on an operation that is not completed."""
         if what == LATE:
             if not (state.armed or state.queued):

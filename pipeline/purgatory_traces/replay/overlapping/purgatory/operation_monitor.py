@@ -18,16 +18,7 @@ import msgspec
 
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_spec.operations import (
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
 from purgatory_spec.profiles import CancelResult, FirstTry, PurgatoryProfile
 from purgatory_traces.replay.overlapping.explainer import Explanation, LateExplainer, Moments
@@ -68,9 +59,9 @@ _EVENTS = {
     "completed": completed(THE_OPERATION),
     "timed_out": timed_out(THE_OPERATION),
 }
-_ALIKE: Final[dict[str, Operation]] = {
-    "force": Force(THE_OPERATION),
-    "satisfy": Satisfy(THE_OPERATION),
+_ALIKE: Final[dict[str, op.Operation]] = {
+    "force": op.Force(THE_OPERATION),
+    "satisfy": op.Satisfy(THE_OPERATION),
 }
 
 
@@ -174,7 +165,7 @@ class Memory:
 
     def amid_check(self, slot: int, key: int) -> "Memory":
         """Return the memory amid a check of a key whose beginning was not seen."""
-        check, after = Check(_key(key)), list[Moments[Standing]]()
+        check, after = op.Check(_key(key)), list[Moments[Standing]]()
         for rules, moments in zip(_rules(self.system), self.moments, strict=True):
             with_ways = LateExplainer(rules).with_ways
             amid = (
@@ -253,12 +244,12 @@ def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
     """Return an event in the words of histories."""
     match seen:
         case ("watch", slot, tuple(keys)):
-            watch = Watch(THE_OPERATION, tuple(map(_key, keys)), 0)
+            watch = op.Watch(THE_OPERATION, tuple(map(_key, keys)), 0)
             return (Called(str(slot), watch),)
         case ("check", slot, int(key)):
-            return (Called(str(slot), Check(_key(key))),)
+            return (Called(str(slot), op.Check(_key(key))),)
         case ("cancel", slot, int(key)):
-            return (Called(str(slot), CancelForKey(_key(key))),)
+            return (Called(str(slot), op.CancelForKey(_key(key))),)
         case (str(word), slot) if word in _ALIKE:
             return (Called(str(slot), _ALIKE[word]),)
         case ("timed_out", slot):
@@ -270,11 +261,11 @@ def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
         case ("returned", slot, bool() | int() | None as result):
             return (Returned(str(slot), result),)
         case ("due",):
-            return Called(_DUE_SLOT, DUE), Called(RUN, RunOne())
+            return Called(_DUE_SLOT, DUE), Called(RUN, op.RunOne())
         case ("late",):
             return (Called(_LATE_SLOT, LATE), Returned(_LATE_SLOT))
         case ("shutting",):
-            return (Called(_SHUTDOWN_SLOT, Shutdown()),)
+            return (Called(_SHUTDOWN_SLOT, op.Shutdown()),)
         case ("shut",):
             return (Returned(_SHUTDOWN_SLOT),)
         case _:

@@ -6,16 +6,7 @@ operations that the call concerns: its return is told to every one of them.
 
 from collections import Counter
 
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Force,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding
@@ -45,17 +36,17 @@ def returned(
     if rejected is not None:
         return _rejected(known, call, rejected)
     match call.operation:
-        case Watch() as watch:
+        case op.Watch() as watch:
             return _watched(known, call, watch, result, at_ms)
-        case Check():
+        case op.Check():
             return _checked(known, call, result)
-        case CancelForKey():
+        case op.CancelForKey():
             return _cancelled(known, call, result)
-        case Force():
+        case op.Force():
             return _forced(known, call, result)
-        case Satisfy(name):
+        case op.Satisfy(name):
             _satisfied(known, call, name)
-        case Shutdown():
+        case op.Shutdown():
             _shut(known)
         case _:
             pass
@@ -71,15 +62,15 @@ def _returned_since_snapshot(
 ) -> Finding | None:
     """Follow the return of a call that began before the trace's snapshot."""
     operation = None if rejected is not None else call.operation
-    if isinstance(operation, Check):
+    if isinstance(operation, op.Check):
         if isinstance(result, bool) or not isinstance(result, int) or result < call.completions:
             return blame.of_count(call, result)
         return _share(known, call, result)
-    if isinstance(operation, Watch) and known.time_outs:
+    if isinstance(operation, op.Watch) and known.time_outs:
         for followed in call.concerned:
             followed.late_ms = known.interval.late(at_ms, operation.delay_ms)
             known.wait_for(followed.late_ms, followed.name)
-    if isinstance(operation, Shutdown):
+    if isinstance(operation, op.Shutdown):
         _drop_time_outs(known)
     known.let_go(call)
     return None
@@ -91,7 +82,7 @@ def _rejected(known: PurgatoryKnowledge, call: PurgatoryCall, rejected: Reason) 
         known.let_go(call)
         return None
     operation = call.operation
-    if isinstance(operation, Watch):
+    if isinstance(operation, op.Watch):
         if _may_reject_watch(known, call, operation.keys, rejected):
             no_keys = rejected is Reason.INVALID_ARGUMENT
             rule = "PURGATORY-NO-KEYS" if no_keys else "PURGATORY-SHUTDOWN-CLOSED"
@@ -101,7 +92,7 @@ def _rejected(known: PurgatoryKnowledge, call: PurgatoryCall, rejected: Reason) 
         if not operation.keys and known.deviates("no_keys_internal"):
             return None
     is_closed = rejected is Reason.CLOSED and known.closing
-    if is_closed and isinstance(operation, Advance | RunOne):
+    if is_closed and isinstance(operation, op.Advance | op.RunOne):
         return None
     return blame.of_rejection(call, rejected)
 
@@ -117,7 +108,7 @@ def _may_reject_watch(
 
 
 def _watched(
-    known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch, result: Value, at_ms: int
+    known: PurgatoryKnowledge, call: PurgatoryCall, watch: op.Watch, result: Value, at_ms: int
 ) -> Finding | None:
     """Follow a watch's return. Rules: PURGATORY-WATCH-WAITS, PURGATORY-WATCH-SECOND-TRY."""
     if not call.concerned:
@@ -140,7 +131,7 @@ def _watched(
     return None
 
 
-def _taken(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> Finding | None:
+def _taken(known: PurgatoryKnowledge, call: PurgatoryCall, watch: op.Watch) -> Finding | None:
     """Return the finding of a watch that should have been rejected."""
     if call.began_closed and known.deviates("open_after_shutdown"):
         return None

@@ -5,15 +5,7 @@ undone is followed all the same; operations that any other call may have left ha
 loosely. So are all of them where a cancellation was open: nobody knows which it had taken.
 """
 
-from purgatory_spec.operations import (
-    CancelForKey,
-    Check,
-    Force,
-    Operation,
-    Satisfy,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec import operations as op
 from purgatory_traces.replay.judge import Finding
 from purgatory_traces.replay.overlapping.purgatory import blame
 from purgatory_traces.replay.overlapping.purgatory.calls import (
@@ -34,7 +26,7 @@ from purgatory_traces.traces.lines import NS_PER_MS, OpenCall, Snapshot, Waiting
 
 def resume(
     known: PurgatoryKnowledge, snapshot: Snapshot, now_ms: int
-) -> list[tuple[str, Operation, PurgatoryCall]]:
+) -> list[tuple[str, op.Operation, PurgatoryCall]]:
     """Begin with what a snapshot says; the calls that were open then."""
     known.now_ms = known.snapshot_ms = now_ms
     known.operations.recent.has_forgotten = True
@@ -56,18 +48,18 @@ def _resume_call(
     operation = open_call.operation
     call = PurgatoryCall(operation, open_call.at_ns // NS_PER_MS, is_closed, is_whole=False)
     known.operations.open(call)
-    if isinstance(operation, Check):
+    if isinstance(operation, op.Check):
         key = operation.key
         for followed in known.operations.under(key):
             slot = call.concerned[followed] = followed.take_slot()
             if followed.memory is not None:
                 followed.memory = followed.memory.amid_check(slot, followed.keys[key])
-    if isinstance(operation, Watch | Force):
+    if isinstance(operation, op.Watch | op.Force):
         followed = _resume_loosely(known, call, operation.operation)
-        if isinstance(operation, Watch):
+        if isinstance(operation, op.Watch):
             enter(known, followed, operation.keys)
             may_time_out(known, followed, call.called_ms, operation.delay_ms)
-    if isinstance(operation, Shutdown):
+    if isinstance(operation, op.Shutdown):
         shutdown_called(known, call.called_ms)
     return call
 
@@ -190,11 +182,13 @@ def _may_be_done_with(known: PurgatoryKnowledge, told: WaitingOperation) -> bool
 def _half_done(snapshot: Snapshot) -> frozenset[str]:
     """Return the operations on which an open call may be at work."""
     calls = [each.operation for each in snapshot.calls]
-    cancels = any(isinstance(each, CancelForKey) for each in calls)
+    cancels = any(isinstance(each, op.CancelForKey) for each in calls)
     names = {
         waiting.operation
         for waiting in snapshot.operations
         if cancels or (waiting.completed and calls)
     }
-    names.update(each.operation for each in calls if isinstance(each, Watch | Force | Satisfy))
+    names.update(
+        each.operation for each in calls if isinstance(each, op.Watch | op.Force | op.Satisfy)
+    )
     return frozenset(names)

@@ -17,16 +17,7 @@ from typing import ClassVar, NamedTuple
 from purgatory_judge.components import narrowed
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, timer_model
-from purgatory_spec.operations import (
-    Add,
-    Advance,
-    Cancel,
-    Operation,
-    RunOne,
-    Shutdown,
-    Wait,
-    operation_name,
-)
+from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
@@ -54,7 +45,7 @@ _ALWAYS_CLOSED: frozenset[Reason | None] = frozenset({Reason.CLOSED})
 class OtherCall(NamedTuple):
     """An open call that concerns no task by name."""
 
-    operation: Operation
+    operation: op.Operation
     began_closed: bool
 
 
@@ -120,17 +111,17 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
 
     # Calls
 
-    def called(self, operation: Operation, at_ms: int) -> TimerCall | OtherCall:
+    def called(self, operation: op.Operation, at_ms: int) -> TimerCall | OtherCall:
         """Follow a call that begins; see ``Follower``."""
-        if isinstance(operation, Add):
+        if isinstance(operation, op.Add):
             task, delay_ms = operation.task, operation.delay_ms
             return self._opened(task, at_ms, delay_ms, self.interval.early(at_ms, delay_ms))
-        if isinstance(operation, Cancel):
+        if isinstance(operation, op.Cancel):
             return self._opened(operation.task, at_ms, None, 0)
-        if isinstance(operation, Shutdown):
+        if isinstance(operation, op.Shutdown):
             self._shutdown_called(at_ms)
-        elif not isinstance(operation, Advance | RunOne | Wait):
-            raise Unusable(f"a timer on a wall clock has no {operation_name(operation)}")
+        elif not isinstance(operation, op.Advance | op.RunOne | op.Wait):
+            raise Unusable(f"a timer on a wall clock has no {op.operation_name(operation)}")
         return OtherCall(operation, self.closed)
 
     def _opened(self, task: str, at_ms: int, delay_ms: int | None, early_ms: int) -> TimerCall:
@@ -241,7 +232,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
     def _other_returned(
         self, call: OtherCall, rejected: Reason | None, at_ms: int
     ) -> Finding | None:
-        if isinstance(call.operation, Shutdown):
+        if isinstance(call.operation, op.Shutdown):
             if rejected is not None:
                 return blame.of_rejection("TIMER-SHUTDOWN-AGAIN", rejected)
             if call.began_closed:
@@ -318,7 +309,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
 
     def resume(
         self, snapshot: Snapshot, now_ms: int
-    ) -> list[tuple[str, Operation, TimerCall | OtherCall]]:
+    ) -> list[tuple[str, op.Operation, TimerCall | OtherCall]]:
         """Begin with what a snapshot says; calls that were open may have taken effect before."""
         late = self.interval.lateness_ms
         for pending in snapshot.tasks:
@@ -360,7 +351,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         told = {pending.task for pending in snapshot.tasks}
         told.update(snapshot.queued)
         calls = (call.operation for call in snapshot.calls)
-        told.update(operation.task for operation in calls if isinstance(operation, Add))
+        told.update(operation.task for operation in calls if isinstance(operation, op.Add))
         latest_ms = now_ms + self.interval.lateness_ms
         for task in sorted(self.tasks.keys() - told):
             followed = self.tasks[task]
