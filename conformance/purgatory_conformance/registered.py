@@ -23,7 +23,7 @@ class Registered:
     """The function that makes it, ``module:function``; empty for a program."""
 
     def make(self) -> Subject:
-        """Import the function that makes it, and make it."""
+        """Import the function that makes the subject, and call it."""
         made: Subject = resolve_name(self.maker)()
         return made
 

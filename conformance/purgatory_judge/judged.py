@@ -1,4 +1,4 @@
-"""A component as its judge sees it: types, variants of the model, rules, and a judge of a case."""
+"""A component that can be judged: types, variants of the model, rules, and a judge of a case."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Asked(Generic[ConfigurationT, ProfileT]):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedComponent(Generic[ConfigurationT, ProfileT]):
-    """One component as its judge sees it."""
+    """Types, variants, rules and judges of one component."""
 
     component: Component
     configuration_type: type[ConfigurationT]
@@ -80,4 +80,4 @@ class JudgedComponent(Generic[ConfigurationT, ProfileT]):
 
 
 Judged: TypeAlias = JudgedComponent[Any, Any]
-"""Some component as its judge sees it."""
+"""Some component that can be judged."""

@@ -17,7 +17,7 @@ _PLACES: Mapping[Component, str] = {
 
 @cache
 def judged(component: Component) -> Judged:
-    """Return a component as its judge sees it.
+    """Return types, variants, rules and judges of a component.
 
     Whoever judges one component loads no other: a trace of a memory pool needs no wheel.
     """

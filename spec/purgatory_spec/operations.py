@@ -492,7 +492,7 @@ _FROM_OUTSIDE: dict[type[msgspec.Struct], type[Operation]] = {
 def from_outside(action: Action | CallbackAction) -> Operation | None:
     """Return the operation that does from outside what an action does in a script.
 
-    The call of another thread counts as that call. None where there is no such operation.
+    The call of another thread counts as that call. None if no operation corresponds.
     """
     call = action.call if isinstance(action, Meanwhile) else action
     kind = _FROM_OUTSIDE.get(type(call))

@@ -58,7 +58,7 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
     """The cases of one component, in the types of that component."""
 
     judged: JudgedComponent[ConfigurationT, ProfileT]
-    """The component as its judge sees it."""
+    """The component with its rules and judges."""
     situations: Sequence[str]
     """The names of the rows of its table, a shutdown aside."""
 

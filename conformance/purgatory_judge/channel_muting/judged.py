@@ -1,4 +1,4 @@
-"""A server's channels as its judge sees it."""
+"""Judges of a server's channels: their variants, and the rules that a profile can be seen to break."""
 
 from functools import partial
 
@@ -46,4 +46,4 @@ JUDGED_CHANNEL_MUTING = JudgedComponent(
     judge_of=_judge,
     rules_of=lambda _: requirements_of_steps(Component.CHANNEL_MUTING),
 )
-"""A server's channels as its judge sees it."""
+"""Types, variants, rules and judges of a server's channels."""

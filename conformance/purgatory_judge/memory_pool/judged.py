@@ -1,4 +1,4 @@
-"""The memory pool as its judge sees it."""
+"""Judges of a memory pool: their variants, and the rules that a profile can be seen to break."""
 
 from collections.abc import Iterator
 
@@ -59,4 +59,4 @@ JUDGED_MEMORY_POOL = JudgedComponent(
     judge_of=_judge,
     rules_of=_rules,
 )
-"""The memory pool as its judge sees it."""
+"""Types, variants, rules and judges of a memory pool."""

@@ -1,4 +1,4 @@
-"""The purgatory as its judge sees it."""
+"""Judges of a purgatory: their variants, and the rules that a profile can be seen to break."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -79,4 +79,4 @@ JUDGED_PURGATORY = JudgedComponent(
     judge_of=_judge,
     rules_of=_rules,
 )
-"""The purgatory as its judge sees it."""
+"""Types, variants, rules and judges of a purgatory."""

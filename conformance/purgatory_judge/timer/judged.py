@@ -1,4 +1,4 @@
-"""The timer as its judge sees it."""
+"""Judges of a timer: their variants, and the rules that a profile can be seen to break."""
 
 from collections.abc import Iterator
 
@@ -68,4 +68,4 @@ JUDGED_TIMER = JudgedComponent(
     judge_of=_judge,
     rules_of=_rules,
 )
-"""The timer as its judge sees it."""
+"""Types, variants, rules and judges of a timer."""

@@ -126,7 +126,7 @@ def counts_tries(self: SmallPurgatory, operation: DelayedOperation) -> bool:
 
 @breaks("PURGATORY-CHECK-DROPS").by(SmallPurgatory.drop_completed)
 def completed_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
-    """A check leaves in its list the operations that it completes."""
+    """A check leaves completed operations in the list of the key."""
     if any(event.task == entry.operation.name for event in self.events):
         return entry.operation.completed
     return SmallPurgatory.drop_completed(self, key, entry)
