@@ -1,4 +1,4 @@
-"""Judges of a server's channels: their variants, and the rules that a profile can be seen to break."""
+"""Judges of a server's channels: their variants, and the rules that are judged."""
 
 from functools import partial
 

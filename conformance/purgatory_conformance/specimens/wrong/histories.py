@@ -9,7 +9,7 @@ from purgatory_spec.outcomes import tried
 
 @breaks("PURGATORY-CHECK-COUNT")
 class CheckCountsOthers(SmallPurgatory):
-    """A check counts operations of the list that callbacks completed behind the operation just tried."""
+    """A check counts operations that callbacks completed behind the operation just tried."""
 
     def check(self, key: str) -> int:
         live = {entry.operation for entry in self.met_by_check(key)} - self._finished()
