@@ -1,7 +1,7 @@
 """``--log-level``: what the parts of the pipeline log while a command runs.
 
-Each module that logs has a logger of its own name, below ``purgatory_traces``; its level may be
-set apart in a program. The option shows their records on standard error, and no one else's: what
+Each module that logs has a logger of its own name, below ``purgatory_traces`` or
+``purgatory_spark``; its level may be set apart in a program. The option shows their records on standard error, and no one else's: what
 Spark and other libraries log is no part of it.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 import click
 
 LEVELS: Final = ("debug", "info", "warning", "error")
-_LOGGER: Final = logging.getLogger("purgatory_traces")
+_LOGGERS: Final = tuple(map(logging.getLogger, ("purgatory_traces", "purgatory_spark")))
 _FORMAT: Final = "%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s"
 
 
@@ -35,14 +35,16 @@ def shown_from(level: str) -> Iterator[None]:
     formatter.converter = time.gmtime
     handler = _ToStandardError()
     handler.setFormatter(formatter)
-    before = _LOGGER.level
-    _LOGGER.setLevel(level.upper())
-    _LOGGER.addHandler(handler)
+    before = [logger.level for logger in _LOGGERS]
+    for logger in _LOGGERS:
+        logger.setLevel(level.upper())
+        logger.addHandler(handler)
     try:
         yield
     finally:
-        _LOGGER.removeHandler(handler)
-        _LOGGER.setLevel(before)
+        for logger, its_level in zip(_LOGGERS, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(its_level)
 
 
 def _show(context: click.Context, _: click.Parameter, level: str) -> None:

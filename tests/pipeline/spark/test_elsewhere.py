@@ -114,7 +114,7 @@ def test_spark_submit_with_the_wheel(
     asked = "import purgatory_traces, purgatory_model; print(purgatory_traces.__file__)"
     code, said = run([sys.executable, "-c", asked], tmp_path, env)
     assert Path(said.strip()).is_relative_to(installed)
-    jobs = installed / "purgatory_traces" / "engines" / "spark" / "jobs.py"
+    jobs = installed / "purgatory_spark" / "engine" / "jobs.py"
     arguments = ["trace", "check", "--engine", "spark", "--out", "out", "traces"]
     submit = [spark_submit(), "--master", "local[1]", "--conf", "spark.ui.enabled=false"]
     code, said = run([*submit, str(jobs), *arguments], tmp_path, env)

@@ -18,7 +18,7 @@ from tests.pipeline.processes import PURGATORY
 
 pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 
-OURS = re.compile(r"\S+Z [A-Z]+ purgatory_traces\.(\S+): (.+)")
+OURS = re.compile(r"\S+Z [A-Z]+ purgatory_(\S+): (.+)")
 JOBS = ["judge runs", "fetch summaries", "write verdicts"]
 SECRET = "not-to-be-told"
 
@@ -99,10 +99,11 @@ def test_records_go_to_standard_error_and_json_to_standard_output(logged: Ended)
         f"jobs: {name}" for name in JOBS
     ]
     assert {name for name, _ in told} == {
-        "commands.check",
-        "engines.spark.engine",
-        "engines.spark.progress",
-        "engines.spark.session",
+        "traces.commands.check",
+        "traces.engines.checking",
+        "spark.engine.engine",
+        "spark.engine.progress",
+        "spark.engine.session",
     }
     assert "spark.hadoop.fs.s3a.secret.key" in "".join(lines)
     assert SECRET not in "".join(lines)
