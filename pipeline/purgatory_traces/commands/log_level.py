@@ -1,8 +1,8 @@
 """``--log-level``: what the parts of the pipeline log while a command runs.
 
 Each module that logs has a logger of its own name, below ``purgatory_traces`` or
-``purgatory_spark``; its level may be set apart in a program. The option shows their records on standard error, and no one else's: what
-Spark and other libraries log is no part of it.
+``purgatory_spark``; its level may be set apart in a program. The option shows their records on
+standard error, and no one else's: what Spark and other libraries log is no part of it.
 """
 
 import logging

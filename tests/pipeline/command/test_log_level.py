@@ -40,7 +40,8 @@ def records(result: Result) -> list[tuple[str, str]]:
 
 def test_records_go_to_standard_error_from_the_level_on(words: list[str]) -> None:
     command, engine = "purgatory_traces.commands.check", "purgatory_traces.engines.local"
-    files, *told = ("INFO", command), ("INFO", engine), ("INFO", command), ("INFO", command)
+    checking = "purgatory_traces.engines.checking"
+    files, *told = ("INFO", checking), ("INFO", engine), ("INFO", checking), ("INFO", command)
     expected = {
         "debug": [files, ("DEBUG", engine), *told],
         "info": [files, *told],
