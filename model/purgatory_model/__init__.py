@@ -28,7 +28,7 @@ What Kafka does not do and the rules allow is in ``choices``: classes that exten
 module named after what it allows. Three short modules make of them the model of any profile:
 
     choices                  920  other walks, watches, executors, counts, timers, channels
-    purgatory                 50  the purgatory of any profile
+    purgatory                 40  the purgatory of any profile
     timer                     70  the timer of any profile
     channel_muting           120  the channels of any profile, and known faults to follow
     replacing                 30  a faster ``dataclasses.replace``, for all
@@ -39,7 +39,7 @@ states in which that leaves the component; an empty set means that the rules do 
 
 Three shelves stand above. Each may import what is below it and nothing above:
 
-    claims                 1,760  small instances, invariants, the explorer, known deviations
+    claims                 1,750  small instances, invariants, the explorer, known deviations
     overlapping            1,540  overlapping calls, and whether rules explain their history
     concurrent             4,070  every access to shared memory is a step, as in TLA+
 

@@ -202,5 +202,5 @@ def test_nothing_is_imported_where_no_subject_is_given(suite: pytest.Pytester) -
     """Of all our modules the plugin alone was imported, and no library that they need."""
     assert imported(suite) == ["purgatory_conformance", "purgatory_conformance"]
     assert set(imported(suite, "--purgatory", "subjects:right", "-k", "TIMER-SIZE")) >= {
-        *("click", "msgspec", "purgatory_model")
+        *("msgspec", "purgatory_judge", "purgatory_model")
     }

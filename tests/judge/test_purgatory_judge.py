@@ -79,7 +79,7 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
 
     rules = requirements_of_steps(Component.PURGATORY)
     everything = {rule.id.removeprefix("PURGATORY-") for rule in rules}
-    assert judged_of(PROFILE) == everything - {"ESTIMATE-PROPOSAL_PROFILE"}
+    assert judged_of(PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
     assert everything - judged_of(PROPOSAL_PROFILE) == {
         "PENDING",
         "ESTIMATE-EXACT",

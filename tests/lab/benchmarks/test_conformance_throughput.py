@@ -11,7 +11,7 @@ from purgatory_lab.benchmarks.conformance_throughput import Measured, table
 
 pytestmark = pytest.mark.verify
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:

@@ -138,7 +138,9 @@ STRANGER = Stranger(
         design(asked.purge_interval, asked.tick_ms, asked.start_ms)
     ),
     {
-        ExpiresTheCompleted: {"PURGATORY-WATCH-SECOND-TRY", "PURGATORY-TIMER-LEFT"},
+        ExpiresTheCompleted: {
+            *("PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY", "PURGATORY-TIMER-LEFT"),
+        },
         StopsAtTheFirst: {"PURGATORY-CHECK-ORDER", "PURGATORY-NOT-LOST"},
     },
 )

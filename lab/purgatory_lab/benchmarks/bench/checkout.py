@@ -22,5 +22,5 @@ def find_checkout(told: Path | None) -> Path | None:
         if not (told / _CONTRACT).is_file():
             raise Problem(f"{told} is no checkout: it has no {_CONTRACT.as_posix()}", EXIT_USAGE)
         return told.resolve()
-    here = Path(__file__).resolve().parents[3]
+    here = Path(__file__).resolve().parents[4]
     return here if (here / _CONTRACT).is_file() else None

@@ -22,7 +22,7 @@ from purgatory_lab.benchmarks.bench.team import Team
 
 from .peers import silent
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 FOREIGN = {
     "kafka": "Java 17",
     "netty": "Java 17",

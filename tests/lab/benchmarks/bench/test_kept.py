@@ -21,7 +21,7 @@ from purgatory_lab.benchmarks.bench.results import Results, Sample
 
 from .written import MACHINE, in_rounds, results, setting, timed
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[4] / "docs"
 HOT, MORE, EXPIRE = "hot/virtual, 100,000", "hot/virtual, 1,000,000", "expire/virtual, 100,000"
 
 

@@ -18,7 +18,7 @@ from purgatory_lab.benchmarks.network.tables import regions
 
 pytestmark = pytest.mark.verify
 
-REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
+REFERENCE = Path(__file__).parents[4] / "docs" / "reference"
 FILE = REFERENCE / "results" / "network.json"
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from purgatory_lab.benchmarks.bench.building import NotBuilt, build_go, build_jvm, build_rust
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 _SECONDS = 300.0
 _CLASS_PATH = os.pathsep.join(("target/test-classes", "target/classes", "target/lib/*"))
 
