@@ -4,25 +4,22 @@ A *subject* is an implementation behind operations with names: a Python object, 
 speaks the adapter protocol, or one of those that are bundled. The shelves, each above what it uses:
 
     stateful       Hypothesis state machines, for anybody's test suite
-    commands       ``purgatory check``, ``doctor``, ``explain``, ``model``, ``schedule`` and others
+    commands       ``purgatory check``, ``doctor``, ``explain``, ``model`` and others
     pytest_plugin  ``pytest --purgatory SUBJECT``: a test for each rule
     checking       a check of an open subject, whoever asks for it
-    breaking       who catches a planted defect
     doctor         an adapter tried line by line
     own_model      a model of one's own against the rules
-    scheduling     the bundled code under chosen interleavings of its threads
     exploring      claims about the models, and the counterexamples to false ones
     opening        from a subject's name on the command line to the subject
     reporting      verdicts and stories, for terminals, pages and machines
     running        campaigns: golden vectors, generated cases, shrinking, causes, hints
     specimens      small implementations, right and wrong, that test the suite
     subjects       what is judged, and how it is reached
-    support        what the suite needs to know of one component, in one place for each
+    support        the cases of each component: drawn, made simpler, pictured
     drawing        a failing case of a timer as a picture
     reducing       smaller cases of a failing one
     describing     operations, outcomes, profiles and states in words
     generation     cases, drawn from tables of situations
-    judging        is a step right, which rules did it put to the test, which one does it break
 
-Begin with ``judging`` (the judge of one case) and ``running.campaign`` (what ``check`` does).
+Begin with ``purgatory_judge.registry`` (the judge of one case) and ``running.campaign`` (what ``check`` does).
 """

@@ -1,11 +1,16 @@
-"""Checks of the implementation, and of the suite, that take long: each is a command of its own.
+"""The lab: measurements and long checks, for contributors and the curious; no wheel holds it.
 
-They are no benchmarks: each ends with a verdict, and with exit code 1 where something is wrong.
+    commands      ``purgatory schedule`` and ``purgatory study``
+    benchmarks    the costs of the implementation and of the tools; ``purgatory bench``
+    scheduling    the bundled code under chosen interleavings of its threads
+    studies       the published workload on a virtual clock, in several designs
+    mutation      the automatic mutants of the implementation that the conformance suite finds, and
+                  a reviewed list of the others; ``python -m purgatory_lab.mutation``
+    stress        timer, purgatory and memory pools under many real threads, with planted races
+                  that the run must find; ``python -m purgatory_lab.stress``
+    site_pages    the pages of the site that follow from the sources
+    verdicts      stored verdicts on other people's systems, as a table
 
-- ``mutation``: which automatic mutants of the implementation the conformance suite finds, and a
-  reviewed list of those that it does not. ``python -m purgatory_lab.mutation``
-- ``stress``: timer, purgatory and memory pools under many real threads, with planted races that the
-  run must find. ``python -m purgatory_lab.stress``
-
-Begin with ``stress.harness``: what a round is, and how threads meet in it.
+Benchmarks and studies end with figures, the others with a verdict: exit code 1 says that something
+is wrong. Begin with ``benchmarks.bench.catalogue`` or ``stress.harness``.
 """

@@ -1,13 +1,10 @@
-"""Traces of running systems at scale: recorded, judged, summed up, also on Spark.
+"""Traces of running systems: recorded, judged and summed up on one machine.
 
 A trace is what a running system wrote down of its calls. The shelves, each above what it uses:
 
-    commands           ``purgatory trace``, ``campaign``, ``study``
-    campaigns          many seeded runs of the suite, resumable, isolated from what they do
-    streaming          traces judged while they are written
-    studies            the published workload on a virtual clock, in several designs
+    commands           ``purgatory trace``
     summary            what a check found: at a terminal, as a page
-    engines            read, sort, judge and write: in this process (``local``) or on Spark
+    engines            read, sort, judge and write: in this process; the choice of Spark
     replay             the one judge of a run, which every engine calls
     linearizability    whether an order of the overlapping calls of a run is allowed
     recording          traces of the bundled implementation and of Kafka, under load

@@ -11,5 +11,5 @@
     kafka_mass_expiry         Kafka's mass expiry, counted
     kafka_muting              Kafka's channels that wait for memory, on a selector or a broker
 
-Begin with ``bench.catalogue``: what is measured. Checks with a verdict are in ``assurance/``.
+Begin with ``bench.catalogue``: what is measured.
 """
