@@ -21,5 +21,6 @@ speaks the adapter protocol, or one of those that are bundled. The shelves, each
     describing     operations, outcomes, profiles and states in words
     generation     cases, drawn from tables of situations
 
-Begin with ``purgatory_judge.registry`` (the judge of one case) and ``running.campaign`` (what ``check`` does).
+Begin with ``purgatory_judge.registry`` (the judge of one case) and ``running.campaign`` (the work
+of ``purgatory check``).
 """
