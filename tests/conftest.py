@@ -4,13 +4,17 @@ import gc
 import os
 import shutil
 import sys
-from typing import Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 import hypothesis
 import pytest
 
 import purgatory_impl
 from tests.browsers import BROWSERS, browser_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # Neither an example nor drawing has a time limit: on a busy machine any of them may be slow. What
 # fails is made smaller without being explained: that traces every line of it, which takes several
@@ -57,6 +61,19 @@ def _quick_collector() -> None:
     if gc.get_freeze_count() == 0:
         gc.collect()
         gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    """A session on two processors for all tests; those that ask for it bear the marker ``spark``."""
+    from purgatory_spark.engine.session import spark_session
+
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+    }
+    with spark_session(master="local[2]", settings=settings) as session:
+        yield session
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
