@@ -65,7 +65,7 @@ def _quick_collector() -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    """A session on two processors for all tests; those that ask for it bear the marker ``spark``."""
+    """A session on two processors for all tests that bear the marker ``spark``."""
     from purgatory_spark.engine.session import spark_session
 
     settings = {
