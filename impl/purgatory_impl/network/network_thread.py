@@ -274,6 +274,14 @@ class NetworkThread:
         """Return the open channels of the thread."""
         return tuple(self._channels.values())
 
+    @property
+    def owes_a_turn(self) -> bool:
+        """Decide whether a channel waits for its next turn: a later poll reads on, or writes.
+
+        Rules: MUTING-TURNS.
+        """
+        return bool(self._lengthy)
+
     def granted(self, channel: Channel, buffer: memoryview) -> None:
         """Serve a letter: the channel's request has its memory."""
         if channel.is_closed:

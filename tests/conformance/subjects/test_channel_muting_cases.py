@@ -12,11 +12,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.small.channel_muting import small_server_subject
 from purgatory_conformance.specimens.wrong.recovering import newcomer_passes
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec import operations as op
+from purgatory_spec.cases import read_case
 from purgatory_spec.messages import Do, NewChannelMuting, Reply
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import ChannelMutingConfiguration
@@ -164,3 +166,11 @@ def test_what_a_server_cannot_be_asked() -> None:
     assert outcome.rejected is Reason.UNSUPPORTED
     with pytest.raises(ValueError, match="no such operation"):
         carried_out(bundled_subject(), TEN, (op.Add("a", 1),))
+
+
+def test_an_end_behind_small_records_is_seen_in_the_same_step() -> None:
+    """The step ends when no channel waits for its next turn, not when two polls bring nothing."""
+    case = read_case(Path(__file__).with_name("an-end-behind-small-records.jsonl"))
+    run = run_case(bundled_subject(), case.header.case, case.header.configuration, case.operations)
+    assert run.verdict is CaseVerdict.PASS, run.divergence
+    assert len(run.steps) == len(case.operations) == 18

@@ -261,7 +261,7 @@ class ChannelMutingInstance:
         while True:
             has_brought = self._poll_once(0)
             after = self._progress()
-            if not has_brought and before == after:
+            if not has_brought and before == after and not self._thread.owes_a_turn:
                 return
             before = after
 
