@@ -14,6 +14,7 @@ import purgatory_impl
 from tests.browsers import BROWSERS, browser_path
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Page
     from pyspark.sql import SparkSession
 
 # Neither an example nor drawing has a time limit: on a busy machine any of them may be slow. What
@@ -74,6 +75,15 @@ def spark() -> Iterator["SparkSession"]:
     }
     with spark_session(master="local[2]", settings=settings) as session:
         yield session
+
+
+@pytest.fixture(scope="module")
+def browser_page() -> Iterator["Page"]:
+    """A page for the tests of one file: while it is open no other event loop can run."""
+    from tests.conformance.reporting.browser import open_page
+
+    with open_page() as opened:
+        yield opened
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
