@@ -9,7 +9,7 @@ from purgatory_spec.operations import Allocate, Announce, Construct, Lose, PollB
 from purgatory_spec.profiles import Configuration
 
 _COST_OF_ACTION = 2
-"""What a callback does is harder to follow than an operation: it counts as this many."""
+"""The operations that an action of a callback counts as: it is harder to follow than one."""
 
 _COST_OF_SECOND_ENTRY = 3
 """A key given twice counts as this many further keys: other rules govern duplicate keys."""

@@ -60,7 +60,7 @@ _SUBJECTS: tuple[tuple[type, str, Callable[..., Subject]], ...] = (
     (SmallMemoryPool, "pool-", small_pool_subject),
     (SmallServer, "channels-", small_server_subject),
 )
-"""How a class becomes a subject, and what the names of its mutants begin with."""
+"""The function that makes a class a subject, and the prefix of the names of its mutants."""
 
 
 class Breach:

@@ -43,4 +43,4 @@ CHANNEL_MUTING_SUPPORT = ComponentSupport(
     is_usable=channel_muting_is_usable,
     picture=lambda case, number: panel_picture(channel_muting_scene(case), number),
 )
-"""How cases of a server's channels are drawn, made simpler and pictured."""
+"""Draws, simplifies and pictures cases of a server's channels."""

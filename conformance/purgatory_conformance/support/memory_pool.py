@@ -41,4 +41,4 @@ MEMORY_POOL_SUPPORT = ComponentSupport(
     is_usable=memory_pool_is_usable,
     picture=lambda case, number: panel_picture(memory_pool_scene(case), number),
 )
-"""How cases of the memory pool are drawn, made simpler and pictured."""
+"""Draws, simplifies and pictures cases of the memory pool."""

@@ -66,4 +66,4 @@ PURGATORY_SUPPORT = ComponentSupport(
     is_usable=purgatory_is_usable,
     picture=lambda case, number: panel_picture(purgatory_scene(case), number),
 )
-"""How cases of the purgatory are drawn, made simpler and pictured."""
+"""Draws, simplifies and pictures cases of the purgatory."""

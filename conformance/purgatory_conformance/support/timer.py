@@ -81,4 +81,4 @@ TIMER_SUPPORT = ComponentSupport(
     is_usable=timer_is_usable,
     picture=lambda case, number: wheel_picture(scene_of(case), case.divergence, number),
 )
-"""How cases of the timer are drawn, made simpler and pictured."""
+"""Draws, simplifies and pictures cases of the timer."""

@@ -39,7 +39,7 @@ FIFO_PROFILE = msgspec.structs.replace(PROFILE, same_tick_order=profiles.SameTic
 """The profile of a timer that keeps the order of arming inside a tick."""
 
 Script = tuple[op.Action, ...] | None
-"""What an added task does when it runs; None for what it did before."""
+"""The action of an added task when it runs; None keeps the action it had before."""
 
 
 @dataclass(eq=False, slots=True)
