@@ -49,7 +49,7 @@ class InvalidDocument(ValueError):
         self.problem = problem
 
 
-def encode_line(document: msgspec.Struct) -> str:
+def encode_line(document: object) -> str:
     """Return the document as one line of JSON without its newline."""
     return json.dumps(
         _large_integers_to_strings(msgspec.to_builtins(document, order="deterministic")),

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from purgatory_conformance.doctor.finding import Finding, Severity
-from purgatory_conformance.subjects.adapter_process import AdapterProcess
+from purgatory_conformance.subjects.adapter_client import PROCESS_FAILURES, AdapterClient, Asked
 from purgatory_conformance.subjects.adapter_replies import (
     Greeting,
     decode_greeting,
     decode_reply,
-    encode_request,
     hello,
     shown,
 )
@@ -48,53 +47,29 @@ class ReadReply(Generic[Decoded]):
 class Conversation:
     """Asks one request at a time; finds faults instead of raising them."""
 
-    def __init__(self, start: Callable[[], AdapterProcess], seconds: float) -> None:
-        """Start nothing yet; ``seconds`` is how long any single reply may take."""
-        self.seconds = seconds
-        self._start = start
-        self._process: AdapterProcess | None = None
-        self._ids = 0
-
-    @property
-    def runs(self) -> bool:
-        """Decide whether a process runs to talk to, so far as is known."""
-        return self._process is not None
-
-    def close(self) -> None:
-        """End the adapter's process."""
-        if self._process is not None:
-            self._process.end()
-            self._process = None
-
-    def next_id(self) -> int:
-        """Return an id for a request."""
-        self._ids += 1
-        return self._ids
+    def __init__(self, client: AdapterClient) -> None:
+        """Begin a conversation; nothing is started yet."""
+        self.client = client
 
     def greet(self) -> Generator[Finding, None, ReadReply[Greeting] | None]:
         """Start a process and send ``hello``."""
-        self.close()
         try:
-            self._process = self._start()
+            self.client.start()
         except Fault as fault:
             yield Finding(Severity.WRONG, fault.explanation)
             return None
-        request = hello(self.next_id())
-        answer = yield from self._exchange(encode_request(request), request.id, decode_greeting)
-        if answer is not None and answer.reply.id != request.id:
-            yield _wrong_id(answer, request.id)
+        asked = self.client.asked(hello)
+        answer = yield from self._exchange(asked, decode_greeting)
+        if answer is not None and answer.reply.id != asked.id:
+            yield _wrong_id(answer, asked.id)
         return answer
 
-    def ask(
-        self, line: bytes, identity: int, more_seconds: float = 0.0
-    ) -> Generator[Finding, None, ReadReply[Reply] | None]:
+    def ask(self, asked: Asked) -> Generator[Finding, None, ReadReply[Reply] | None]:
         """Ask a request; the answer, or None where it was no good or told of a failure.
 
         Where an earlier request ended the process, nothing is asked.
         """
-        if self._process is None:
-            return None
-        answer = yield from self._exchange(line, identity, decode_reply, more_seconds)
+        answer = yield from self._exchange(asked, decode_reply)
         if answer is None:
             return None
         reply = answer.reply
@@ -102,16 +77,14 @@ class Conversation:
             sentence = f"the adapter reports a failure of its own: {reply.error}"
             yield answer.finding(Severity.WRONG, sentence)
             return None
-        if reply.id != identity:
-            yield _wrong_id(answer, identity)
+        if reply.id != asked.id:
+            yield _wrong_id(answer, asked.id)
             return None
         return answer
 
     def ask_nonsense(self) -> Iterator[Finding]:
         """Send what is no request; the answer must have the id 0 and an error."""
-        if self._process is None:
-            return
-        answer = yield from self._exchange(b"wobble\n", 0, decode_reply)
+        answer = yield from self._exchange(Asked(0, b"wobble\n"), decode_reply)
         if answer is None:
             return
         if answer.reply.error and answer.reply.id == 0:
@@ -124,75 +97,74 @@ class Conversation:
 
     def leave(self, line: bytes) -> Iterator[Finding]:
         """Say a last request, or none, and see the process leave."""
-        assert self._process is not None
+        process, seconds = self.client.process, self.client.seconds
         sent = shown(line)
         word = "'stop'" if line else "the end of standard input"
-        deadline = time.monotonic() + self.seconds
+        deadline = time.monotonic() + seconds
         if line:
-            self._process.write(line, self.seconds)
+            process.write(line, seconds)
         else:
-            self._process.close_input()
+            process.close_input()
         try:
-            received = self._process.read_line(self.seconds)
+            received = process.read_line(seconds)
         except Fault as fault:
             received = fault.received
         if received:
             explanation = f"{word} has no reply; leave without one"
             yield Finding(Severity.WRONG, explanation, sent, shown(received))
-        code = self._process.exit_code(max(0.0, deadline - time.monotonic()))
+        code = process.exit_code(max(0.0, deadline - time.monotonic()))
         if code is None:
-            explanation = f"it still runs {self.seconds:g} s after {word}; it must exit"
+            explanation = f"it still runs {seconds:g} s after {word}; it must exit"
             yield Finding(Severity.WRONG, explanation, sent)
         elif code != 0:
             yield Finding(Severity.NOTE, f"it exits at {word}, with the code {code}", sent)
         else:
             yield Finding(Severity.OK, f"it exits at {word}", sent)
-        self.close()
+        self.client.end()
 
     def _exchange(
-        self,
-        line: bytes,
-        identity: int,
-        decode: Callable[[bytes], Decoded],
-        more_seconds: float = 0.0,
+        self, asked: Asked, decode: Callable[[bytes], Decoded]
     ) -> Generator[Finding, None, ReadReply[Decoded] | None]:
-        """Send a line and read its reply; pass over other lines, but not over many.
+        """Send a request and read its reply; pass over other lines, but not over many.
 
-        A process that fails is ended.
+        A process that fails is ended; where none runs, nothing is asked.
         """
-        assert self._process is not None
-        sent = shown(line.strip(b"\n"))
+        client = self.client
+        if not client.runs:
+            return None
+        sent = shown(asked.line.strip(b"\n"))
         try:
             for _ in range(_MOST_STRAY_LINES):
-                unasked = self._process.line_at_hand()
-                if unasked is None:
+                if not client.has_unasked_line():
                     break
-                yield Finding(Severity.WRONG, _UNASKED, "", shown(unasked))
-            self._process.write(line, self.seconds)
+                yield Finding(Severity.WRONG, _UNASKED, "", shown(client.received))
+            client.send(asked)
             for _ in range(_MOST_STRAY_LINES):
-                received = self._process.read_line(self.seconds + more_seconds)
                 try:
-                    answer = ReadReply(sent, shown(received), decode(received))
+                    reply = client.receive(decode, client.seconds + asked.seconds)
                 except Fault as fault:
-                    yield Finding(Severity.WRONG, fault.explanation, sent, shown(received))
+                    if fault.kind in PROCESS_FAILURES:
+                        raise
+                    received = shown(client.received)
+                    yield Finding(Severity.WRONG, fault.explanation, sent, received)
                     if fault.kind not in (FailureKind.BANNER, FailureKind.GARBAGE):
                         return None
                     continue
-                if not 0 < answer.reply.id < identity:
-                    return answer
-                yield Finding(Severity.WRONG, _UNASKED, "", shown(received))
+                received = shown(client.received)
+                if not 0 < reply.id < asked.id:
+                    return ReadReply(sent, received, reply)
+                yield Finding(Severity.WRONG, _UNASKED, "", received)
             explanation = "there are too many such lines; the doctor ends this process"
             yield Finding(Severity.WRONG, explanation, sent)
-            self.close()
+            client.end()
         except Fault as fault:
-            process = self._process
-            self.close()
+            client.end()
             yield Finding(
                 Severity.WRONG,
                 fault.explanation,
                 sent,
                 shown(fault.received),
-                process.standard_error,
+                client.standard_error,
             )
         return None
 

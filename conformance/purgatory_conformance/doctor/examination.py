@@ -21,8 +21,8 @@ from purgatory_conformance.doctor.memory_pool_questions import (
 )
 from purgatory_conformance.doctor.purgatory_questions import PLAIN_WATCH, PurgatoryQuestions
 from purgatory_conformance.doctor.timer_questions import PLAIN_ADD, TimerQuestions
-from purgatory_conformance.subjects.adapter_process import AdapterProcess
-from purgatory_conformance.subjects.adapter_replies import Greeting, encode_request
+from purgatory_conformance.subjects.adapter_client import AdapterClient
+from purgatory_conformance.subjects.adapter_replies import Greeting
 from purgatory_spec.messages import PROTOCOL_VERSION, End, Stop
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
@@ -58,16 +58,14 @@ def examine(
         environment: variables to add to those of this process.
         time_limit_seconds: how long any single reply, and leaving, may take.
     """
-    conversation = Conversation(
-        lambda: AdapterProcess(command, working_folder, environment), time_limit_seconds
-    )
+    client = AdapterClient(command, working_folder, environment, seconds=time_limit_seconds)
     count = 0
     try:
-        for finding in _each_complaint_once(_Examination(conversation).findings()):
+        for finding in _each_complaint_once(_Examination(Conversation(client)).findings()):
             count += finding.verdict is Severity.WRONG
             yield finding
     finally:
-        conversation.close()
+        client.end()
     if count:
         problems = "one thing" if count == 1 else f"{count} things"
         yield Finding(Severity.WRONG, f"{problems} to mend")
@@ -105,7 +103,7 @@ class _Examination:
             yield from declaration(profile)
         restarts = 0
         for part in self._parts(profiles):
-            if not self._talk.runs:
+            if not self._talk.client.runs:
                 restarts += 1
                 if restarts > _MOST_RESTARTS:
                     yield Finding(Severity.WRONG, "it fails repeatedly; mend that first")
@@ -133,8 +131,7 @@ class _Examination:
             yield from ask.unknown_things(operation)
 
     def _end(self, first_steps: _Part) -> Iterator[Finding]:
-        identity = self._talk.next_id()
-        answer = yield from self._talk.ask(encode_request(End(identity)), identity)
+        answer = yield from self._talk.ask(self._talk.client.asked(End))
         if answer is None:
             return
         if answer.reply.unsupported:
@@ -146,9 +143,9 @@ class _Examination:
         yield from first_steps()
 
     def _leave(self) -> Iterator[Finding]:
-        if not self._talk.runs and (yield from self._talk.greet()) is None:
+        if not self._talk.client.runs and (yield from self._talk.greet()) is None:
             return
-        yield from self._talk.leave(encode_request(Stop(self._talk.next_id())))
+        yield from self._talk.leave(self._talk.client.asked(Stop).line)
         if (yield from self._talk.greet()) is not None:
             yield from self._talk.leave(b"")
 

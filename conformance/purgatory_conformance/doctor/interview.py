@@ -1,18 +1,17 @@
 """Questions about one component and what a right answer to each of them looks like."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
 from purgatory_conformance.describing.words import instance_noun
 from purgatory_conformance.doctor.conversation import Conversation, ReadReply
 from purgatory_conformance.doctor.finding import Finding, Severity
-from purgatory_conformance.subjects.adapter_replies import encode_request
 from purgatory_conformance.subjects.fault import Fault
-from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_spec import profiles
 from purgatory_spec.messages import Do, Reply, new
-from purgatory_spec.operations import Advance, Operation, RunOne, Shutdown, Wait, operation_name
+from purgatory_spec.operations import Advance, Operation, RunOne, operation_name
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.reasons import Reason
 
@@ -49,8 +48,7 @@ class Interview:
         """The events of the present instance by task, each with the last reply that told it."""
         self.has_unread = False
         """Whether some reply of the present instance could not be read: what it told is unknown."""
-        self._rules = OutcomeRules(profile)
-        self._is_shut_down = False
+        self._client = talk.client
         self._last: ReadReply[Reply] | None = None
 
     @property
@@ -62,9 +60,8 @@ class Interview:
 
     def new(self, configuration: profiles.Configuration) -> Generator[Finding, None, bool]:
         """Ask for a fresh instance; whether the adapter has made one."""
-        identity = self.talk.next_id()
-        request = new(identity, "doctor", configuration)
-        answer = yield from self.talk.ask(encode_request(request), identity)
+        asked = self._client.asked(lambda i: new(i, "doctor", configuration))
+        answer = yield from self.talk.ask(asked)
         if answer is None:
             return False
         if answer.reply.unsupported:
@@ -76,7 +73,7 @@ class Interview:
         )
         self.happened = {}
         self.has_unread = False
-        self._is_shut_down = False
+        self._client.begin(self.profile)
         self._last = None
         yield answer.finding(Severity.OK, "there is a fresh instance")
         return True
@@ -88,10 +85,8 @@ class Interview:
 
         What is doubtful about that outcome becomes a note.
         """
-        identity = self.talk.next_id()
-        line = encode_request(Do(identity, operation))
-        wait_seconds = operation.for_ms / 1000 if isinstance(operation, Wait) else 0.0
-        answer = yield from self.talk.ask(line, identity, wait_seconds)
+        asked = self._client.asked(lambda i: Do(i, operation), operation)
+        answer = yield from self.talk.ask(asked)
         if answer is None:
             self.has_unread = True
             return None
@@ -104,16 +99,12 @@ class Interview:
             )
             return None
         self.happened.update(((event.kind, event.task), answer) for event in answer.reply.events)
-        closed = self._is_shut_down or (
-            isinstance(operation, Shutdown) and answer.reply.rejected is None
-        )
         try:
-            outcome = self._rules.outcome(answer.reply, operation, closed=closed)
+            outcome = self._client.outcome(answer.reply, operation)
         except Fault as fault:
             self.has_unread = True
             yield answer.finding(Severity.WRONG, fault.explanation)
             return None
-        self._is_shut_down = closed
         words = operation_name(operation) + (f" ({about})" if about else "")
         yield self._judged(answer, operation, outcome, words, doubt)
         return outcome
@@ -229,9 +220,7 @@ class Interview:
         yield from self.talk.ask_nonsense()
 
     def _unknown(self, what: str, fields: dict[str, object]) -> Iterator[Finding]:
-        identity = self.talk.next_id()
-        line = msgspec.json.encode({**fields, "id": identity}) + b"\n"
-        answer = yield from self.talk.ask(line, identity)
+        answer = yield from self.talk.ask(self._client.asked(lambda i: {**fields, "id": i}))
         if answer is None:
             return
         if answer.reply.unsupported:
@@ -251,10 +240,8 @@ class Interview:
         duty: str = "must be passed over",
         before: bytes = b"",
     ) -> Iterator[Finding]:
-        identity = self.talk.next_id()
-        request = {"request": "do", "id": identity, "operation": operation}
-        line = before + msgspec.json.encode(request) + b"\n"
-        answer = yield from self.talk.ask(line, identity)
+        asked = self._client.asked(lambda i: {"request": "do", "id": i, "operation": operation})
+        answer = yield from self.talk.ask(replace(asked, line=before + asked.line))
         if answer is None:
             return
         if answer.reply.unsupported:

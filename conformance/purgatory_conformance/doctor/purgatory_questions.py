@@ -86,7 +86,7 @@ class PurgatoryQuestions:
         yield from self._ask.do(op.Watch("b", ("key", "other"), _DELAY_MS))
         for further_ms in (_DELAY_MS, 10, 100, 1000):
             yield from self._advance(further_ms)
-            if (EventKind.TIMED_OUT, "b") in self._ask.happened or not self._ask.talk.runs:
+            if (EventKind.TIMED_OUT, "b") in self._ask.happened or not self._ask.talk.client.runs:
                 return
         yield from self._missing(EventKind.TIMED_OUT, "b", f"its delay was {_DELAY_MS} ms")
 

@@ -199,7 +199,7 @@ class TimerQuestions:
         self._ask.happened.pop((EventKind.RAN, task), None)
         for further_ms in (delay_ms, 10, 100, 1000):
             yield from self._pass_time(further_ms)
-            if self._ran(task) or not self._ask.talk.runs:
+            if self._ran(task) or not self._ask.talk.client.runs:
                 return
         if self._ask.has_unread:
             return

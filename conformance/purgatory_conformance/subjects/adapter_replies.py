@@ -50,7 +50,7 @@ def hello(identity: int) -> Hello:
     return Hello(identity, PROTOCOL_VERSION, SUITE_VERSION, schema_digest())
 
 
-def encode_request(request: msgspec.Struct) -> bytes:
+def encode_request(request: msgspec.Struct | Mapping[str, object]) -> bytes:
     """Return the request as one line of JSON with its newline; large integers become strings."""
     line = _ENCODER.encode(request)
     if _SIXTEEN_DIGITS.search(line):

@@ -14,40 +14,30 @@ next ``new`` starts a fresh one. A reply that only reports a failure leaves the 
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
-from purgatory_conformance.subjects.adapter_process import PIPE_BYTES, AdapterProcess
+from purgatory_conformance.subjects.adapter_client import AdapterClient, Asked
+from purgatory_conformance.subjects.adapter_process import PIPE_BYTES
 from purgatory_conformance.subjects.adapter_replies import (
     Greeting,
     decode_greeting,
     decode_reply,
-    encode_request,
     hello,
     shown,
 )
 from purgatory_conformance.subjects.fault import Fault
-from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_conformance.subjects.subject import (
     FailureKind,
     SubjectFailure,
     UnsupportedConfigurationError,
     profile_of,
 )
-from purgatory_spec.messages import (
-    Do,
-    End,
-    Implementation,
-    Reply,
-    Stop,
-    new,
-)
-from purgatory_spec.operations import Operation, Shutdown, Wait
+from purgatory_spec.messages import Do, End, Implementation, Reply, Stop, new
+from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration, Profile, component_of
 
@@ -55,15 +45,6 @@ from purgatory_spec.profiles import Component, Configuration, Profile, component
 _STOP_SECONDS = 2.0
 
 _ERROR_OUTPUT_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request on its way: number, line, and the operation of a ``do``."""
-
-    id: int
-    line: bytes
-    operation: Operation | None = None
 
 
 class ChildProcessSubject:
@@ -103,21 +84,16 @@ class ChildProcessSubject:
         if look_ahead < 1 or time_limit_seconds <= 0:
             raise ValueError("look_ahead and time_limit_seconds must be positive")
         self.name = name
-        self._command = tuple(command)
-        self._working_folder = working_folder
-        self._environment = dict(environment or {})
-        self._time_limit = time_limit_seconds
+        self._client = AdapterClient(
+            tuple(command), working_folder, environment, seconds=time_limit_seconds
+        )
         self._start_limit = max(time_limit_seconds, start_limit_seconds)
         self._look_ahead = look_ahead
-        self._process: AdapterProcess | None = None
         self._greeting: Greeting | None = None
-        self._rules: OutcomeRules | None = None
-        self._waiting: deque[_Asked] = deque()
-        self._ids = 0
+        self._waiting: deque[Asked] = deque()
         self._last_sent = 0
         self._cases = 0
         self._is_open = False
-        self._is_shut_down = False
 
     def __enter__(self) -> Self:
         return self
@@ -148,16 +124,15 @@ class ChildProcessSubject:
             SubjectFailure: the subject could not be asked, or its answer was no answer.
         """
         self._abandon()
-        if self._process is None:
+        if not self._client.runs:
             self._greet()
         profile = profile_of(self, component_of(configuration))
-        reply = self._exchange(self._asked(lambda i: new(i, case, configuration)))
+        reply = self._exchange(self._client.asked(lambda i: new(i, case, configuration)))
         if reply.unsupported:
             raise UnsupportedConfigurationError(reply.unsupported)
-        self._rules = OutcomeRules(profile)
+        self._client.begin(profile)
         self._cases += 1
         self._is_open = True
-        self._is_shut_down = False
 
     def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
         """Carry out operations one after another, yielding an outcome for each.
@@ -173,7 +148,7 @@ class ChildProcessSubject:
             raise RuntimeError("there is no instance in a known state; call 'new' first")
         case = self._cases
         requests = (self._asked_to_do(operation) for operation in operations)
-        postponed: _Asked | None = None
+        postponed: Asked | None = None
         ended = False
         while True:
             if not ended and len(self._waiting) <= self._look_ahead // 2:
@@ -194,27 +169,19 @@ class ChildProcessSubject:
             self._abandon()
             return
         self._is_open = False
-        self._exchange(self._asked(End))
+        self._exchange(self._client.asked(End))
 
     def close(self) -> None:
         """End the adapter; no process or thread is left behind. Never raises."""
-        process = self._process
-        if process is None:
+        if not self._client.runs:
             return
-        self._ids += 1
-        process.write(encode_request(Stop(self._ids)), self._time_limit)
-        process.close_input()
-        process.exit_code(min(self._time_limit, _STOP_SECONDS))
+        self._client.send(self._client.asked(Stop))
+        self._client.process.close_input()
+        self._client.process.exit_code(min(self._client.seconds, _STOP_SECONDS))
         self._end_process()
 
-    def _asked(
-        self, request: Callable[[int], msgspec.Struct], operation: Operation | None = None
-    ) -> _Asked:
-        self._ids += 1
-        return _Asked(self._ids, encode_request(request(self._ids)), operation)
-
-    def _asked_to_do(self, operation: Operation) -> _Asked:
-        return self._asked(lambda i: Do(i, operation), operation)
+    def _asked_to_do(self, operation: Operation) -> Asked:
+        return self._client.asked(lambda i: Do(i, operation), operation)
 
     def _greeted(self) -> Greeting:
         if self._greeting is None:
@@ -224,26 +191,24 @@ class ChildProcessSubject:
 
     def _greet(self) -> None:
         """Start a process and learn who it is."""
-        asked = self._asked(hello)
-        line = b""
+        asked = self._client.asked(hello)
         try:
-            self._process = AdapterProcess(self._command, self._working_folder, self._environment)
-            self._send([asked])
-            line = self._process.read_line(self._start_limit)
-            greeting = decode_greeting(line)
-            self._check_id(greeting.id)
-        except Fault as fault:
-            failure = self._failure(fault, asked, line)
+            with self._failing(asked):
+                self._client.start()
+                self._send([asked])
+                greeting = self._client.receive(decode_greeting, self._start_limit)
+                self._check_id(greeting.id)
+        except SubjectFailure:
             self._end_process()
-            raise failure from fault
+            raise
         self._waiting.popleft()
         self._greeting = greeting
 
     def _send_ahead(
-        self, requests: Iterator[_Asked], postponed: _Asked | None
-    ) -> tuple[_Asked | None, bool]:
+        self, requests: Iterator[Asked], postponed: Asked | None
+    ) -> tuple[Asked | None, bool]:
         """Send what may be sent; the request that must wait, and whether there is no other."""
-        batch: list[_Asked] = []
+        batch: list[Asked] = []
         free = PIPE_BYTES - sum(len(asked.line) for asked in self._waiting)
         ended = False
         while len(self._waiting) + len(batch) < self._look_ahead:
@@ -262,73 +227,46 @@ class ChildProcessSubject:
             self._send(batch)
         return postponed, ended
 
-    def _send(self, batch: Sequence[_Asked]) -> None:
-        assert self._process is not None
+    def _send(self, batch: Sequence[Asked]) -> None:
         self._waiting.extend(batch)
         self._last_sent = batch[-1].id
-        self._process.write(b"".join([asked.line for asked in batch]), self._time_limit)
+        self._client.send(*batch)
 
     def _refuse_unasked(self) -> None:
         """Refuse a line that has come without a request."""
-        assert self._process is not None
         if self._waiting:
             return
-        line = b""
-        try:
-            unasked = self._process.line_at_hand()
-            if unasked is None:
-                return
-            line = unasked
-            decode_reply(line)
-            raise Fault(
-                FailureKind.FLOODED,
-                "a reply came while nothing was asked; write exactly one reply to each request",
-            )
-        except Fault as fault:
-            raise self._failure(fault, None, line) from fault
+        with self._failing(None):
+            if self._client.has_unasked_line():
+                decode_reply(self._client.received)
+                raise Fault(
+                    FailureKind.FLOODED,
+                    "a reply came while nothing was asked; write exactly one reply to each request",
+                )
 
-    def _exchange(self, asked: _Asked) -> Reply:
+    def _exchange(self, asked: Asked) -> Reply:
         """Send one request and wait for its reply."""
         self._refuse_unasked()
         self._send([asked])
-        line = b""
-        try:
-            line = self._read(self._time_limit)
-            reply = self._matching_reply(line)
+        with self._failing(asked):
+            reply = self._next_reply(self._client.seconds)
             if reply.error:
                 raise Fault(FailureKind.ERRORED, reply.error)
-        except Fault as fault:
-            raise self._failure(fault, asked, line) from fault
         self._waiting.popleft()
         return reply
 
     def _next_outcome(self) -> Outcome:
         asked = self._waiting[0]
-        operation = asked.operation
-        assert operation is not None
-        assert self._rules is not None
-        limit = self._time_limit
-        if type(operation) is Wait:
-            limit += operation.for_ms / 1000
-        line = b""
-        try:
-            line = self._read(limit)
-            reply = self._matching_reply(line)
-            accepted = reply.rejected is None and not reply.unsupported
-            closed = self._is_shut_down or (type(operation) is Shutdown and accepted)
-            outcome = self._rules.outcome(reply, operation, closed=closed)
-        except Fault as fault:
-            raise self._failure(fault, asked, line) from fault
-        self._is_shut_down = closed
+        assert asked.operation is not None
+        with self._failing(asked):
+            reply = self._next_reply(self._client.seconds + asked.seconds)
+            outcome = self._client.outcome(reply, asked.operation)
         self._waiting.popleft()
         return outcome
 
-    def _read(self, seconds: float) -> bytes:
-        assert self._process is not None
-        return self._process.read_line(seconds)
-
-    def _matching_reply(self, line: bytes) -> Reply:
-        reply = decode_reply(line)
+    def _next_reply(self, seconds: float) -> Reply:
+        """Return the reply to the request that has waited longest."""
+        reply = self._client.receive(decode_reply, seconds)
         if reply.id == 0 and reply.error:
             raise Fault(FailureKind.ERRORED, f"it could not read the request: {reply.error}")
         self._check_id(reply.id)
@@ -358,42 +296,39 @@ class ChildProcessSubject:
     def _abandon(self) -> None:
         """Throw away the replies that nobody waits for; end a process that does not give them."""
         self._is_open = False
-        if self._process is None:
+        if not self._client.runs:
             return
-        deadline = time.monotonic() + self._time_limit
+        deadline = time.monotonic() + self._client.seconds
         try:
             while self._waiting:
-                line = self._process.read_line(max(0.0, deadline - time.monotonic()))
-                self._matching_reply(line)
+                self._next_reply(max(0.0, deadline - time.monotonic()))
                 self._waiting.popleft()
         except Fault:
             self._end_process()
 
-    def _failure(self, fault: Fault, asked: _Asked | None, line: bytes = b"") -> SubjectFailure:
-        """Return the failure of a request by a fault; end a process that is out of step."""
-        process = self._process
-        standard_error = ""
-        self._is_open = False
-        if fault.kind is FailureKind.ERRORED and self._waiting and self._waiting[0] is asked:
-            self._waiting.popleft()
-        if process is not None:
-            if fault.kind is FailureKind.ERRORED:
+    @contextmanager
+    def _failing(self, asked: Asked | None) -> Iterator[None]:
+        """Turn a fault into the failure of a request; end a process that is out of step."""
+        try:
+            yield
+        except Fault as fault:
+            self._is_open = False
+            if fault.kind is not FailureKind.ERRORED:
+                self._end_process()
+            else:
+                if self._waiting and self._waiting[0] is asked:
+                    self._waiting.popleft()
                 # Lines of standard error written before the reply may still be on their way.
                 time.sleep(_ERROR_OUTPUT_SECONDS)
-            else:
-                self._end_process()
-            standard_error = process.standard_error
-        return SubjectFailure(
-            fault.kind,
-            fault.explanation,
-            asked=asked.line.decode().rstrip("\n") if asked is not None else "",
-            received=shown(fault.received or line),
-            standard_error=standard_error,
-        )
+            raise SubjectFailure(
+                fault.kind,
+                fault.explanation,
+                asked=asked.line.decode().rstrip("\n") if asked is not None else "",
+                received=shown(fault.received or self._client.received),
+                standard_error=self._client.standard_error,
+            ) from fault
 
     def _end_process(self) -> None:
-        if self._process is not None:
-            self._process.end()
-        self._process = None
+        self._client.end()
         self._waiting.clear()
         self._is_open = False

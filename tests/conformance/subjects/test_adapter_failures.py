@@ -293,7 +293,7 @@ def test_endless_replies_are_refused_and_do_not_fill_the_memory(adapters: Adapte
     outcomes = subject.do_all(STEPS)
     tracemalloc.start()
     seen = [next(outcomes), next(outcomes), next(outcomes)]
-    process = subject._process
+    process = subject._client._process
     assert process is not None
     eventually(process._chunks._permits.empty)  # as much is read ahead as may be
     peak = tracemalloc.get_traced_memory()[1]
@@ -315,7 +315,7 @@ def test_a_reply_that_nobody_asked_for(adapters: Adapters) -> None:
     subject = adapters.start("unasked")
     outcomes: list[Outcome] = []
     run_case(subject, outcomes)
-    process = subject._process
+    process = subject._client._process
     assert process is not None
     eventually(lambda: bool(process._lines) or not process._chunks._read.empty())
     with pytest.raises(SubjectFailure) as caught:
