@@ -10,7 +10,12 @@ from typing import Literal
 
 import msgspec
 
-from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
+from purgatory_conformance.subjects.bundled.calls import (
+    NamedOperation,
+    TellingExecutor,
+    VirtualTime,
+    call_purgatory,
+)
 from purgatory_conformance.subjects.bundled.timer import (
     ScriptFailure,
     failures_in_turn,
@@ -18,11 +23,9 @@ from purgatory_conformance.subjects.bundled.timer import (
 )
 from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_impl import (
-    DelayedOperation,
     InlineExecutor,
     Purgatory,
     PurgatoryError,
-    SteppedExecutor,
     Task,
     Timer,
     VirtualClock,
@@ -54,16 +57,14 @@ INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=profiles.Executor.INL
 """The profile of a purgatory whose time-outs run in the thread that made them expire."""
 
 
-class _ScriptedOperation(DelayedOperation):
+class _ScriptedOperation(NamedOperation):
     """An operation with a name, which records its callbacks and carries out its script."""
 
     def __init__(
         self, name: str, delay_ms: int, script: op.Script, instance: "PurgatoryInstance"
     ) -> None:
-        super().__init__(in_two_forms(delay_ms))
-        self.name = name
+        super().__init__(name, in_two_forms(delay_ms))
         self.script = script
-        self.satisfied = False
         self._tries = 0
         self._instance = instance
 
@@ -140,6 +141,7 @@ class PurgatoryInstance:
             accounting=accounting,
             purge_due=purge_due,
         )
+        self._time = VirtualTime(self.clock, self.executor)
         self._operations: dict[str, _ScriptedOperation] = {}
 
     def introduce(
@@ -178,38 +180,9 @@ class PurgatoryInstance:
         self.events.append(outcomes.expired(task.name))
 
     def _perform(self, operation: op.Operation) -> outcomes.Value:
-        purgatory = self.purgatory
-        match operation:
-            case op.Watch(name, keys, delay_ms, script):
-                watched = self.introduce(name, delay_ms, script)
-                return purgatory.try_complete_else_watch(watched, keys)
-            case op.Check(key):
-                return purgatory.check_and_complete(key)
-            case op.CancelForKey(key):
-                cancelled = purgatory.cancel_for_key(key)
-                return tuple(_name_of(operation) for operation in cancelled)
-            case op.Force(name):
-                return self.introduce(name).force_complete()
-            case _:
-                self._perform_without_result(operation)
-                return None
-
-    def _perform_without_result(self, operation: op.Operation) -> None:
-        match operation:
-            case op.Satisfy(name):
-                self.introduce(name).satisfied = True
-            case op.Elapse(to_ms):
-                self.clock.set_ms(to_ms)
-            case op.Advance(to_ms):
-                self.clock.set_ms(to_ms)
-                self.purgatory.advance()
-            case op.RunOne() if isinstance(self.executor, SteppedExecutor):
-                self.executor.run_one()
-            case op.Shutdown():
-                with self.purgatory as self.purgatory:
-                    pass
-            case _:
-                raise ValueError(f"a purgatory has no such operation: {operation}")
+        if isinstance(operation, op.Watch):
+            self.introduce(operation.operation, operation.delay_ms, operation.script)
+        return call_purgatory(self.purgatory, self.introduce, operation, self._time)
 
     def _observe(self) -> dict[str, outcomes.Value]:
         purgatory = self.purgatory
@@ -236,11 +209,6 @@ def proposal_instance(configuration: profiles.Configuration) -> PurgatoryInstanc
 def fixed_instance(configuration: profiles.Configuration) -> PurgatoryInstance:
     """Return a purgatory that purges at the purge interval, however much is live."""
     return PurgatoryInstance(configuration, purge_due="fixed")
-
-
-def _name_of(operation: DelayedOperation) -> str:
-    assert isinstance(operation, _ScriptedOperation)
-    return operation.name
 
 
 def _reason_of(call: Callable[[], object]) -> Reason | None:

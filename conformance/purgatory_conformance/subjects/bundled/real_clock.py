@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from purgatory_conformance.subjects.bundled import implementation
+from purgatory_conformance.subjects.bundled.calls import call_timer
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
 from purgatory_judge.components import narrowed
 from purgatory_spec import profiles
-from purgatory_spec.operations import Add, Cancel, Operation, Wait
+from purgatory_spec.operations import Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 
 PROFILE = profiles.TimerProfile(
@@ -48,15 +49,10 @@ class _Instance:
 
     def do(self, operation: Operation) -> Outcome:
         called_ms = self.clock.now_ms()
-        match operation:
-            case Add(name, delay_ms):
-                self.timer.add(self.task(name), delay_ms)
-            case Cancel(name):
-                self.timer.cancel(self.task(name))
-            case Wait(for_ms):
-                time.sleep(for_ms / 1000)
-            case _:
-                raise ValueError(f"no such operation on a real clock: {operation}")
+        if isinstance(operation, Wait):
+            time.sleep(operation.for_ms / 1000)
+        else:
+            call_timer(self.timer, self.task, operation)
         returned_ms = self.clock.now_ms()
         with self.lock:
             events = tuple(self.events)

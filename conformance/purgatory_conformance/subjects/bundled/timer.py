@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
+from purgatory_conformance.subjects.bundled.calls import TellingExecutor, VirtualTime, call_timer
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     CallableTask,
     InlineExecutor,
     OneShotEnded,
-    SteppedExecutor,
     Task,
     Timer,
     TimerError,
@@ -149,6 +148,7 @@ class TimerInstance:
             clock=self.clock,
             executor=self.executor,
         )
+        self._time = VirtualTime(self.clock, self.executor)
         self.name_of: dict[Task, str] = {}
         # A task that the timer makes of a callable may be handed over before anybody knows it.
         self.armed_name = ""
@@ -193,24 +193,11 @@ class TimerInstance:
         self.timer.close()
 
     def _perform(self, operation: op.Operation) -> Value:
-        match operation:
-            case op.Add(name, delay_ms, script):
-                self._add(self.task(name), delay_ms, script)
-            case op.Cancel(name):
-                self.timer.cancel(self.task(name).task)
-            case op.Elapse(to_ms):
-                self.clock.set_ms(to_ms)
-            case op.Advance(to_ms):
-                self.clock.set_ms(to_ms)
-                return self.timer.advance()
-            case op.RunOne() if isinstance(self.executor, SteppedExecutor):
-                self.executor.run_one()
-            case op.Shutdown():
-                with self.timer as self.timer:
-                    pass
-            case _:
-                raise ValueError(f"no such operation on a virtual clock: {operation}")
-        return None
+        if isinstance(operation, op.Add):
+            self._add(self.task(operation.task), operation.delay_ms, operation.script)
+            return None
+        result = call_timer(self.timer, lambda name: self.task(name).task, operation, self._time)
+        return result if isinstance(operation, op.Advance) else None
 
     def _add(self, task: _NamedTask, delay_ms: int, script: tuple[op.Action, ...]) -> None:
         """Add a task with its script: it may run before this returns, or be refused."""

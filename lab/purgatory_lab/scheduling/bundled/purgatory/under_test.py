@@ -4,7 +4,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
+from purgatory_conformance.subjects.bundled.calls import (
+    NamedOperation,
+    TellingExecutor,
+    VirtualTime,
+    call_purgatory,
+)
 from purgatory_impl import (
     DelayedOperation,
     Purgatory,
@@ -35,17 +40,15 @@ class Key(str):
         return sum(map(ord, self))
 
 
-class ScheduledOperation(DelayedOperation):
+class ScheduledOperation(NamedOperation):
     """Can be completed once it is satisfied; its user code, too, can be interrupted."""
 
     def __init__(
         self, name: str, delay_ms: int, world: "PurgatoryUnderTest", script: op.Script = _NO_SCRIPT
     ) -> None:
-        super().__init__(delay_ms)
-        self.name = name
+        super().__init__(name, delay_ms)
         self.script = script
         self.tries = 0
-        self.satisfied = False
         self.completions = 0
         self.expirations = 0
         self._world = world
@@ -117,6 +120,7 @@ class PurgatoryUnderTest:
             purge_due=purge_due,
             reaper=reaper,
         )
+        self._time = VirtualTime(self.clock, self.executor)
         self.operations: dict[str, ScheduledOperation] = {}
         self.cancelled: list[ScheduledOperation] = []
         self.left_stale = 0
@@ -228,52 +232,21 @@ class PurgatoryUnderTest:
             return None, error.reason
 
     def _carry_out(self, operation: op.Operation) -> Value:
-        purgatory = self.purgatory
-        match operation:
-            case op.Watch(name, keys):
-                watched = [Key(key) for key in keys]
-                return purgatory.try_complete_else_watch(self.operations[name], watched)
-            case op.Check(key):
-                return purgatory.check_and_complete(Key(key))
-            case op.Force(name):
-                return self.operations[name].force_complete()
-            case op.Satisfy(name):
-                self._satisfy(name)
-                return None
-            case op.CancelForKey(key):
-                return self._cancel(key)
-            case op.RunOne():
-                self.executor.run_one()
-                return None
-            case op.Elapse(to_ms):
-                self.clock.set_ms(to_ms)
-                return None
-            case op.Advance(to_ms):
-                self.clock.set_ms(to_ms)
-                purgatory.advance()
-                return None
-            case op.Shutdown():
-                purgatory.close()
-                return None
-            case _:
-                raise ValueError(f"a purgatory has no call {op.operation_name(operation)}")
+        if isinstance(operation, op.Satisfy):
+            self._begin_event()
+        result = call_purgatory(
+            self.purgatory, self.operations.__getitem__, operation, self._time, Key
+        )
+        if isinstance(result, tuple):
+            self.cancelled += [self.operations[name] for name in result]
+        return result
 
-    def _satisfy(self, name: str) -> None:
-        """Satisfy an operation; operations of one event are satisfied at once."""
+    def _begin_event(self) -> None:
+        """Give way before an event happens; operations of one event are satisfied at once."""
         thread = self.history.thread()
         if self._happening_in != thread:
             self.scheduler.reach("an event happens")
-        self.operations[name].satisfied = True
         self._happening_in = thread
-
-    def _cancel(self, key: str) -> Value:
-        cancelled = self.purgatory.cancel_for_key(Key(key))
-        names = []
-        for operation in cancelled:
-            assert isinstance(operation, ScheduledOperation)
-            self.cancelled.append(operation)
-            names.append(operation.name)
-        return tuple(names)
 
     def _introduce(self, name: str, delay_ms: int, script: op.Script = _NO_SCRIPT) -> None:
         if name not in self.operations:

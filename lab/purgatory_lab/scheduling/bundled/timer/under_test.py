@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_conformance.subjects.bundled.telling_executor import TellingExecutor
+from purgatory_conformance.subjects.bundled.calls import TellingExecutor, VirtualTime, call_timer
 from purgatory_impl import (
     Executor,
     InlineExecutor,
@@ -87,6 +87,7 @@ class TimerUnderTest:
         self.other = Timer(
             tick_ms=TICK_MS, wheel_size=WHEEL_SIZE, clock=self.clock, executor=SteppedExecutor()
         )
+        self._time = VirtualTime(self.clock, self.executor)
         self.tasks: dict[str, ScheduledTask] = {}
         self.own_threads = reaper or executor == "thread"
         self.late: list[str] = []
@@ -141,27 +142,7 @@ class TimerUnderTest:
 
     def _carry_out(self, operation: op.Operation) -> Value:
         timer = self.other if self.history.thread() == ELSEWHERE else self.timer
-        match operation:
-            case op.Add(name, delay_ms):
-                timer.add(self.tasks[name], delay_ms)
-                return None
-            case op.Cancel(name):
-                return timer.cancel(self.tasks[name])
-            case op.Elapse(to_ms):
-                self.clock.set_ms(to_ms)
-                return None
-            case op.Advance(to_ms):
-                self.clock.set_ms(to_ms)
-                return timer.advance()
-            case op.RunOne():
-                assert isinstance(self.executor, SteppedExecutor)
-                self.executor.run_one()
-                return None
-            case op.Shutdown():
-                timer.close()
-                return None
-            case _:
-                raise ValueError(f"a timer has no call {op.operation_name(operation)}")
+        return call_timer(timer, self.tasks.__getitem__, operation, self._time)
 
     def _due(self) -> list[str]:
         """Return the tasks that are due and have not run."""
