@@ -14,7 +14,7 @@ from rich.table import Table
 from purgatory_conformance.checking import Check, hold_to_vectors, judged, offered
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
 from purgatory_conformance.completion import complete_subject
-from purgatory_conformance.describing.words import VERDICT_SYMBOLS, counted, noun
+from purgatory_conformance.describing.words import counted, noun
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, quoted, worst
@@ -154,10 +154,10 @@ def _say_what_stays(console: Console, results: Sequence[Results], proposed: int)
             console.print(f"not explained by any variant: {cause.rule}, {cause.replay}")
             for hint in cause.hints:
                 console.print(f"  hint: {hint.words}: {hint.paste}", markup=False)
-        symbol = VERDICT_SYMBOLS.get(each.footer.exit_code, "!")
         with_them = " with what is proposed" if proposed else ""
         console.print(
-            f"{symbol} {noun(each.component)}{with_them}: {each.footer.verdict}", markup=False
+            f"{each.footer.symbol} {noun(each.component)}{with_them}: {each.footer.verdict}",
+            markup=False,
         )
 
 

@@ -116,11 +116,7 @@ def story_in_lines(story: Story) -> str:
     lines = [f"{counted(story.cases, 'failing case')}; the simplest, from {story.source}:"]
     lines += [story.answers] if story.answers else []
     lines.append(f"a {story.configuration}")
-    for step in story.steps:
-        lines.append(
-            f"{step.number:>3}  {step.operation}  -> {step.outcome}"
-            f"{'  <- diverges' if step.diverges else ''}"
-        )
+    lines += [step.line for step in story.steps]
     lines += [f"expected: {story.expected}", f"seen: {story.seen}"]
     lines += [f"state before: {story.before}"] if story.before else []
     lines += [f"expected after: {story.after}"] if story.after else []

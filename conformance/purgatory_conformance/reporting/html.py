@@ -7,8 +7,6 @@ from markupsafe import Markup, escape
 
 from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
-    STATE_SYMBOLS,
-    VERDICT_SYMBOLS,
     counted,
     describe_implementation,
     noun,
@@ -22,12 +20,13 @@ from purgatory_conformance.reporting.story import (
     all_rules,
     retraced,
     rule_text,
+    state_counts,
     stories,
 )
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
 from purgatory_conformance.viewing.runs import run_of_failure
-from purgatory_judge.components import not_compared, on_real_clock
+from purgatory_judge.components import on_real_clock
 
 _URGENT = ("broken", "doubtful", "deviates", "too few")
 """The states of rules that ask for something, in the order in which a reader wants them."""
@@ -54,7 +53,6 @@ class _Rule:
     """A rule with its text, and the causes of failure that were blamed on it."""
 
     line: RuleLine
-    symbol: str
     text: tuple[Markup, ...]
     causes: list[_Cause]
 
@@ -68,7 +66,6 @@ class _Part:
     profile: str
     features: list[str]
     observables: list[str]
-    symbol: str
     states: list[tuple[str, str, int]]
     rules: list[_Rule]
     causes: list[_Cause]
@@ -77,11 +74,6 @@ class _Part:
     def identifiers(self) -> frozenset[str]:
         """Return the rules of the list, to which the page can link."""
         return frozenset(rule.line.id for rule in self.rules)
-
-    @property
-    def held(self) -> int:
-        """Return the number of rules that held."""
-        return sum(rule.line.state == "held" for rule in self.rules)
 
 
 def render_html(results: Sequence[Results]) -> str:
@@ -95,10 +87,8 @@ def render_html(results: Sequence[Results]) -> str:
         header=results[0].header,
         footer=decisive.footer,
         implementation=describe_implementation(results[0].header.implementation),
-        symbol=VERDICT_SYMBOLS.get(decisive.footer.exit_code, "!"),
         parts=parts,
         counted=counted,
-        not_compared=not_compared,
         shortened=shortened,
     )
 
@@ -122,7 +112,6 @@ def _part(results: Results, causes_before: int) -> _Part:
     rules = [
         _Rule(
             rule,
-            STATE_SYMBOLS.get(rule.state, ""),
             _marked_up(rule_text(rule.id)),
             [each for each in causes if rule.id in (each.story.rule, *each.story.cause.also)],
         )
@@ -134,8 +123,7 @@ def _part(results: Results, causes_before: int) -> _Part:
         profile=describe_profile(profile),
         features=sorted(feature.value for feature in profile.features),
         observables=sorted(shown.value for shown in profile.observables),
-        symbol=VERDICT_SYMBOLS.get(results.footer.exit_code, "!"),
-        states=_counts(rules),
+        states=state_counts([rule.line for rule in rules]),
         rules=rules,
         causes=causes,
     )
@@ -144,15 +132,6 @@ def _part(results: Results, causes_before: int) -> _Part:
 def _urgency(rule: RuleLine) -> int:
     """Return the place of a rule in the list: those that need attention come first."""
     return _URGENT.index(rule.state) if rule.state in _URGENT else len(_URGENT)
-
-
-def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
-    """Return the symbol, the word and the number of rules of each occurring state."""
-    counts = [
-        (symbol, state, sum(rule.line.state == state for rule in rules))
-        for state, symbol in STATE_SYMBOLS.items()
-    ]
-    return [entry for entry in counts if entry[2]]
 
 
 def _cause(number: int, anchor: int, story: Story, results: Results) -> _Cause:

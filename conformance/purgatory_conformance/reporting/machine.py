@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
-    VERDICT_SYMBOLS,
     counted,
     describe_implementation,
     noun,
@@ -17,8 +16,7 @@ from purgatory_conformance.describing.words import (
 )
 from purgatory_conformance.reporting.answers import Answer, Kind, answers_of
 from purgatory_conformance.reporting.results import Results, worst
-from purgatory_conformance.reporting.story import Story, all_rules, stories
-from purgatory_judge.components import not_compared
+from purgatory_conformance.reporting.story import Story, all_rules, state_counts, stories
 
 _BLUE, _LIGHT_BLUE, _ORANGE, _GREY = "0072b2", "56b4e9", "d55e00", "767676"
 _CAUSES_IN_FULL = 3
@@ -82,11 +80,8 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
         ("steps", str(footer.steps)),
-        ("rules", results.held),
-        *(
-            ("refused", f"{counted(line.cases, 'case')}: {printable(line.reason)}")
-            for line in results.refusals
-        ),
+        ("rules", _held([results])),
+        *(("refused", line.words) for line in results.refusals),
     ]
 
 
@@ -97,25 +92,23 @@ def render_markdown(results: Sequence[Results]) -> str:
 
 def _component_in_markdown(results: Results) -> str:
     header, footer = results.header, results.footer
-    symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
     name = _plain(describe_implementation(header.implementation))
     whom = f"{noun(header.component)} of {name}" if results.has_profile else name
     lines = [
-        f"## {symbol} {_plain(footer.verdict)}: {whom}",
+        f"## {footer.symbol} {_plain(footer.verdict)}: {whom}",
         "",
         _plain(footer.why),
         "",
         f"Subject {_code(header.subject)}, {_plain(header.suite)} suite, version "
-        f"{_plain(header.suite_words)}, seed {header.seed}: "
-        f"{counted(footer.cases, 'generated case')}, {counted(footer.steps, 'step')}.",
+        f"{_plain(header.suite_words)}, seed {header.seed}: {footer.generated}.",
         "",
     ]
     if results.refusals:
         lines += ["Refused:", ""]
-        lines += [f"- {counted(r.cases, 'case')}: {_plain(r.reason)}" for r in results.refusals]
+        lines += [f"- {_plain(line.words)}" for line in results.refusals]
         lines += [""]
-    if ignored := not_compared(results.header.profile):
-        lines += [f"Not compared, since time really passes: {', '.join(ignored)}.", ""]
+    if results.not_compared:
+        lines += [f"{results.not_compared}.", ""]
     told = stories(results)
     for number, story in enumerate(told[:_CAUSES_IN_FULL], start=1):
         lines += [*_cause_in_markdown(story, number, len(told)), ""]
@@ -135,11 +128,6 @@ def _component_in_markdown(results: Results) -> str:
 
 
 def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
-    steps = [
-        f"{step.number:>3}  {step.operation}  -> {step.outcome}"
-        f"{'  <- diverges' if step.diverges else ''}"
-        for step in story.steps
-    ]
     answers = [f"{_plain(story.answers)}.", ""] if story.answers else []
     command = ["", *_fenced([story.command])] if story.command else []
     hints: list[str] = [f"- {_plain(story.also)}"] if story.also else []
@@ -156,7 +144,7 @@ def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
         f"{story.configuration}:",
         "",
         *answers,
-        *_fenced(steps),
+        *_fenced([step.line for step in story.steps]),
         "",
         f"- expected: {_code(story.expected)}",
         f"- seen: {_code(story.seen)}",
@@ -189,13 +177,9 @@ def _rules_in_markdown(results: Results) -> list[str]:
     rules = all_rules(results)
     if not rules:
         return []
-    counts = [
-        f"{symbol} {state} {number}"
-        for state, symbol in STATE_SYMBOLS.items()
-        if (number := sum(rule.state == state for rule in rules))
-    ]
+    counts = [f"{symbol} {state} {number}" for symbol, state, number in state_counts(rules)]
     rows = [
-        f"| {STATE_SYMBOLS.get(rule.state, '')} {rule.state} | {rule.id} | {rule.level} "
+        f"| {rule.symbol} {rule.state} | {rule.id} | {rule.level} "
         f"| {rule.visits} | {_plain(rule.title)} |"
         for rule in rules
     ]
@@ -233,20 +217,24 @@ def _longest_backticks(words: str) -> int:
     return max((len(run) for run in re.findall("`+", words)), default=0)
 
 
+def _held(results: Sequence[Results]) -> str:
+    """Return the number of rules that held, for example ``35 of 38 rules held``."""
+    rules = sum(len(each.rules) for each in results)
+    return f"{sum(each.rules_held for each in results)} of {counted(rules, 'rule')} held"
+
+
 def render_badge(results: Sequence[Results]) -> str:
     """Return the verdict as the JSON that a badge service reads (shields.io, endpoint schema 1).
 
     The verdict is that of the worst component; the numbers are sums over all components.
     """
     decisive = worst(results).footer
-    rules = [rule for each in results for rule in each.rules]
     facts = [decisive.verdict]
     declared = sum(len(each.deviations) for each in results)
     if declared and decisive.exit_code == 0:
         facts = [f"conformant with {counted(declared, 'declared deviation')}"]
-    if rules:
-        held = sum(rule.state == "held" for rule in rules)
-        facts.append(f"{held} of {counted(len(rules), 'rule')} held")
+    if any(each.rules for each in results):
+        facts.append(_held(results))
     facts.append(f"suite {results[0].header.suite_version}")
     deviates = any(each.deviations for each in results)
     colors = {0: _LIGHT_BLUE if deviates else _BLUE, 4: _GREY}

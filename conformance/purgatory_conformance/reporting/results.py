@@ -7,9 +7,15 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 
 from purgatory_conformance.describing.states import describe_state
-from purgatory_conformance.describing.words import counted
+from purgatory_conformance.describing.words import (
+    STATE_SYMBOLS,
+    VERDICT_SYMBOLS,
+    counted,
+    printable,
+)
 from purgatory_conformance.running.campaign import Campaign
 from purgatory_conformance.running.ways_out import WayOut
+from purgatory_judge.components import not_compared
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (
@@ -63,6 +69,11 @@ class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
     minimum: int
     state: str
 
+    @property
+    def symbol(self) -> str:
+        """Return the symbol of the state; empty for a state of another version."""
+        return STATE_SYMBOLS.get(self.state, "")
+
 
 class Hint(msgspec.Struct, frozen=True):
     """A hint for a failure that is a choice or a known deviation: the lines to declare.
@@ -107,6 +118,11 @@ class RefusalLine(msgspec.Struct, frozen=True, tag_field="line", tag="refusal"):
     reason: str
     cases: int
 
+    @property
+    def words(self) -> str:
+        """Return the number of cases and the reason on one line."""
+        return f"{counted(self.cases, 'case')}: {printable(self.reason)}"
+
 
 class DeviationLine(msgspec.Struct, frozen=True, tag_field="line", tag="deviation"):
     """A declared deviation and the number of cases that showed it."""
@@ -140,6 +156,22 @@ class Footer(msgspec.Struct, frozen=True, tag_field="line", tag="footer"):
     steps: int
     seconds: float
 
+    @property
+    def symbol(self) -> str:
+        """Return the symbol of the verdict."""
+        return VERDICT_SYMBOLS.get(self.exit_code, "!")
+
+    @property
+    def generated(self) -> str:
+        """Return the number of generated cases and of steps in words."""
+        return f"{counted(self.cases, 'generated case')}, {counted(self.steps, 'step')}"
+
+    @property
+    def was_run(self) -> str:
+        """Return the vectors, cases, steps and seconds of the run in words."""
+        vectors = f"{counted(self.vectors, 'vector')}, " if self.vectors else ""
+        return f"{vectors}{self.generated}, {self.seconds:.1f} s"
+
 
 Line: TypeAlias = (
     Header[Profile]
@@ -164,10 +196,15 @@ class Results(msgspec.Struct, frozen=True):
     refusals: tuple[RefusalLine, ...] = ()
 
     @property
-    def held(self) -> str:
-        """Return the number of rules that held, for example ``35 of 38 rules held``."""
-        held = sum(rule.state == "held" for rule in self.rules)
-        return f"{held} of {counted(len(self.rules), 'rule')} held"
+    def rules_held(self) -> int:
+        """Return the number of rules that held."""
+        return sum(rule.state == "held" for rule in self.rules)
+
+    @property
+    def not_compared(self) -> str:
+        """Return a sentence about what passing time hides, without its full stop; or nothing."""
+        hidden = not_compared(self.header.profile) if self.has_profile else ()
+        return f"Not compared, since time really passes: {', '.join(hidden)}" if hidden else ""
 
     @property
     def component(self) -> Component:

@@ -4,7 +4,7 @@ The results file has the steps and the sentences. What it leaves to be derived i
 rule's text from the specification, and the model's states by judging the recorded steps anew.
 """
 
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from purgatory_conformance.describing.steps import (
@@ -13,6 +13,7 @@ from purgatory_conformance.describing.steps import (
     describe_outcome,
 )
 from purgatory_conformance.describing.words import (
+    STATE_SYMBOLS,
     instance_noun,
     joined,
     legend_of,
@@ -28,7 +29,7 @@ from purgatory_judge.judgement import TooManyStates
 from purgatory_judge.registry import judged
 from purgatory_judge.retraced_case import RetracedCase
 from purgatory_spec.profiles import Configuration
-from purgatory_spec.requirements import requirement
+from purgatory_spec.requirements import known_requirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,10 @@ class ToldStep:
     diverges: bool
 
     @property
-    def observed(self) -> str:
-        """Return the observables after the step on one line."""
-        return ", ".join(f"{each.name} {each.value}" for each in self.values)
+    def line(self) -> str:
+        """Return the step on one line of plain text, without its observables."""
+        diverges = "  <- diverges" if self.diverges else ""
+        return f"{self.number:>3}  {self.operation}  -> {self.outcome}{diverges}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Story:
     @property
     def shows_observables(self) -> bool:
         """Decide whether any step shows something beside its events."""
-        return any(step.observed for step in self.steps)
+        return any(step.values for step in self.steps)
 
 
 def stories(results: Results) -> tuple[Story, ...]:
@@ -152,10 +154,8 @@ def _told(cause: CauseLine[Configuration]) -> tuple[ToldStep, ...]:
 
 def rule_text(identifier: str) -> tuple[str, ...]:
     """Return the paragraphs of a rule; empty for a rule unknown to the suite."""
-    try:
-        return tuple(paragraphs(requirement(identifier).text))
-    except KeyError:
-        return ()
+    rule = known_requirement(identifier)
+    return tuple(paragraphs(rule.text)) if rule else ()
 
 
 def rule_line(identifier: str, results: Results) -> RuleLine:
@@ -163,9 +163,8 @@ def rule_line(identifier: str, results: Results) -> RuleLine:
     for line in results.rules:
         if line.id == identifier:
             return line
-    level, title = "", ""
-    with suppress(KeyError):
-        level, title = requirement(identifier).level.value, requirement(identifier).title
+    rule = known_requirement(identifier)
+    level, title = (rule.level.value, rule.title) if rule else ("", "")
     return RuleLine(identifier, level, title, visits=0, minimum=0, state="broken")
 
 
@@ -175,6 +174,15 @@ def all_rules(results: Results) -> tuple[RuleLine, ...]:
     blamed = (rule for cause in results.causes for rule in (cause.rule, *cause.also))
     others = dict.fromkeys(rule for rule in blamed if rule not in known)
     return (*results.rules, *(rule_line(identifier, results) for identifier in others))
+
+
+def state_counts(rules: Sequence[RuleLine]) -> list[tuple[str, str, int]]:
+    """Return the symbol, the word and the number of rules of each occurring state."""
+    counts = [
+        (symbol, state, sum(rule.state == state for rule in rules))
+        for state, symbol in STATE_SYMBOLS.items()
+    ]
+    return [entry for entry in counts if entry[2]]
 
 
 def retraced(cause: CauseLine[Configuration], results: Results) -> RetracedCase | None:

@@ -8,7 +8,6 @@ from rich.console import Console
 from purgatory_conformance.describing.steps import describe_profile
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
-    VERDICT_SYMBOLS,
     counted,
     describe_implementation,
     noun,
@@ -19,7 +18,6 @@ from purgatory_conformance.describing.words import (
 from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
 from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
 from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
-from purgatory_judge.components import not_compared
 
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"
@@ -87,11 +85,9 @@ def _print_head(page: TerminalPage, results: Results) -> None:
         page.say(f"{noun(header.component)}: {declared}", hang=2)
     else:
         page.say("what it declares is not known", hang=2)
-    vectors = f"{counted(footer.vectors, 'vector')}, " if footer.vectors else ""
     page.say(
-        f"{header.suite} suite, version {header.suite_words}, seed {header.seed} · {vectors}"
-        f"{counted(footer.cases, 'generated case')}, {counted(footer.steps, 'step')}, "
-        f"{footer.seconds:.1f} s",
+        f"{header.suite} suite, version {header.suite_words}, seed {header.seed} · "
+        f"{footer.was_run}",
         hang=2,
     )
     page.gap()
@@ -122,11 +118,10 @@ def _print_rules(page: TerminalPage, results: Results) -> None:
             "for a verdict (the report lists them)",
             hang=11,
         )
-    held = sum(rule.state == "held" for rule in rules)
     if len(shown) < len(rules):
         page.say(
             (f"{STATE_SYMBOLS['held']} {'held':<9}", _STATE_STYLES["held"]),
-            f"{held} of {counted(len(rules), 'rule')}",
+            f"{results.rules_held} of {counted(len(rules), 'rule')}",
             hang=11,
         )
     if rules:
@@ -136,7 +131,7 @@ def _print_rules(page: TerminalPage, results: Results) -> None:
 def _print_rule(page: TerminalPage, rule: RuleLine, width: int) -> None:
     style = _STATE_STYLES.get(rule.state, "")
     page.cropped(
-        (f"{STATE_SYMBOLS.get(rule.state, ' ')} {rule.state:<9}", style),
+        (f"{rule.symbol or ' '} {rule.state:<9}", style),
         f"{rule.id:<{width}}  {rule.level:<6} {rule.visits:>6}  {rule.title}",
     )
 
@@ -269,19 +264,15 @@ def _print_verdict(page: TerminalPage, results: Results) -> None:
     if results.refusals:
         page.say(("Refused", "bold"))
         for line in results.refusals:
-            page.say(f"{counted(line.cases, 'case')}: {printable(line.reason)}", indent=2, hang=4)
+            page.say(line.words, indent=2, hang=4)
         page.gap()
-    if ignored := not_compared(results.header.profile):
-        page.say(f"Not compared, since time really passes: {', '.join(ignored)}", hang=2)
+    if results.not_compared:
+        page.say(results.not_compared, hang=2)
     page.say(
-        (f"{_symbol(results)} {printable(footer.verdict)}", _style(results)),
+        (f"{footer.symbol} {printable(footer.verdict)}", _style(results)),
         f": {printable(footer.why)}",
         hang=2,
     )
-
-
-def _symbol(results: Results) -> str:
-    return VERDICT_SYMBOLS.get(results.footer.exit_code, "!")
 
 
 def _style(results: Results) -> str:
@@ -297,7 +288,7 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
     """Print all components below each other, with the number of their rules that held."""
     rows = [_table_row(each) for each in results]
     widths = [max(len(row[i]) for row in (_COLUMNS, *rows)) for i in range(len(_COLUMNS))]
-    verdicts = [f"{_symbol(each)} {printable(each.footer.verdict)}" for each in results]
+    verdicts = [f"{each.footer.symbol} {printable(each.footer.verdict)}" for each in results]
     widest = max(map(len, verdicts))
 
     def numbers(row: Sequence[str]) -> str:
@@ -315,10 +306,5 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
 
 def _table_row(results: Results) -> tuple[str, ...]:
     """Return rules as held/applicable, then the other counts."""
-    held = sum(rule.state == "held" for rule in results.rules)
     footer = results.footer
-    return (
-        f"{held}/{len(results.rules)}",
-        str(footer.cases),
-        str(footer.steps),
-    )
+    return f"{results.rules_held}/{len(results.rules)}", str(footer.cases), str(footer.steps)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from purgatory_conformance.describing.words import Span, noun, paragraphs, spans
 from purgatory_conformance.reporting.pages import page_template
-from purgatory_spec.requirements import Requirement, requirement
+from purgatory_spec.requirements import Requirement, known_requirement
 from purgatory_traces.summary.summary import Cause, Summary
 from purgatory_traces.summary.words import (
     HEADLINE_SIGNS,
@@ -102,9 +102,8 @@ def render_page(summary: Summary, head: str) -> str:
 
 def _shown(cause: Cause, runs: int) -> _ShownCause:
     others = sorted({rule for row in cause.examples for rule in row.also})
-    try:
-        rule = requirement(cause.rule)
-    except KeyError:
+    rule = known_requirement(cause.rule)
+    if rule is None:
         return _ShownCause(cause, runs, "", "", [], others)
     text = [spans(each) for each in paragraphs(rule.text)]
     return _ShownCause(cause, runs, rule.title, rule.level.value, text, others)

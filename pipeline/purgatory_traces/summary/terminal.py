@@ -5,7 +5,7 @@ from rich.console import Console
 from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.reporting.terminal_page import TerminalPage
 from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import requirement
+from purgatory_spec.requirements import known_requirement
 from purgatory_traces.results.rows import RunVerdict
 from purgatory_traces.summary.reasons import Alike, AnyRow
 from purgatory_traces.summary.summary import Cause, Summary
@@ -190,7 +190,5 @@ def _print_deviations(page: TerminalPage, summary: Summary) -> None:
 
 
 def _title(rule: str) -> str:
-    try:
-        return requirement(rule).title
-    except KeyError:
-        return ""
+    known = known_requirement(rule)
+    return known.title if known else ""

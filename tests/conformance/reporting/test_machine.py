@@ -227,7 +227,8 @@ def test_the_badge_says_the_verdict_in_a_colour_of_its_own(
 def test_the_badge_counts_rules_and_tells_deviations_apart(
     good_results: Results, broken_results: Results
 ) -> None:
-    words = f"not conformant · {broken_results.held} · suite 0.1.0"
+    held = f"{broken_results.rules_held} of {len(broken_results.rules)} rules held"
+    words = f"not conformant · {held} · suite 0.1.0"
     assert json.loads(render_badge([broken_results]))["message"] == words
 
     plain = json.loads(render_badge([good_results]))["color"]
