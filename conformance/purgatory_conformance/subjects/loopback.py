@@ -15,12 +15,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
-from purgatory_spec.operations import Ending
+from purgatory_conformance.subjects.sent_requests import SentRequests
+from purgatory_spec.operations import Announce, Ending, HangUp, Send
 
 PATIENCE_S: Final = 10.0
 """How long bytes are waited for that must come, s."""
+
+CallOfClient: TypeAlias = Announce | Send | HangUp
+"""The operations that a client does to its own end of a connection."""
 
 _LINGER_ZERO: Final = struct.pack("ii", 1, 0)
 _CERTIFICATE: Final = Path(__file__).parent / "loopback.pem"
@@ -204,6 +208,45 @@ else:
     def unread_in(connection: HasDescriptor) -> int:
         """Return the number of unread bytes in a socket; this system does not tell."""
         raise OSError(f"on Windows the bytes in socket {connection.fileno()} cannot be counted")
+
+
+class Connection(Protocol):
+    """Both sides of a connection, and what was sent on it."""
+
+    client: Client
+    sent: SentRequests
+
+    @property
+    def is_open(self) -> bool:
+        """Decide whether the server has not closed its side."""
+
+    @property
+    def socket(self) -> HasDescriptor:
+        """Return the server's socket."""
+
+
+def act_as_client(connection: Connection, operation: CallOfClient) -> None:
+    """Do what a client does; return when the server's socket knows of it.
+
+    Raises:
+        TimeoutError: the server's socket has not learnt of it in 10 s.
+    """
+    match operation:
+        case Announce(_, size_bytes, sent_bytes):
+            _send(connection, connection.sent.announce(size_bytes, sent_bytes))
+        case Send(_, sent_bytes):
+            _send(connection, connection.sent.send(sent_bytes))
+        case HangUp(_, ending):
+            connection.client.hang_up(ending)
+            if connection.is_open:
+                await_end(connection.socket)
+
+
+def _send(connection: Connection, data: bytes) -> None:
+    """Send, unless the connection is closed; return when the server's socket has the bytes."""
+    if connection.is_open and data:
+        expected = unread_in(connection.socket) + connection.client.send(data)
+        await_unread(lambda: unread_in(connection.socket), expected)
 
 
 def await_unread(unread: Callable[[], int], expected: int) -> None:

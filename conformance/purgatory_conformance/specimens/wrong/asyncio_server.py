@@ -17,7 +17,14 @@ from typing import cast
 from purgatory_conformance.specimens.mutant import REGISTERED, Mutant
 from purgatory_conformance.specimens.small.specimen import Refusal, Specimen, known
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_conformance.subjects.loopback import PlainClient, await_end, await_unread, unread_in
+from purgatory_conformance.subjects.loopback import (
+    CallOfClient,
+    Client,
+    HasDescriptor,
+    PlainClient,
+    act_as_client,
+    unread_in,
+)
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
 from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
@@ -155,16 +162,21 @@ class _Channel(asyncio.Protocol):
 class _Connection:
     """Both sides of a connection, and what was sent on it."""
 
-    client: PlainClient
+    client: Client
     channel: _Channel
     sent: SentRequests
 
     @property
-    def unread_bytes(self) -> int:
-        """Return the number of bytes in the server's socket."""
-        transport = self.channel.transport
-        assert transport is not None
-        return unread_in(transport.get_extra_info("socket"))
+    def is_open(self) -> bool:
+        """Decide whether the server has not closed its side."""
+        return self.channel.is_open
+
+    @property
+    def socket(self) -> HasDescriptor:
+        """Return the server's socket."""
+        assert self.channel.transport is not None
+        socket: HasDescriptor = self.channel.transport.get_extra_info("socket")
+        return socket
 
 
 class AsyncioServerInstance(Specimen):
@@ -209,17 +221,12 @@ class AsyncioServerInstance(Specimen):
 
     def perform(self, operation: op.Operation) -> Value:
         """Carry out one operation, which has no result."""
+        if isinstance(operation, CallOfClient):
+            act_as_client(known(self._connections, operation.channel), operation)
+            return None
         match operation:
             case op.Connect(name):
                 self._connect(name)
-            case op.Announce(name, size_bytes, sent_bytes):
-                connection = known(self._connections, name)
-                self._send(connection, connection.sent.announce(size_bytes, sent_bytes))
-            case op.Send(name, sent_bytes):
-                connection = known(self._connections, name)
-                self._send(connection, connection.sent.send(sent_bytes))
-            case op.HangUp(name, ending):
-                self._hang_up(known(self._connections, name), ending)
             case op.Poll():
                 self._poll()
             case op.Release(name):
@@ -240,17 +247,6 @@ class AsyncioServerInstance(Specimen):
         while len(self._accepted) == before or self._accepted[-1].transport is None:
             self._turn()
         self._connections[name] = _Connection(client, self._accepted[-1], SentRequests(name))
-
-    def _send(self, connection: _Connection, data: bytes) -> None:
-        if connection.channel.is_open and data:
-            expected = connection.unread_bytes + connection.client.send(data)
-            await_unread(lambda: connection.unread_bytes, expected)
-
-    def _hang_up(self, connection: _Connection, ending: op.Ending) -> None:
-        connection.client.hang_up(ending)
-        transport = connection.channel.transport
-        if connection.channel.is_open and transport is not None:
-            await_end(transport.get_extra_info("socket"))
 
     def _respond(self, channel: _Channel) -> None:
         channel.is_ordered = False
@@ -293,7 +289,7 @@ class AsyncioServerInstance(Specimen):
 
     def show(self) -> Mapping[StrEnum, Value]:
         """Return all observables but the depleted time."""
-        alive = {n: each for n, each in sorted(self._connections.items()) if each.channel.is_open}
+        alive = {n: each for n, each in sorted(self._connections.items()) if each.is_open}
         channels = {name: each.channel for name, each in alive.items()}
         return {
             profiles.ChannelMutingObservable.AVAILABLE: self._server.available,
@@ -308,7 +304,7 @@ class AsyncioServerInstance(Specimen):
                 name for name, each in channels.items() if each.has_memory
             ),
             profiles.ChannelMutingObservable.UNREAD: sum(
-                each.sent.of_bodies(each.unread_bytes) for each in alive.values()
+                each.sent.of_bodies(unread_in(each.socket)) for each in alive.values()
             ),
         }
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from purgatory_conformance.subjects.loopback import (
     PATIENCE_S,
+    CallOfClient,
     Client,
-    await_end,
-    await_unread,
+    HasDescriptor,
+    act_as_client,
     client_of,
     server_context,
     unread_in,
@@ -73,6 +74,16 @@ class _Connection:
     unanswered: Request | None = None
     """The request that was received last, until its response."""
     ending: op.Ending | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Decide whether the server has not closed its side."""
+        return not self.channel.is_closed
+
+    @property
+    def socket(self) -> HasDescriptor:
+        """Return the server's socket."""
+        return self.channel.connection
 
 
 class _InterruptedReadiness:
@@ -159,17 +170,15 @@ class ChannelMutingInstance:
         self._listener.close()
 
     def _perform(self, operation: op.Operation) -> None:
+        if isinstance(operation, CallOfClient):
+            connection = self._named(operation.channel)
+            if isinstance(operation, op.HangUp):
+                connection.ending = operation.ending
+            act_as_client(connection, operation)
+            return
         match operation:
             case op.Connect(name):
                 self._connect(name)
-            case op.Announce(name, size_bytes, sent_bytes):
-                connection = self._named(name)
-                self._send(connection, connection.sent.announce(size_bytes, sent_bytes))
-            case op.Send(name, sent_bytes):
-                connection = self._named(name)
-                self._send(connection, connection.sent.send(sent_bytes))
-            case op.HangUp(name, ending):
-                self._hang_up(self._named(name), ending)
             case op.Poll():
                 self._poll_until_quiet()
             case op.PollWhile(name):
@@ -220,20 +229,6 @@ class ChannelMutingInstance:
                 raise TimeoutError("the handshake has not come to its end")
         self._do_what_was_posted()
 
-    def _send(self, connection: _Connection, data: bytes) -> None:
-        """Send, unless the connection is closed; return when the server's socket has the bytes."""
-        channel = connection.channel
-        if channel.is_closed or not data:
-            return
-        expected = unread_in(channel.connection) + connection.client.send(data)
-        await_unread(lambda: unread_in(channel.connection), expected)
-
-    def _hang_up(self, connection: _Connection, ending: op.Ending) -> None:
-        connection.ending = ending
-        connection.client.hang_up(ending)
-        if not connection.channel.is_closed:
-            await_end(connection.channel.connection)
-
     def _respond(self, connection: _Connection) -> None:
         """Answer the last request, if it is not answered; a client that is there reads it."""
         request, connection.unanswered = connection.unanswered, None
@@ -242,7 +237,7 @@ class ChannelMutingInstance:
         request.respond(_RESPONSE)
         self._do_what_was_posted()
         is_heard = connection.ending in {None, op.Ending.HALF_CLOSE}
-        if is_heard and not connection.channel.is_closed:
+        if is_heard and connection.is_open:
             connection.client.receive(_RESPONSE_BYTES)
 
     def _release_and_wake(self, request: Request) -> None:
@@ -298,11 +293,7 @@ class ChannelMutingInstance:
         return self._handled.pop(name)
 
     def _observe(self) -> dict[str, Value]:
-        open_ones = {
-            name: each
-            for name, each in sorted(self._connections.items())
-            if not each.channel.is_closed
-        }
+        open_ones = {n: each for n, each in sorted(self._connections.items()) if each.is_open}
         return {
             profiles.ChannelMutingObservable.AVAILABLE.value: self._pool.available_bytes,
             profiles.ChannelMutingObservable.OPEN.value: tuple(open_ones),
@@ -313,10 +304,7 @@ class ChannelMutingInstance:
             ),
             profiles.ChannelMutingObservable.UNREAD.value: None
             if self._tls
-            else sum(
-                each.sent.of_bodies(unread_in(each.channel.connection))
-                for each in open_ones.values()
-            ),
+            else sum(each.sent.of_bodies(unread_in(each.socket)) for each in open_ones.values()),
             profiles.ChannelMutingObservable.DEPLETED_TIME.value: self._line.depleted_ms,
         }
 
