@@ -6,7 +6,7 @@ The judge imports the specification and the model alone; nothing here draws case
 ``case_judge`` follows one case: the model's possible states, one history of what was seen. Each
 component has a folder: ``judge`` asks the model, ``history`` (in a purgatory also ``visits``)
 counts which rules a step puts to the test, ``blame`` names the rule that a wrong step breaks. In
-``timer``, ``real_clock_judge`` judges by intervals of time and ``variant_judge`` follows a declared
+``timer``, ``real_clock_judge`` judges by intervals of time and ``judged`` follows a declared
 deviation. ``derived_steps`` makes "advance, then run all" out of single steps. A verdict about a
 step is a ``Judgement``; a wrong one holds a ``Divergence``.
 """

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from purgatory_conformance.commands.doctor import doctor
 from purgatory_conformance.describing.words import noun
-from purgatory_conformance.doctor.declared import declaration
-from purgatory_conformance.doctor.examination import examine
+from purgatory_conformance.doctor.examination import declaration, examine
 from purgatory_conformance.doctor.finding import Finding, Severity, explain
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.knowledge import profile_fields

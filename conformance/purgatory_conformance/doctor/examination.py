@@ -4,14 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from purgatory_conformance.describing.words import instance_noun, joined
+from purgatory_conformance.describing.words import instance_noun, joined, noun
 from purgatory_conformance.doctor.channel_muting_questions import (
     PLAIN_CONNECT,
     ChannelMutingQuestions,
     plain_server,
 )
 from purgatory_conformance.doctor.conversation import Conversation
-from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
 from purgatory_conformance.doctor.memory_pool_questions import (
@@ -23,9 +22,11 @@ from purgatory_conformance.doctor.purgatory_questions import PLAIN_WATCH, Purgat
 from purgatory_conformance.doctor.timer_questions import PLAIN_ADD, TimerQuestions
 from purgatory_conformance.subjects.adapter_client import AdapterClient
 from purgatory_conformance.subjects.adapter_replies import Greeting
+from purgatory_spec.choices import Choice
 from purgatory_spec.messages import PROTOCOL_VERSION, End, Stop
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
+    Clock,
     Component,
     Configuration,
     MemoryPoolProfile,
@@ -34,11 +35,20 @@ from purgatory_spec.profiles import (
     PurgatoryProfile,
     TimerConfiguration,
     TimerProfile,
+    component_of,
+    offers_of,
 )
 
 _MOST_RESTARTS = 3
 
 _IDENTITY = re.compile(r'"id":[0-9]+,?')
+
+_WITHOUT_FEATURES: Mapping[Component, str] = {
+    Component.TIMER: "tasks are added and run",
+    Component.PURGATORY: "operations are watched, checked and time out",
+    Component.MEMORY_POOL: "there is no instance that the suite may ask for",
+    Component.CHANNEL_MUTING: "there is no instance that the suite may ask for",
+}
 
 _Part = Callable[[], Iterator[Finding]]
 
@@ -181,3 +191,38 @@ def _described(greeting: Greeting) -> str:
     where = f" ({about})" if about else ""
     offered = joined([f"a {instance_noun(component)}" for component in greeting.profiles])
     return f"{words}{where}, speaks version {PROTOCOL_VERSION} and offers {offered}"
+
+
+def declaration(profile: Profile) -> Iterator[Finding]:
+    """Yield each declared choice in a sentence."""
+    name = noun(component_of(profile))
+    for sentence in _sentences(profile):
+        yield Finding(Severity.DECLARED, f"{name}, {sentence}")
+
+
+def _sentences(profile: Profile) -> Iterator[str]:
+    component = component_of(profile)
+    for field in profile.__struct_fields__:
+        choice = getattr(profile, field)
+        if isinstance(choice, Choice):
+            yield f"{field} is {choice.value}: {choice.says}"
+    if isinstance(profile, TimerProfile):
+        for field, sentence in profile.says.items():
+            if field != "lateness_ms" or profile.clock is Clock.WALL:
+                yield f"{field} is {getattr(profile, field)}: {sentence}"
+    if not profile.features:
+        yield f"no feature: {_WITHOUT_FEATURES[component]}, no more"
+    yield from _offered(profile, "features", "feature")
+    if not profile.observables:
+        yield "no observable: only events and results are compared"
+    yield from _offered(profile, "observables", "observable")
+
+
+def _offered(profile: Profile, field: str, word: str) -> Iterator[str]:
+    """Yield the declared features or observables in the order of their type."""
+    declared = getattr(profile, field)
+    yield from (
+        f"{word} {each.value}: {each.says}"
+        for each in offers_of(type(profile), field)
+        if each in declared
+    )

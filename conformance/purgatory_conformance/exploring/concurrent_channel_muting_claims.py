@@ -1,6 +1,6 @@
 """The claims about channels that wait for memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from purgatory_conformance.describing.words import counted
@@ -12,7 +12,9 @@ from purgatory_conformance.exploring.claims import (
     looked,
 )
 from purgatory_conformance.exploring.presets import check_number, known_claims, preset_of
-from purgatory_conformance.reporting.concurrent.channel_muting_story import narrate_channel_muting
+from purgatory_conformance.reporting.counterexample import narrate
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative
 from purgatory_model.concurrent.channel_muting.instances import (
     CLAIMS,
     FALSE_CLAIMS,
@@ -20,10 +22,32 @@ from purgatory_model.concurrent.channel_muting.instances import (
     TRUE_CLAIMS,
     breaks,
 )
-from purgatory_model.concurrent.channel_muting.model import ChannelMuting
+from purgatory_model.concurrent.channel_muting.model import ChannelMuting, MutingState
+from purgatory_model.concurrent.channel_muting.words import describe_channel
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_spec.profiles import Component
 
 _HELD = dict(TRUE_CLAIMS.values())
+
+_SAYINGS: Mapping[str, str] = {
+    "Announce": "client: {0} announces a request",
+    "SendRest": "client: {0} sends the rest of its request",
+    "Poll": "thread {thread}: looks at the pool: {available} bytes",
+    "Select": "thread {thread}: selects",
+    "Read": "thread {thread}: reads channel {0}",
+    "Look": "thread {thread}: reads channel {0}, sees {available} bytes",
+    "Take": "thread {thread}: takes for channel {0}",
+    "Done": "thread {thread}: has read everything",
+    "Release": "handler: gives the memory of request {0} back",
+    "Respond": "client: {0} gets its response",
+}
+"""The actions, who takes them and in words: ``{0}`` is the channel, ``available`` the bytes before.
+
+The thread is the one that acts, or whose channel it is.
+"""
+
+_OF_THREADS = frozenset({"Poll", "Select", "Done"})
+"""The actions whose argument is a thread."""
 
 
 class ConcurrentChannelMutingClaims:
@@ -48,7 +72,7 @@ class ConcurrentChannelMutingClaims:
             initial=muting.initial(),
             steps=muting.steps,
             broken=breaks(muting, claim),
-            narrate=lambda counterexample: narrate_channel_muting(words, muting, counterexample),
+            narrate=lambda counterexample: _narrate(words, muting, counterexample),
             limit=limit,
         )
 
@@ -78,3 +102,25 @@ def _in_words(muting: ChannelMuting) -> str:
     ]
     parts += ["threads sleep"] if muting.sleeps else []
     return ", ".join([*parts, *sorted(muting.variants)])
+
+
+def _narrate(
+    instance: str, muting: ChannelMuting, counterexample: Counterexample[MutingState, Step]
+) -> Narrative:
+    """Return the way to a step that breaks the claim; ``instance`` says what was explored."""
+
+    def says(before: MutingState, step: Step) -> tuple[str, str]:
+        (argument,) = step.arguments
+        number = int(argument)
+        thread = number if step.action in _OF_THREADS else muting.thread_of(number)
+        actor, _, words = _SAYINGS[step.action].partition(": ")
+        available = before.available_bytes
+        return actor.format(thread=thread), words.format(number, available=available)
+
+    return narrate(instance, counterexample, says, _counts)
+
+
+def _counts(state: MutingState) -> dict[str, str]:
+    phases = ", ".join(phase.value for phase in state.phases)
+    channels = {f"channel {number}": describe_channel(each) for number, each in state.numbered}
+    return {"available": str(state.available_bytes), "next": phases, **channels}

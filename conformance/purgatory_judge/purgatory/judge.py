@@ -5,7 +5,10 @@ accounting predicts, that stale operations and stale entries are bounded; these 
 was observed, after a step that the model allows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import msgspec
 
 from purgatory_judge.finished_names import (
     with_finished_operation,
@@ -13,18 +16,20 @@ from purgatory_judge.finished_names import (
 )
 from purgatory_judge.judgement import Divergence, Judgement, TooManyStates
 from purgatory_judge.purgatory.blame import blame
-from purgatory_judge.purgatory.composed_expectations import composed_expectations
 from purgatory_judge.purgatory.history import PurgatoryHistory, State
+from purgatory_judge.purgatory.step import Model
 from purgatory_judge.reached import reached
 from purgatory_model.choices.walks import TooManyBranches
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.step import Expectation
+from purgatory_model.step import Expectation, in_order_of
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec import profiles
-from purgatory_spec.operations import Advance, Force, Operation
-from purgatory_spec.outcomes import Outcome
+from purgatory_spec.operations import Advance, Force, Operation, RunOne
+from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.requirements import requirements
+
+_MOST_RUNS = 1000
 
 STATES_CAP = 256
 """How many possible states the judge carries; beyond it a case is inconclusive.
@@ -97,7 +102,7 @@ class PurgatoryJudge:
         )
         if not found:
             expectations = self.model.expectations(before, operation, outcome.events) or tuple(
-                composed_expectations(self.model, before, operation, outcome.events)
+                _composed_expectations(self.model, before, operation, outcome.events)
             )
             divergence = blame(self._history, before, operation, outcome, expectations)
             return Judgement(divergence=divergence)
@@ -192,3 +197,32 @@ def _rank(state: State) -> tuple[object, ...]:
         operations,
         state.estimate,
     )
+
+
+def _composed_expectations(
+    model: Model, before: State, operation: Operation, seen: tuple[Event, ...]
+) -> Iterator[Expectation[State]]:
+    """Yield the ways of an inline step, each with one order of its runs.
+
+    The model follows only the orders that begin as the observed events do. Where there is none, a
+    rule is broken, and to say which one some order is needed: here the step is told as a stepped
+    executor would go through it, running what was seen to run first.
+    """
+    profile = msgspec.structs.replace(model.profile, executor=profiles.Executor.STEPPED)
+    stepped = replace(model, profile=profile)
+    for expectation in stepped.expectations(before, operation):
+        events = in_order_of(seen, expectation.groups)
+        state = expectation.complete(events)
+        runs = 0
+        while state.timer.queue and runs < _MOST_RUNS:
+            first, *_ = stepped.expectations(state, RunOne())
+            ran = in_order_of(seen, first.groups)
+            state = first.complete(ran)
+            events += ran
+            runs += 1
+        shown = tuple(frozenset({e}) for e in events if e.kind is not EventKind.EXPIRED)
+        yield replace(expectation, groups=shown, complete=_always(state), observe=model.observe)
+
+
+def _always(state: State) -> Callable[[tuple[Event, ...]], State]:
+    return lambda _: state

@@ -1,17 +1,22 @@
 """``purgatory trace check`` by Spark, which the command finds by its entry point."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from purgatory_spark.engine.engine import Input, check_on_spark, plan_of
 from purgatory_spark.engine.hadoop import hadoop_files
 from purgatory_spark.engine.hadoop_results import HadoopResults, hadoop_results, manifest_at
-from purgatory_spark.engine.metrics import stage_count, stages_since
-from purgatory_spark.engine.session import spark_session
+from purgatory_spark.engine.session import is_connect, spark_session
 from purgatory_traces.engines.checking import Asked, Done, Files, committed, log_files
 from purgatory_traces.engines.choice import Choice
 from purgatory_traces.engines.sinks import ResultWriter
+from purgatory_traces.results.metrics import StageMetrics
 from purgatory_traces.traces.addresses import is_address
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done | None:
@@ -27,7 +32,7 @@ def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done 
             master=asked.master, remote=asked.remote, settings=asked.settings, makes_archive=True
         )
         spark = stack.enter_context(session)
-        before = stage_count(spark)
+        before = _stage_count(spark)
         if is_address(asked.out):
             results = stack.enter_context(hadoop_results(spark, asked.out))
         given: Input
@@ -51,4 +56,37 @@ def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done 
         found = check_on_spark(spark, given, *places, asked.examples, everything=everything)
         results.adopt(found.files)
         done = committed(results, asked, choice, found.summary, inputs, ignored)
-        return done._replace(stages=tuple(stages_since(spark, before)))
+        return done._replace(stages=tuple(_stages_since(spark, before)))
+
+
+def _stage_count(spark: "SparkSession") -> int:
+    """Return the number of the session's stages; 0 through Spark Connect, which does not tell."""
+    return 0 if is_connect(spark) else int(_context(spark).dagScheduler().nextStageId())
+
+
+def _stages_since(spark: "SparkSession", first: int) -> Iterator[StageMetrics]:
+    """Yield the stages from a number on; none through Spark Connect."""
+    if is_connect(spark):
+        return
+    context = _context(spark)
+    context.listenerBus().waitUntilEmpty()
+    for stage in range(first, _stage_count(spark)):
+        data = context.statusStore().lastStageAttempt(stage)
+        if not data.numCompleteTasks():
+            continue  # its work was done by an earlier one
+        described = data.description()
+        yield StageMetrics(
+            name=described.get() if described.isDefined() else data.name(),
+            tasks=data.numCompleteTasks(),
+            seconds=data.executorRunTime() / 1000,
+            rows_read=data.inputRecords(),
+            bytes_read=data.inputBytes(),
+            rows_shuffled=data.shuffleWriteRecords(),
+            bytes_shuffled=data.shuffleWriteBytes(),
+            rows_written=data.outputRecords(),
+            bytes_written=data.outputBytes(),
+        )
+
+
+def _context(spark: "SparkSession") -> Any:  # an object of Java
+    return spark.sparkContext._jsc.sc()
