@@ -79,14 +79,12 @@ def copied(page: Page, place: int) -> str:
 
 
 def test_a_console_block_gives_its_commands_alone(site: Path) -> None:
-    """The clipboard has the commands without prompts and output."""
     with shown(site) as page:
         assert copied(page, 0) == ("purgatory list \\\n    --json\npurgatory explain TIMER-SPAN")
         assert copied(page, 1).strip() == 'price = "$ 5"\nprint(price)'
 
 
 def test_without_the_script_the_prompts_are_copied(site: Path) -> None:
-    """Given the same page without the script: the clipboard has prompts and output too."""
     with shown(site, without="copy-commands.js") as page:
         text = copied(page, 0)
         assert text.startswith("$ purgatory list")

@@ -19,7 +19,6 @@ def as_in_a_terminal() -> None:
 def test_the_first_is_remembered_and_the_second_obeyed(
     words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The first is told, if there is something to tell, and the second raises."""
     with remembered_interrupt(words) as interrupted:
         assert not interrupted.is_set()
         signal.raise_signal(signal.SIGINT)

@@ -47,5 +47,4 @@ def test_where_there_is_no_pip_it_names_uv(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_this_installation_is_recorded() -> None:
-    """In a checkout the advice is about the checkout: nothing of an index."""
     assert "purgatory-spec" not in shlex.split(command_for("tla"))[-1]

@@ -40,7 +40,6 @@ class Counter:
 
 
 def test_types_are_no_mutants() -> None:
-    """The numbers outside of them are changed, and the statements taken out."""
     found = mutants_of("counter", SOURCE)
 
     assert [(m.definition, m.line, m.mutated) for m in found.judged][:4] == [
@@ -57,7 +56,6 @@ def test_types_are_no_mutants() -> None:
 
 
 def test_decorators_for_the_compiler_are_no_mutants() -> None:
-    """To take the last one off, or to change it, is a mutant, and nothing else."""
     decorators = "@mypyc_attr(native_class=True)\n@final\n@dataclass(frozen=True)\n"
 
     found = mutants_of("counter", f"{decorators}class Counter:\n    pass\n")
@@ -70,7 +68,6 @@ def test_decorators_for_the_compiler_are_no_mutants() -> None:
 
 
 def test_a_statement_is_taken_out() -> None:
-    """The statement is taken out, the lines behind it keep their numbers, the others stay."""
     source = (
         "class Sums:\n"
         '    """Sums."""\n'
@@ -91,7 +88,6 @@ def test_a_statement_is_taken_out() -> None:
 
 
 def test_a_line_or_a_function_is_left_out() -> None:
-    """These are left out, and no other line of the one, function or module of the other."""
     line = LeftOut("sums", "add", "no matter", "b = a + 1")
     function = LeftOut("sums", "add", "no matter")
 
@@ -105,7 +101,6 @@ def test_a_line_or_a_function_is_left_out() -> None:
 
 
 def test_what_takes_a_second_thread_is_told_apart() -> None:
-    """When they are looked up, both are left out, and the first because of its thread."""
     reaper = left_out_of("timer", "Timer._reap", "pass")
     percent = left_out_of("depletion", "DrySpells.percent", "pass")
 
@@ -117,7 +112,6 @@ def test_what_takes_a_second_thread_is_told_apart() -> None:
 
 
 def test_a_mutant_says_where_it_is() -> None:
-    """Each names line, definition and change, and its source has just that change."""
     found = mutants_of("counter", SOURCE)
     greater = next(m for m in found.judged if m.mutated == "return most >= 1")
 
@@ -127,7 +121,6 @@ def test_a_mutant_says_where_it_is() -> None:
 
 
 def test_every_module_is_mutated_or_left_out_with_a_reason() -> None:
-    """Given the implementation's modules: each is on exactly one of them."""
     modules = [path.stem for path in IMPLEMENTATION.glob("*.py")]
 
     assert sorted(modules) == sorted([*MODULES, *MODULES_LEFT_OUT])
@@ -135,7 +128,6 @@ def test_every_module_is_mutated_or_left_out_with_a_reason() -> None:
 
 @pytest.mark.parametrize("left_out", LEFT_OUT, ids=lambda each: each.definition)
 def test_what_is_left_out_exists(left_out: LeftOut) -> None:
-    """Given a function that is left out: its module is mutated and has it."""
     source = (IMPLEMENTATION / f"{left_out.module}.py").read_text(encoding="utf-8")
 
     assert left_out.module in MODULES
@@ -147,7 +139,6 @@ def test_what_is_left_out_exists(left_out: LeftOut) -> None:
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("module", MODULES)
 def test_whatever_is_left_out_would_have_mutants(module: str) -> None:
-    """Each entry leaves out at least one change; one without any is no reason for anything."""
     source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
 
     found = mutants_of(module, source)
@@ -157,7 +148,6 @@ def test_whatever_is_left_out_would_have_mutants(module: str) -> None:
 
 
 def test_a_constant_that_is_smaller_exists_and_is_smaller() -> None:
-    """Given the constants that are smaller in some trials: each is there, and greater."""
     sizes = {size for trials in MODULES.values() for trial in trials for size in trial.sizes}
 
     assert {size.name for size in sizes} == {"CHUNK", "BATCH", "_STEPS_PER_HOLD"}

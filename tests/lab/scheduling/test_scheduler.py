@@ -46,8 +46,6 @@ def alone(*bodies: Callable[[Toy], object]) -> tuple[Record, Toy]:
 
 
 def test_only_one_thread_moves_at_a_time() -> None:
-    """No part is interrupted between two yield points."""
-
     def body(name: str) -> Callable[[Toy], None]:
         def parts(toy: Toy) -> None:
             for number in range(2):
@@ -69,7 +67,6 @@ def test_only_one_thread_moves_at_a_time() -> None:
 
 
 def test_a_run_is_determined_by_its_schedule() -> None:
-    """Given two threads that add in two steps: the run does the same, mark by mark."""
     runs = ToyRuns(Toy.add_in_two_steps, Toy.add_in_two_steps)
     records: list[Record] = []
 
@@ -85,7 +82,6 @@ def test_a_run_is_determined_by_its_schedule() -> None:
 
 
 def test_nothing_is_scheduled_outside_a_run() -> None:
-    """Given a toy that no run has: nobody is asked; a lock that is held already is an error."""
     toy = Toy(Scheduler())
     toy.add_under_lock()
     with toy.again, toy.again:
@@ -101,7 +97,6 @@ def test_nothing_is_scheduled_outside_a_run() -> None:
 
 
 def test_a_lock_excludes_and_its_absence_is_found() -> None:
-    """When all schedules are run, the sum is always right with the lock, and not without."""
     locked = ToyRuns(Toy.add_under_lock, Toy.add_under_lock)
     assert exhaust(locked, 3).complete
     assert set(locked.left) == {(2,)}
@@ -111,8 +106,6 @@ def test_a_lock_excludes_and_its_absence_is_found() -> None:
 
 
 def test_locks_in_two_orders_are_a_deadlock() -> None:
-    """One ends in a deadlock, which says who waits for what, and both threads are ended."""
-
     def take_left_first(toy: Toy) -> None:
         toy.take(toy.left, toy.right)
 
@@ -135,8 +128,6 @@ def test_a_lock_is_not_taken_twice_by_its_holder() -> None:
 
 
 def test_a_lock_that_is_tried_does_not_wait() -> None:
-    """When all schedules are run, the other one gets it or goes on without."""
-
     def attempt(toy: Toy) -> None:
         if toy.left.acquire(blocking=False):
             toy.log.append("got it")
@@ -161,8 +152,6 @@ def test_no_thread_ends_with_a_lock() -> None:
 
 
 def test_who_waits_is_woken_by_a_notification() -> None:
-    """Nobody waits for ever inside; before, the notification may come too early."""
-
     def wait_inside(toy: Toy) -> None:
         with toy.changed:
             while toy.number == 0:
@@ -197,8 +186,6 @@ def test_a_notification_wakes_as_many_as_it_says() -> None:
 
 
 def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
-    """The waits are over, with the answer that it was in vain, and the lock is held again."""
-
     def wait(toy: Toy) -> None:
         with toy.changed:
             assert toy.changed.wait(5) is False
@@ -226,8 +213,6 @@ def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
 
 
 def test_a_thread_knows_which_it_is() -> None:
-    """The started one finds itself, the other one neither it nor the main thread."""
-
     def body(toy: Toy) -> None:
         def look() -> None:
             toy.log.append(str(toy.threading.current_thread() is thread))
@@ -245,7 +230,6 @@ def test_a_thread_knows_which_it_is() -> None:
 
 
 def test_what_is_not_under_control_is_an_error() -> None:
-    """When it runs, that is said, and not waited for."""
     record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
     record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
@@ -277,7 +261,6 @@ def test_threads_that_go_on_without_end_are_stopped() -> None:
 
 
 def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
-    """It is given up, and the message says where the thread was."""
     event = threading.Event()
     others = threading.enumerate()
 

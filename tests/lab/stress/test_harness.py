@@ -46,7 +46,6 @@ def test_what_a_body_raises_is_found() -> None:
 
 
 def test_threads_that_wait_for_each_other_are_found_and_slow_ones_are_not() -> None:
-    """That does not end before the slow one has, and it shows where the other one stands."""
     before = set(threading.enumerate())
     for_ever, steps = threading.Event(), list[int]()
 
@@ -109,7 +108,6 @@ def test_the_command_says_what_it_did() -> None:
 def test_the_command_hunts_and_fails_where_a_race_is_not_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """When the command has done it, the table says so, and so does the exit code."""
     arguments = ["--race", "checked-then-debited", "--runs", "1", "--rounds", "60"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output.count("1 of 1")) == (0, 1)

@@ -72,7 +72,7 @@ def test_plots_that_are_shown_are_those_that_are_there() -> None:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_plots_are_drawn_from_the_summaries(study: str, tmp_path: Path) -> None:
-    """The same points; another release of matplotlib may write them in other words."""
+    """Compare the points alone: another release of matplotlib may write them in other words."""
     for path in draw_plots(study, Rows(summary(study)), tmp_path):
         published = (DOCS / ASSETS / path.name).read_text(encoding="utf-8")
         assert lines_of(path.read_text(encoding="utf-8")) == lines_of(published)

@@ -79,7 +79,7 @@ def checked(path: Path, tmp_path: Path) -> tuple[int, dict[str, str], list[dict[
 
 
 def test_the_lines_are_right_as_they_are(trace: Trace, tmp_path: Path) -> None:
-    """The control: nothing is set aside of what is not spoilt."""
+    """Control the tests below: nothing is set aside of what is not spoilt."""
     code, verdicts, aside = checked(trace([*BAD, *GOOD]), tmp_path)
     assert (code, verdicts, aside) == (0, {"bad": "conforms", "good": "conforms"}, [])
 

@@ -245,7 +245,6 @@ def test_the_engine_is_told_before_the_work(
 
 
 def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
-    """All of it is there; and where the manifest is theirs, nothing is written at all."""
     trace, out = tmp_path / "t.jsonl", tmp_path / "out"
     trace.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
     mine = {out / "results-mine", out / "staging-area", out / "results-0123"}
@@ -381,7 +380,7 @@ def test_the_summary_in_json_says_what_the_tables_say(
 def test_stages_of_spark_are_counted(
     corpus: tuple[Path, list[Expected]], tmp_path: Path, spark: object
 ) -> None:
-    """The shuffle of the first stage is that of the runs; the last ones write the tables."""
+    """Count the shuffle of the runs in the first stage, and the tables in the last ones."""
     target = tmp_path / "m.json"
     assert (
         run(corpus[0], "--out", tmp_path, "--engine", "spark", "--metrics", target).exit_code == 1
@@ -435,7 +434,6 @@ def test_a_path_that_looks_like_an_address_is_a_path(
 def test_a_second_check_judges_what_is_new(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """These two runs are judged, as in a check of all, and a third check finds nothing new."""
     if engine == "spark":
         request.getfixturevalue("spark")
     traces, first, second = (tmp_path / name for name in ("traces", "first", "second"))

@@ -63,7 +63,7 @@ def test_the_order_matters_where_in_some_order_a_request_is_refused(strict: bool
 
 
 def test_it_is_the_smallest_request_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A control: by the largest one a non-strict pool would be taken for one with plenty."""
+    """Control the test above: by the largest one a non-strict pool seems to have plenty."""
     monkeypatch.setattr(rules, "min", max, raising=False)
     assert (5, (5, 1)) in differing(strict=False)
     assert differing(strict=True) == []
@@ -80,7 +80,7 @@ SMALL_BEHIND_LARGE: list[Line] = [
 def test_a_small_request_may_be_refused_for_the_sake_of_a_large_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """That is right where the large one takes all there is, and wrong where a byte is left."""
+    """Allow it where the large one takes all there is, and not where a byte is left."""
     all_there_is = begin(MemoryPoolInstance(MemoryPoolConfiguration(5, 5)))
     a_byte_more = begin(MemoryPoolInstance(MemoryPoolConfiguration(6, 5)))
     assert judged(all_there_is, SMALL_BEHIND_LARGE) is None

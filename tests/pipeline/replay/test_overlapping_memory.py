@@ -99,7 +99,6 @@ def judged_to(judge: TraceJudge, lines: Iterator[Line], number: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_as_much_is_kept_after_50_000_lines_as_after_20_000(name: str) -> None:
-    """As many entries are in the judge's tables as after 20,000, and as many objects are there."""
     first, lines_of = LINES[name]
     judge, lines = judge_of(first), lines_of()
     judged_to(judge, lines, EARLY)
@@ -117,7 +116,7 @@ def test_as_much_is_kept_after_50_000_lines_as_after_20_000(name: str) -> None:
 def test_were_no_name_forgotten_much_more_would_be_kept(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A control: what is counted is what is kept."""
+    """Control the test above: what is counted is what is kept."""
     monkeypatch.setattr(RecentNames, "put", _keep)
     first, lines_of = LINES[name]
     judge, lines = judge_of(first), lines_of()
@@ -139,7 +138,7 @@ def open_for_ever() -> Iterator[Line]:
 
 
 def test_what_is_live_is_kept() -> None:
-    """A control: tables grow where more becomes live."""
+    """Control the test above: tables grow where more becomes live."""
     judge, lines = judge_of(begin(TimerInstance())), open_for_ever()
     judged_to(judge, lines, 2000)
     early = kept(judge)

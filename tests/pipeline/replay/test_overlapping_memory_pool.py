@@ -35,7 +35,6 @@ def granted(buffer: str, size_bytes: int) -> list[Line]:
 
 @pytest.mark.parametrize("clock", [ManualClock(), POOL.clock], ids=["manual", "real"])
 def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
-    """It is right on both; a request that is answered wrongly is found on both."""
     first = msgspec.structs.replace(POOL, clock=clock)
 
     def steps(again: Operation, result: Value) -> list[Finding | None]:
@@ -76,7 +75,6 @@ def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
 def test_it_says_what_the_model_says_of_every_history(
     configuration: MemoryPoolConfiguration,
 ) -> None:
-    """When model and judge are asked whether some order explains them, they agree."""
     rules = sequential(MemoryPoolModel(configuration, MemoryPoolProfile()))
     first = begin(MemoryPoolInstance(configuration))
     answers = []

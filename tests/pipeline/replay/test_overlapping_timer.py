@@ -72,7 +72,7 @@ def _step(operation: Operation, called: int, now: int, events: list[Event]) -> S
 
 
 def test_it_says_what_the_judge_of_real_clocks_says() -> None:
-    """Both judges name the same rule at the same step, but for seven cases."""
+    """Expect the same rule at the same step of both judges, but for seven cases."""
     rules = set()
     differing: dict[int, tuple[str | None, str | None]] = {}
     for seed in range(600):

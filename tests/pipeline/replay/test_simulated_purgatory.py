@@ -36,7 +36,7 @@ def own_check(machine: Machine) -> tuple[Return, int]:
 
 
 def test_what_may_just_be_timing_out_is_no_lost_wake_up() -> None:
-    """Only the former is wrong: in the latter its time-out may just have completed it."""
+    """Blame the former alone: in the latter its time-out may just have completed it."""
     masked = found = 0
     for seed in range(60):
         purgatory = simulated_purgatory(seed, PurgatoryPlan(), checked_when_it_may_be_due)

@@ -84,7 +84,7 @@ def test_golden_vectors_are_cut_everywhere(component: Component) -> None:
 
 
 def test_a_divergence_behind_a_cut_is_found() -> None:
-    """The cases of Kafka's deviations, which do not concern the insides of a wheel."""
+    """Cut the cases of Kafka's deviations, which do not concern the insides of a wheel."""
     found = 0
     for path in deviations():
         case = read_case(path)
@@ -142,7 +142,7 @@ def test_generated_runs_are_cut(which: str, seed: int, behind: int) -> None:
 
 
 def test_most_generated_runs_can_be_cut() -> None:
-    """A control: the property above is about something."""
+    """Control the property above: it is about something."""
     for make, component in SUBJECTS.values():
         runs = [generated(make(), component, seed) for seed in range(20)]
         following = [lines for lines in runs if short(lines) == ("conforms", None)]

@@ -83,7 +83,6 @@ UNTRIED = {name: case for name, case in CASES.items() if "untried" in case.expec
 
 @pytest.mark.parametrize("case", UNTRIED.values(), ids=UNTRIED)
 def test_a_right_run_is_right_without_its_tries(case: TraceCase) -> None:
-    """Given a recorder that leaves out the tries: they are right as well."""
     left: list[TraceLine] = [msgspec.structs.replace(case.first, omitted=(EventKind.TRIED,))]
     for line in case.rest:
         if not (isinstance(line, Happened) and line.event is EventKind.TRIED):
@@ -109,7 +108,6 @@ ON_A_WALL_CLOCK = [
 def test_the_rules_that_can_be_counted_are_those_that_some_run_visits(
     component: Component, instance: type
 ) -> None:
-    """These are the rules that are stated to be, all of them rules of the component."""
     visited: set[str] = set()
     for case in ON_A_WALL_CLOCK:
         if isinstance(case.first.instance, instance):

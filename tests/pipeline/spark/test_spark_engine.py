@@ -80,7 +80,6 @@ def test_lines_that_were_not_sorted_are_an_error_and_no_verdict(
 
 
 def test_tables_lie_in_folders_by_date_and_component(spark: "SparkSession", tmp_path: Path) -> None:
-    """Spark reads the tables with the types that are declared."""
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     write_runs(old, "a")
     old.write_bytes(old.read_bytes() + b"".join(run_lines("b", Component.PURGATORY, 60)))
@@ -138,7 +137,6 @@ def test_the_summary_of_all_tasks_is_that_of_the_local_engine(
 def test_rows_that_a_task_has_written_elsewhere_are_missed(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """That is an error, and no summary."""
     write_runs(tmp_path / "a.jsonl", "a", "b")
     plan = Plan((str(tmp_path / "a.jsonl"),), ((0,),), partitions=3)
     staging = tmp_path / "staging"

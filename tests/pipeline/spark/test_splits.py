@@ -77,7 +77,6 @@ def rows_of_splits(content: bytes, cuts: tuple[int, ...]) -> list[QuarantineRow]
 def test_what_is_set_aside_does_not_depend_on_the_splits(
     content: bytes, cuts: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bad lines and empty ones, at the ends of splits and of the file, as locally."""
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_bytes(content)
     assert rows_of_splits(content, cuts) == sorted(check_locally(["a.jsonl"]))

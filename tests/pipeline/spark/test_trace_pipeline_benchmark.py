@@ -153,7 +153,7 @@ def test_processor_time_and_memory_of_children_are_seen(kind: str) -> None:
 def test_a_worker_that_has_ended_counts_though_its_parent_ignores_its_end(
     looks_before: bool,
 ) -> None:
-    """This counts if the child was seen before; the control is the one that nobody has seen."""
+    """Count it where it was seen before; nobody has seen the control."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as parent:

@@ -23,7 +23,6 @@ from ..comparing.seeded_changes import changed_binding
 @pytest.mark.java
 @pytest.mark.slow
 def test_the_size_of_a_foreign_buffer_shows_in_the_history_alone(tmp_path: Path) -> None:
-    """It differs with them, in no state, and is equal without."""
     binding = memory_pool.small_identity_binding()
     settings = CompareSettings(modules_folder(), java_options=QUICK)
     dump = explore_module(binding, settings, tmp_path / "graph.dot")

@@ -106,7 +106,6 @@ def test_every_instance_has_a_share() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_the_bundled_implementation_does_what_tlc_predicts(name: str, subject: Subject) -> None:
-    """Nothing differs, and no fewer steps are driven than must be."""
     found = simulated_by_tlc(name)
     length = sum(each.driven.length for each in found)
     assert length >= 600
@@ -125,7 +124,6 @@ def test_the_bundled_implementation_does_what_tlc_predicts(name: str, subject: S
 
 @pytest.mark.parametrize("name", CAUGHT)
 def test_wrong_implementations_are_caught(name: str) -> None:
-    """For each of them one behaviour shows a difference."""
     caught = []
     for wrong in CAUGHT[name]:
         made = mutant(wrong).make()
@@ -138,7 +136,6 @@ def test_wrong_implementations_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["timing-wheel", "memory-pool-released-twice"])
 def test_a_wrong_prediction_is_reported_at_its_step(name: str) -> None:
-    """That place is reported, and neither an earlier nor a later one."""
     (found, *_) = simulated_by_tlc(name)
     place = len(found.driven.predictions) // 2
     wrong = list(found.driven.predictions)
@@ -158,7 +155,7 @@ def test_a_wrong_prediction_is_reported_at_its_step(name: str) -> None:
 
 @pytest.mark.large
 def test_how_many_wrong_implementations_are_caught() -> None:
-    """At least half are caught, though no behaviour has a script that throws or calls back."""
+    """Expect at least half, since no behaviour has a script that throws or calls back."""
     caught = set()
     instances = [each for each in INSTANCES if each.module != "PurgatoryProposal"]
     for each in mutants():

@@ -115,11 +115,6 @@ def compared(change: SeededChange, folder: Path, explored: Explore) -> Compariso
 def test_a_change_of_one_line_is_reported(
     change: SeededChange, tmp_path: Path, explored: Explore
 ) -> None:
-    """
-    Given a binding with one line changed on one side
-    When both sides are compared
-    Then they differ, and the first step that is told as different is one of the changed action
-    """
     found = compared(change, tmp_path, explored)
     assert found.verdict is GraphVerdict.DIFFERENT
     assert found.differences is not None
@@ -129,12 +124,6 @@ def test_a_change_of_one_line_is_reported(
 
 
 def test_there_are_changes_enough_on_both_sides() -> None:
-    """
-    Given the table of changes
-    When they are counted
-    Then at least twelve are not large, with names of their own, and each component has
-    three on either side
-    """
     assert len({each.name for each in CHANGES}) == len(CHANGES)
     assert sum(not _is_large(place) for place in range(len(CHANGES))) >= AT_LEAST
     kinds = Counter(map(_kind, CHANGES))
@@ -147,11 +136,7 @@ def test_there_are_changes_enough_on_both_sides() -> None:
 def test_only_the_history_shows_a_wrong_argument_of_a_step_to_an_equal_state(
     tmp_path: Path,
 ) -> None:
-    """
-    Given a change that takes away only steps beside which another delay leads to the same state
-    When the arguments are left out of the comparison on both sides
-    Then the graphs are equal; with them they are not, and no state differs
-    """
+    """Leave the arguments out on both sides, which makes the graphs equal."""
     change = changes_timing_wheel.HIDDEN_ARGUMENT
     settings = CompareSettings(changed_modules(change, tmp_path), java_options=QUICK)
     binding = installed_binding(change.binding)
@@ -166,11 +151,6 @@ def test_only_the_history_shows_a_wrong_argument_of_a_step_to_an_equal_state(
 
 @pytest.mark.parametrize("line", ["no such line", "/\\ UNCHANGED <<now, closed>>"])
 def test_a_change_of_a_line_that_is_not_there_once_is_refused(line: str, tmp_path: Path) -> None:
-    """
-    Given a change whose line stands nowhere in the file, or twice
-    When it is to be planted
-    Then it is refused, and the file stays as it was
-    """
     path = tmp_path / "Toy.tla"
     path.write_text("/\\ UNCHANGED <<now, closed>>\n  /\\ UNCHANGED <<now, closed>>\n", "utf-8")
     before = path.read_text(encoding="utf-8")
@@ -181,11 +161,6 @@ def test_a_change_of_a_line_that_is_not_there_once_is_refused(line: str, tmp_pat
 
 
 def test_a_changed_model_is_a_copy(tmp_path: Path) -> None:
-    """
-    Given a change of the model
-    When the binding is made over the changed copy
-    Then the copy differs in its steps, and the installed model is the same as before
-    """
     change = next(each for each in CHANGES if each.name.startswith("the model forgets a level"))
     binding = installed_binding(change.binding)
     before = list(binding.steps(binding.initial))

@@ -36,7 +36,6 @@ needs_apalache = pytest.mark.skipif(
 def test_the_induction_for_small_pools(
     invariant: str, steps: str, claim: str, failed: str | None
 ) -> None:
-    """All hold, or the one fails that needs what was left out."""
     result = induction(MODULE, SMALL, inductive_invariant=invariant, next=steps, implies=claim)
     assert (result.holds, result.failed) == (failed is None, failed)
 
@@ -48,7 +47,6 @@ def test_the_induction_for_small_pools(
 def test_the_induction_for_pools_of_every_size(
     invariant: str, steps: str, claim: str, failed: str | None
 ) -> None:
-    """All hold, or the one fails that needs what was left out."""
     result = induction(
         MODULE,
         Configuration(),

@@ -87,7 +87,6 @@ def test_each_operation_is_completed_exactly_once() -> None:
 
 @pytest.mark.slow
 def test_without_its_lock_operations_are_completed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: another thread comes by in the gap, once, and the stress finds it."""
     met: list[DelayedOperation] = []
 
     def force_complete(self: DelayedOperation) -> bool:

@@ -65,7 +65,6 @@ def test_a_series_of_the_workload_is_a_part(tmp_path: Path) -> None:
 
 
 def test_the_page_has_a_column_for_each_machine(tmp_path: Path) -> None:
-    """Given files of one machine, and of another only what somebody states."""
     marks = "".join(
         f"<!-- {each}: begin -->old<!-- {each}: end -->"
         for each in ("goals", "measures", "workload")
@@ -90,7 +89,6 @@ def test_the_page_has_a_column_for_each_machine(tmp_path: Path) -> None:
 
 
 def test_the_page_of_the_site_follows_from_the_kept_files(tmp_path: Path) -> None:
-    """When the page is made of them, it is what it was; of a file with another figure it is not."""
     docs = tmp_path / "docs"
     shutil.copytree(DOCS / KEPT, docs / KEPT)
     page = docs / PAGE

@@ -96,7 +96,6 @@ def test_a_buffer_that_no_pool_gives(size: int) -> None:
     + [(name, "memory/purgatory") for name in PURGATORIES],
 )
 def test_memory(name: str, measure: str) -> None:
-    """Each takes some bytes, and not many more than the objects that are needed for it."""
     peer = peers()[name]
     assert measure in peer.fresh
     line = f'{{"measure":"{measure}","pending":20000}}'
@@ -140,7 +139,6 @@ def test_a_pause_takes_a_second() -> None:
     ],
 )
 def test_the_workload(name: str, design: str) -> None:
-    """All are decided, no faster than that, and the figures agree with each other."""
     answer = asked(
         name,
         "workload",
