@@ -25,13 +25,7 @@ import pytest
 from purgatory_tla.bindings.registry import REPORTED, SMALL, Made
 from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics
 from purgatory_tla.checkers.tools import WHEEL_SHA256, wheel_jar
-from purgatory_tla.comparing.comparing import (
-    QUICK,
-    CompareSettings,
-    Comparison,
-    GraphVerdict,
-    compare,
-)
+from purgatory_tla.comparing import comparing
 from purgatory_tla.manifest.manifest import Kind, Mode, Model, RunTime, read_manifest
 from purgatory_tla.manifest.models import Finding, Settings, run_model
 from purgatory_tla.resources import modules_folder
@@ -224,12 +218,12 @@ def result_of(found: Found) -> CheckResult:
     )
 
 
-def found_by_comparison(found: Comparison) -> Found:
+def found_by_comparison(found: comparing.Comparison) -> Found:
     """Return what is kept of a comparison."""
     return {"verdict": found.verdict.value, "states": found.states, "edges": found.edges}
 
 
-EQUAL = GraphVerdict.EQUAL.value
+EQUAL = comparing.GraphVerdict.EQUAL.value
 
 
 def _run_model(name: str) -> Found:
@@ -237,8 +231,10 @@ def _run_model(name: str) -> Found:
 
 
 def _run_comparison(name: str) -> Found:
-    settings = CompareSettings(modules_folder(), wheel_jar(), java_options=QUICK)
-    return found_by_comparison(compare(bindings()[name](), settings))
+    settings = comparing.CompareSettings(
+        modules_folder(), wheel_jar(), java_options=comparing.QUICK
+    )
+    return found_by_comparison(comparing.compare(bindings()[name](), settings))
 
 
 RUNS: Mapping[str, Callable[[str], Found]] = {

@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from purgatory_lab.scheduling.errors import (
-    Deadlock,
-    NotUnderControl,
-    SchedulingError,
-    Stalled,
-    ThreadFailed,
-    TooManySteps,
-)
+from purgatory_lab.scheduling import errors
 from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.schedule import from_text
 from purgatory_lab.scheduling.scheduler import Scheduler
@@ -87,9 +80,12 @@ def test_nothing_is_scheduled_outside_a_run() -> None:
     with toy.again, toy.again:
         assert toy.again.locked()
     assert not toy.again.locked()
-    with toy.left, pytest.raises(SchedulingError, match="left is held although nothing runs"):
+    with (
+        toy.left,
+        pytest.raises(errors.SchedulingError, match="left is held although nothing runs"),
+    ):
         toy.left.acquire()
-    with pytest.raises(SchedulingError, match="nobody notifies"), toy.changed:
+    with pytest.raises(errors.SchedulingError, match="nobody notifies"), toy.changed:
         toy.changed.wait()
 
 
@@ -116,7 +112,7 @@ def test_locks_in_two_orders_are_a_deadlock() -> None:
     assert failure_of(search.failure) == (
         "t0 waits for right, which t1 holds; t1 waits for left, which t0 holds"
     )
-    assert isinstance(search.failure and search.failure.failure, Deadlock)
+    assert isinstance(search.failure and search.failure.failure, errors.Deadlock)
     assert exhaust(ToyRuns(take_left_first, take_left_first), 3).complete
 
 
@@ -233,7 +229,7 @@ def test_what_is_not_under_control_is_an_error() -> None:
     record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
     record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
-    assert isinstance(record.failure, NotUnderControl)
+    assert isinstance(record.failure, errors.NotUnderControl)
 
 
 # What never ends
@@ -246,7 +242,7 @@ def test_a_program_that_raises_is_a_failure() -> None:
 
     record, toy = alone(fail, Toy.add_under_lock)
     assert failure_of(record) == "thread t0 has raised ValueError('planned')"
-    assert isinstance(record.failure, ThreadFailed)
+    assert isinstance(record.failure, errors.ThreadFailed)
     # The lock is free again, and the other thread has ended.
     assert toy.number == 1
 
@@ -257,7 +253,7 @@ def test_threads_that_go_on_without_end_are_stopped() -> None:
             toy.scheduler.reach("spins")
 
     record, _ = alone(spin, spin)
-    assert isinstance(record.failure, TooManySteps)
+    assert isinstance(record.failure, errors.TooManySteps)
 
 
 def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
@@ -270,7 +266,7 @@ def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
             event.wait(10)
 
     runs = ToyRuns(wait, longest_wait_s=0.5)
-    with pytest.raises(Stalled, match=r"thread t0 has reached no yield point .* after left"):
+    with pytest.raises(errors.Stalled, match=r"thread t0 has reached no yield point .* after left"):
         runs(Prefix())
     for thread in threading.enumerate():
         if thread not in others:
@@ -285,5 +281,5 @@ def test_there_are_as_many_threads_as_letters() -> None:
     for number in range(26):
         scheduler.start(f"t{number}", int)
     # No real thread has begun yet: what is never executed leaves none behind.
-    with pytest.raises(SchedulingError, match="26 threads at most"):
+    with pytest.raises(errors.SchedulingError, match="26 threads at most"):
         scheduler.start("one more", int)

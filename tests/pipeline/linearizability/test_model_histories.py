@@ -20,19 +20,14 @@ from purgatory_spec import operations as op
 from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 from purgatory_traces.linearizability.calls import NoHistory, calls_of
 from purgatory_traces.linearizability.checker import Answered, Finding
-from purgatory_traces.traces.lines import (
-    Instance,
-    MemoryPoolInstance,
-    PurgatoryInstance,
-    TraceLine,
-)
+from purgatory_traces.traces import lines as trace_lines
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 
 Programs = dict[str, tuple[op.Operation, ...]]
 
 
-def told(history: History) -> Iterator[TraceLine]:
+def told(history: History) -> Iterator[trace_lines.TraceLine]:
     """A history of a model as the lines of a trace."""
     for each in history:
         if isinstance(each, Called):
@@ -43,7 +38,7 @@ def told(history: History) -> Iterator[TraceLine]:
             yield back(each.thread, each.result, rejected=each.raised)
 
 
-def checked(history: History, instance: Instance) -> Finding:
+def checked(history: History, instance: trace_lines.Instance) -> Finding:
     """What is found of a history as a run of its own."""
     return found_of(located(instance, told(history)))
 
@@ -57,10 +52,10 @@ EXACT = ExactInstance(
     programs=True,
     ordered=True,
 )
-EXACT_TRACE = PurgatoryInstance(
+EXACT_TRACE = trace_lines.PurgatoryInstance(
     profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
 )
-PROPOSAL_TRACE = PurgatoryInstance(
+PROPOSAL_TRACE = trace_lines.PurgatoryInstance(
     profile=PurgatoryProfile(accounting=Accounting.PROPOSAL, executor=Executor.STEPPED)
 )
 NOBODY: Programs = {"completer": (), "canceller": (), "forcer": ()}
@@ -159,7 +154,7 @@ def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
     return Programmed(pool, programs, leaves_out=leaves_out)
 
 
-POOL_TRACE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 2))
+POOL_TRACE = trace_lines.MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 2))
 
 
 def test_every_history_of_the_pool_is_explained() -> None:

@@ -9,13 +9,7 @@ from purgatory_model.timing_wheel import Bucket
 from purgatory_tla.bindings import timing_wheel
 from purgatory_tla.bindings.figures import FIGURES
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
-from purgatory_tla.comparing.comparing import (
-    QUICK,
-    CompareSettings,
-    Comparison,
-    GraphVerdict,
-    compare,
-)
+from purgatory_tla.comparing import comparing
 from purgatory_tla.comparing.report import told
 from purgatory_tla.resources import modules_folder
 
@@ -25,8 +19,8 @@ REPORTED = reported_bindings()
 SMALL = small_bindings()
 
 
-def equal(name: str, found: Comparison) -> None:
-    assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
+def equal(name: str, found: comparing.Comparison) -> None:
+    assert found.verdict is comparing.GraphVerdict.EQUAL, "\n".join(told(found))
     agree_with_the_record("comparison", name, found_by_comparison(found))
 
 
@@ -42,7 +36,7 @@ def equal(name: str, found: Comparison) -> None:
     ],
 )
 def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
-    found = compare(REPORTED[name])
+    found = comparing.compare(REPORTED[name])
     equal(name, found)
     assert (found.states, found.edges) == (FIGURES[name].states, FIGURES[name].edges)
 
@@ -53,7 +47,9 @@ def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
     "name", [pytest.param(name, marks=marks_of("comparison", name)) for name in SMALL]
 )
 def test_a_small_pair_is_equal(name: str) -> None:
-    found = compare(SMALL[name], CompareSettings(modules_folder(), java_options=QUICK))
+    found = comparing.compare(
+        SMALL[name], comparing.CompareSettings(modules_folder(), java_options=comparing.QUICK)
+    )
     equal(name, found)
 
 
