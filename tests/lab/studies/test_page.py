@@ -58,7 +58,7 @@ def test_the_implementation_agreed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", ["wheel", "keys"])
+@pytest.mark.parametrize("study", ["keys", pytest.param("wheel", marks=pytest.mark.verify)])
 def test_a_published_row_is_what_the_code_counts(study: str) -> None:
     row = summary(study)[2]
     assert result_of(setting_of(row)) == row
@@ -70,7 +70,13 @@ def test_plots_that_are_shown_are_those_that_are_there() -> None:
     assert len(shown) >= 10
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize(
+    "study",
+    [
+        pytest.param(each, marks=() if each == "time-outs" else pytest.mark.verify)
+        for each in STUDIES
+    ],
+)
 def test_plots_are_drawn_from_the_summaries(study: str, tmp_path: Path) -> None:
     """Compare the points alone: another release of matplotlib may write them in other words."""
     for path in draw_plots(study, Rows(summary(study)), tmp_path):

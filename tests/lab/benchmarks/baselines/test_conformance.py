@@ -100,7 +100,7 @@ def test_a_planted_fault_of_completion_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
-    campaign = judged(budget=replace(BUDGET, shrink_runs=20))
+    campaign = judged(budget=replace(BUDGET, least_cases=10, minimum_visits=1, shrink_runs=20))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert rule in {cause.rule for cause in campaign.causes}
 

@@ -110,6 +110,7 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
+@pytest.mark.verify
 def test_who_grows_beyond_the_limit_is_ended_and_its_growth_is_kept(tmp_path: Path) -> None:
     rolls = [
         roll("modest", "modest", "1500", alone=True),

@@ -43,6 +43,7 @@ def test_expiring_on_a_virtual_clock(name: str) -> None:
     assert 0 < answer["detail"]["add_cpu_ns"] < answer["thread_cpu_ns"]
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIMERS)
 def test_expiring_on_the_real_clock(name: str) -> None:
@@ -110,6 +111,7 @@ def test_memory_of_nothing() -> None:
     assert answer == {"error": "memory/timer needs pending to be at least 1"}
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["implementation", "heapq"])
 def test_the_longest_pause(name: str) -> None:
@@ -126,6 +128,7 @@ def test_a_pause_takes_a_second() -> None:
     assert answer == {"error": "operations are milliseconds here, at least 1000"}
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "design"),
