@@ -25,10 +25,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, origin: object) -> None:
             ["purgatory-spec[tla] @ file:///a/dist/it.whl"],
         ),
         ({"url": "file:///a", "dir_info": {}}, ["purgatory-spec[tla] @ file:///a"]),
-        (
-            {"url": "file:///a%20b", "dir_info": {"editable": True}},
-            ["--editable", "/a b[tla]"],
-        ),
+        ({"url": "file:///a%20b", "dir_info": {"editable": True}}, ["--editable", "/a b[tla]"]),
     ],
     ids=["from an index", "a wheel", "a checkout", "an editable checkout"],
 )

@@ -237,10 +237,7 @@ def _run_comparison(name: str) -> Found:
     return found_by_comparison(comparing.compare(bindings()[name](), settings))
 
 
-RUNS: Mapping[str, Callable[[str], Found]] = {
-    "comparison": _run_comparison,
-    "model": _run_model,
-}
+RUNS: Mapping[str, Callable[[str], Found]] = {"comparison": _run_comparison, "model": _run_model}
 
 
 def digests(inputs: Inputs) -> dict[tuple[str, str], str]:

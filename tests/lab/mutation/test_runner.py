@@ -57,9 +57,7 @@ def test_a_wait_without_end_is_ended(ends: dict[str, dict[str, str]]) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_leaves_without_a_word_has_crashed(
-    ends: dict[str, dict[str, str]],
-) -> None:
+def test_a_process_that_leaves_without_a_word_has_crashed(ends: dict[str, dict[str, str]]) -> None:
     crashed = {line for line, end in ends["leaves"].items() if end == "crashed"}
     assert crashed == {
         "if not number == 1:",

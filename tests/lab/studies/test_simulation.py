@@ -114,11 +114,7 @@ def test_the_caller_takes_one_step_for_keys_of_its_own_and_unlinking_one_for_eac
 
 def test_late_expiries_are_forgotten_by_the_estimate_and_not_by_the_count() -> None:
     late = replace(
-        of("proposal"),
-        layout="own",
-        tick_ms=50,
-        purge_interval=100,
-        expiries="after-purge-test",
+        of("proposal"), layout="own", tick_ms=50, purge_interval=100, expiries="after-purge-test"
     )
     assert counts_of(late).over_distinct.least < 0
     assert counts_of(replace(late, expiries="before-purge-test")).over_distinct.least == 0

@@ -85,10 +85,7 @@ def test_every_second_number_is_steered_towards_one_rule_in_turn(
     draw_configuration = ComponentSupport.draw_configuration
 
     def spied(
-        self: ComponentSupport[Any, Any],
-        profile: Profile,
-        source: Source,
-        rules: frozenset[str],
+        self: ComponentSupport[Any, Any], profile: Profile, source: Source, rules: frozenset[str]
     ) -> object:
         wanted.append(rules)
         return draw_configuration(self, profile, source, rules)

@@ -176,9 +176,7 @@ class Fetch(DelayedOperation):
 def test_a_recorded_purgatory_is_linearizable(tmp_path: Path, accounting: str) -> None:
     recorder = Recorder(tmp_path / "purgatory.jsonl", "r", lateness_ms=60_000)
     purgatory = RecordedPurgatory[str](
-        recorder,
-        purge_interval=5,
-        accounting="exact" if accounting == "exact" else "proposal",
+        recorder, purge_interval=5, accounting="exact" if accounting == "exact" else "proposal"
     )
     waiting: list[Fetch] = []
 

@@ -63,11 +63,7 @@ def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
 
 def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
     pool = ConcurrentMemoryPool(configuration, ("t1", "t2", "t3"))
-    asks = {
-        "t1": (Allocate("t1", 2),),
-        "t2": (Allocate("t2", 2),),
-        "t3": (Allocate("t3", 1),),
-    }
+    asks = {"t1": (Allocate("t1", 2),), "t2": (Allocate("t2", 2),), "t3": (Allocate("t3", 1),)}
     yield from islice(histories(Programmed(pool, asks)), 300)
 
 

@@ -77,7 +77,7 @@ ALL_WRONG = {
 } | {
     "timer: a long run": Run(
         TIMER, [*run_of_a_right_timer(40, 3), ran(9000, "task 1")], TimerLedger, LAST
-    ),
+    )
 }
 UNKNOWN_NAMES = {
     # What is forced and not live may be new, or have been completed long ago.

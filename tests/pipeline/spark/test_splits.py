@@ -70,8 +70,7 @@ def rows_of_splits(content: bytes, cuts: tuple[int, ...]) -> list[QuarantineRow]
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"{\n\n\n{\n \n", b"\n\n", b"", b"\n{", b"{\n{\n{\n\n\n\n{\n\n", b"\xff\n\r\n{\n"],
+    "content", [b"{\n\n\n{\n \n", b"\n\n", b"", b"\n{", b"{\n{\n{\n\n\n\n{\n\n", b"\xff\n\r\n{\n"]
 )
 @pytest.mark.parametrize("cuts", [(), (1,), (2,), (1, 3), (1, 2, 3, 4, 5, 6)])
 def test_what_is_set_aside_does_not_depend_on_the_splits(

@@ -44,11 +44,7 @@ def test_an_argument_of_another_kind_is_refused() -> None:
 
 def test_values_are_read_as_what_they_are_declared_to_be() -> None:
     state = TlaState(
-        {
-            "due": function({"a": 3}),
-            "queue": sequence(["a", "b"]),
-            "buckets": frozenset({(3, 1)}),
-        }
+        {"due": function({"a": 3}), "queue": sequence(["a", "b"]), "buckets": frozenset({(3, 1)})}
     )
     assert state.read("due", dict[str, int]) == {"a": 3}
     assert state.read("queue", list[str]) == ["a", "b"]

@@ -105,11 +105,7 @@ def outcomes(*sizes: int) -> Iterable[Outcome]:
 def sized(number: int, *steps: int, either: str = "", needs: str = "") -> Prediction:
     features = frozenset({needs} if needs else ())
     return Prediction(
-        Add("a", 1),
-        Outcome(observed={"size": number}),
-        steps,
-        needs=features,
-        either=either,
+        Add("a", 1), Outcome(observed={"size": number}), steps, needs=features, either=either
     )
 
 

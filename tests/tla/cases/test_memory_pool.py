@@ -71,8 +71,7 @@ def test_a_refusal_takes_effect_when_the_count_is_read() -> None:
 
 def test_a_call_that_is_decided_is_told_though_it_has_not_returned() -> None:
     made = drive(
-        (("Ask", "t1", 0), at("reject", "idle", 5)),
-        (("Ask", "t2", 3), at("reject", "read", 5)),
+        (("Ask", "t1", 0), at("reject", "idle", 5)), (("Ask", "t2", 3), at("reject", "read", 5))
     )
     assert [each.outcome.rejected for each in made.predictions] == [Reason.INVALID_ARGUMENT]
     assert (made.driven, made.length) == (1, 2)

@@ -29,10 +29,7 @@ def test_the_wheel_predicts_what_its_states_say() -> None:
     made = timing_wheel.drive(
         behaviour(
             FIRST,
-            (
-                ("Insert", "a", 1),
-                {"due": function({"a": 1}), "buckets": frozenset({(1, 1)})},
-            ),
+            (("Insert", "a", 1), {"due": function({"a": 1}), "buckets": frozenset({(1, 1)})}),
             (("Insert", "b", 1), both),
             (
                 ("Advance", 1),

@@ -146,10 +146,7 @@ def test_a_lasso_and_a_stuttering_end(module: Path) -> None:
     heading = message(2264, 1, "The following behavior constitutes a counter-example:")
     states = STATES.partition("\n@!@!@STARTMSG 2217")[0]
     states = STATES[len(states) + 1 :]
-    for ending, loop, action in (
-        (BACK, 1, "Up"),
-        (message(2218, 4, "4: Stuttering"), 2, None),
-    ):
+    for ending, loop, action in ((BACK, 1, "Up"), (message(2218, 4, "4: Stuttering"), 2, None)):
         output = BEGIN + PROGRESS + temporal + heading + states + ending + COUNTS + FINISHED
         result = judged(module, output, 13, properties=["Live"])
         assert (result.outcome, result.violated) == (Outcome.PROPERTY, "Live")
@@ -234,10 +231,7 @@ def test_a_message_in_a_message_is_part_of_the_error() -> None:
         "printed by the specification",
     ]:
         log.add(line)
-    assert log.messages == [
-        Message(5006, 1, "inside"),
-        Message(1000, 1, "The exception was\n: "),
-    ]
+    assert log.messages == [Message(5006, 1, "inside"), Message(1000, 1, "The exception was\n: ")]
     assert str(log.outside) == "printed by the specification"
     assert log.is_complete
 

@@ -66,9 +66,7 @@ def test_a_race_is_not_drivable() -> None:
         pytest.param("wheel-own-clock-follows-fails", "follows-clock", marks=pytest.mark.large),
         pytest.param("wheel-due-by-the-clock-fails", "due-by-the-clock", marks=pytest.mark.large),
         pytest.param(
-            "wheel-upper-expires-whole-is-early",
-            "expires-with-its-bucket",
-            marks=pytest.mark.large,
+            "wheel-upper-expires-whole-is-early", "expires-with-its-bucket", marks=pytest.mark.large
         ),
         pytest.param(
             "pool-strict-ignores-size", "pool-strict-ignores-size", marks=pytest.mark.large

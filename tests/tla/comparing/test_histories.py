@@ -51,8 +51,7 @@ def own_pairs(path: Path, module: str, numbering: Numbering) -> set[tuple[int, i
 @pytest.mark.java
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
-    [SMALLEST[0], *(pytest.param(name, marks=pytest.mark.verify) for name in SMALLEST[1:])],
+    "name", [SMALLEST[0], *(pytest.param(name, marks=pytest.mark.verify) for name in SMALLEST[1:])]
 )
 def test_a_history_has_the_states_and_steps_of_its_module(name: str, tmp_path: Path) -> None:
     """Compare the states at rest, and the pairs of states that a step leads between."""

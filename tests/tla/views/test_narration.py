@@ -18,10 +18,7 @@ def state(index: int, total: int, places: dict[str, str], action: str = "") -> S
 
 
 def result(
-    outcome: Outcome,
-    violated: str | None,
-    loop: int | None = None,
-    loop_action: str = "",
+    outcome: Outcome, violated: str | None, loop: int | None = None, loop_action: str = ""
 ) -> CheckResult:
     states = [
         state(0, 2, {"a": "idle", "b": "idle"}),

@@ -91,10 +91,7 @@ def count_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("plant", "rule"),
-    [
-        (complete_twice, "PURGATORY-EXACTLY-ONCE"),
-        (count_one_too_many, "PURGATORY-CHECK-COUNT"),
-    ],
+    [(complete_twice, "PURGATORY-EXACTLY-ONCE"), (count_one_too_many, "PURGATORY-CHECK-COUNT")],
 )
 def test_a_planted_fault_of_completion_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], rule: str, monkeypatch: pytest.MonkeyPatch

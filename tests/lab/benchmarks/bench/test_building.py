@@ -23,13 +23,7 @@ from purgatory_lab.benchmarks.bench.team import Team
 from .peers import silent
 
 ROOT = Path(__file__).resolve().parents[4]
-FOREIGN = {
-    "kafka": "Java 17",
-    "netty": "Java 17",
-    "go": "Go",
-    "go-wheel": "Go",
-    "rust": "Rust",
-}
+FOREIGN = {"kafka": "Java 17", "netty": "Java 17", "go": "Go", "go-wheel": "Go", "rust": "Rust"}
 
 
 @pytest.fixture

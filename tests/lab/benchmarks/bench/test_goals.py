@@ -153,8 +153,7 @@ def test_what_was_measured_is_not_replaced_by_what_is_stated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("many", "verdict"),
-    [(103.0, GoalVerdict.MET), (104.0, GoalVerdict.MISSED)],
+    ("many", "verdict"), [(103.0, GoalVerdict.MET), (104.0, GoalVerdict.MISSED)]
 )
 def test_growth(many: float, verdict: GoalVerdict) -> None:
     file = in_rounds(
@@ -175,10 +174,7 @@ def test_growth(many: float, verdict: GoalVerdict) -> None:
 )
 def test_bytes(ours: float, verdict: GoalVerdict) -> None:
     name = "memory/purgatory, none"
-    answers = {
-        (name, "compiled"): [detailed(bytes=ours)],
-        (name, "kafka"): [detailed(bytes=200.0)],
-    }
+    answers = {(name, "compiled"): [detailed(bytes=ours)], (name, "kafka"): [detailed(bytes=200.0)]}
     assert judged(BYTES.title, results([setting(name)], answers)).verdict is verdict
 
 

@@ -143,14 +143,7 @@ def test_a_pause_takes_a_second() -> None:
 )
 def test_the_workload(name: str, design: str) -> None:
     answer = asked(
-        name,
-        "workload",
-        operations=300,
-        rate=1000,
-        case="high",
-        keys=3,
-        payload=100,
-        design=design,
+        name, "workload", operations=300, rate=1000, case="high", keys=3, payload=100, design=design
     )
     assert_costs(answer, 300)
     detail = answer["detail"]

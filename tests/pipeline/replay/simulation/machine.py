@@ -139,11 +139,7 @@ class Thread:
         machine.open_calls.setdefault(self.name, []).append(called)
 
     def returns(
-        self,
-        result: Value = None,
-        rejected: Reason | None = None,
-        *,
-        wrong: bool = False,
+        self, result: Value = None, rejected: Reason | None = None, *, wrong: bool = False
     ) -> Script:
         """The latest open call returns; what it did lies before this line."""
         machine = self.machine
