@@ -262,7 +262,7 @@ class PageRun:
 
 
 def matches(expected: list[str], seen: list[str], measured: bool = False) -> bool:
-    """Whether an output is the one that is shown, ``...`` standing for anything."""
+    """Return whether an output is the one that is shown, ``...`` standing for anything."""
     if not expected:
         return not seen
     head, rest = expected[0], expected[1:]

@@ -73,7 +73,7 @@ def shown(site: Path, without: str = "") -> Iterator[Page]:
 
 
 def copied(page: Page, place: int) -> str:
-    """What stands on the clipboard after a click on the button of the block at a place."""
+    """Return what stands on the clipboard after a click on the button of the block at a place."""
     page.locator(".highlight").nth(place).locator("button[data-clipboard-target]").click()
     return str(page.evaluate("navigator.clipboard.readText()"))
 

@@ -25,7 +25,7 @@ FEWEST_EXERCISES = 2
 
 
 def faults(text: str, lesson: Path) -> list[str]:
-    """What a lesson lacks, or has too much of."""
+    """Return what a lesson lacks, or has too much of."""
     found: list[str] = []
     words = len(re.sub(r"(?ms)^```(?:jsonl|tla).*?^```$", "", text).split())
     if words > MOST_WORDS:

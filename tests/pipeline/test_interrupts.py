@@ -11,7 +11,7 @@ pytestmark = pytest.mark.verify
 
 @pytest.fixture(autouse=True)
 def as_in_a_terminal() -> None:
-    """What a test run in the background ignores."""
+    """Heed the signals that a test run in the background ignores."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -24,7 +24,7 @@ MOST = 9
 
 
 def is_foggy(sentence: str) -> bool:
-    """Whether more than a quarter of the sentence's words are pronouns and filler words."""
+    """Return whether more than a quarter of the sentence's words are pronouns and filler words."""
     words = re.findall(r"[A-Za-z']+", sentence.lower())
     pronouns = sum(word in PRONOUNS for word in words)
     return len(words) >= FEWEST_WORDS and 4 * pronouns > len(words)

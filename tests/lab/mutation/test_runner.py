@@ -14,7 +14,7 @@ pytest.importorskip("cosmic_ray")
 
 @pytest.fixture(scope="module")
 def ends() -> dict[str, dict[str, str]]:
-    """How the mutants of the tiny modules end, by module and mutated line."""
+    """Return how the mutants of the tiny modules end, by module and mutated line."""
     program = "tests.lab.mutation.tiny_run"
     done = subprocess.run(
         [sys.executable, "-m", program], cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=900

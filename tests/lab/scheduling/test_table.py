@@ -108,7 +108,7 @@ def test_a_table_that_lacks_a_lock_is_an_error() -> None:
 
 
 def made_in(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Where a module makes something of ``threading``: what, and the name that it gets."""
+    """Yield where a module makes something of ``threading``: what, and the name that it gets."""
     tree = ast.parse(inspect.getsource(module))
     named: dict[ast.Call, str] = {}
     for owner in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
@@ -207,7 +207,7 @@ class Kept:
 
 
 def contents(value: object) -> object:
-    """What is in a container; of anything else nothing."""
+    """Return what is in a container; of anything else nothing."""
     if isinstance(value, dict):
         return sorted((id(key), id(each)) for key, each in value.items())
     if isinstance(value, list | set | frozenset | tuple) or type(value).__name__ == "deque":

@@ -85,7 +85,7 @@ def test_plots_are_drawn_from_the_summaries(study: str, tmp_path: Path) -> None:
 
 
 def lines_of(svg: str) -> list[str]:
-    """What is written, and how many points are drawn."""
+    """Return what is written, and how many points are drawn."""
     return [*re.findall(r"<text[^>]*>([^<]*)</text>", svg), str(svg.count("<use "))]
 
 

@@ -18,7 +18,7 @@ def said(*words: str) -> Result:
 
 
 def problem(code: int, *words: str) -> str:
-    """What is said where a command ends with a problem of this exit code."""
+    """Return what is said where a command ends with a problem of this exit code."""
     found = said(*words).exception
     assert isinstance(found, Problem)
     assert found.exit_code == code

@@ -83,7 +83,7 @@ list(subject.do_all([Advance(1)]))
 
 
 def _gone(process: int, seconds: float) -> bool:
-    """Whether a process that is not our child is gone, or only waits to be reaped."""
+    """Return whether a process that is not our child is gone, or only waits to be reaped."""
     deadline = time.monotonic() + seconds
     while True:
         try:

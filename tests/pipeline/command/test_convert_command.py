@@ -22,7 +22,7 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def problem(code: int, *words: object) -> str:
-    """What is said where the command ends with a problem of this exit code."""
+    """Return what is said where the command ends with a problem of this exit code."""
     found = CliRunner().invoke(convert, [str(word) for word in words]).exception
     assert isinstance(found, Problem)
     assert found.exit_code == code

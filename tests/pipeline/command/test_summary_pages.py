@@ -30,7 +30,7 @@ def summed(*rows: Row) -> Summary:
 
 
 def printed(*rows: Row, report: str = "") -> str:
-    """What stands at a wide terminal."""
+    """Return what stands at a wide terminal."""
     console = Console(file=io.StringIO(), width=400)
     print_summary(console, summed(*rows), head="head", results="out", report=report)
     assert isinstance(console.file, io.StringIO)

@@ -141,7 +141,7 @@ def random_calls(chance: Random) -> History:
 
 
 def left_open(history: History, rules: CallRules[Rule], budget: Budget) -> Undecided | None:
-    """How far a history is explained, if the budget is used up before it is decided."""
+    """Return how far a history is explained, if the budget is used up before it is decided."""
     try:
         decide(entries_of(history), rules, budget)
     except Undecided as problem:

@@ -39,7 +39,7 @@ def told(history: History) -> Iterator[trace_lines.TraceLine]:
 
 
 def checked(history: History, instance: trace_lines.Instance) -> Finding:
-    """What is found of a history as a run of its own."""
+    """Return what is found of a history as a run of its own."""
     return found_of(located(instance, told(history)))
 
 
@@ -205,7 +205,7 @@ def test_of_divided_calls_the_search_says_what_the_models_explainer_says() -> No
 
 
 def _has_calls(history: History) -> bool:
-    """Whether every event and return stands inside a call."""
+    """Return whether every event and return stands inside a call."""
     try:
         calls_of(entries_of(history))
     except NoHistory:

@@ -57,7 +57,7 @@ def together(work: Callable[[int], None]) -> None:
 
 
 def found_in(path: Path) -> Finding:
-    """What is found of the run in a file."""
+    """Return what is found of the run in a file."""
     lines: list[Located] = []
     for line in read_file(path):
         assert not isinstance(line, QuarantineRow)
@@ -66,7 +66,7 @@ def found_in(path: Path) -> Finding:
 
 
 def most_open(finding: Finding) -> int:
-    """How many calls were open at once, at the most."""
+    """Return how many calls were open at once, at the most."""
     opened = most = 0
     for entry in finding.history.entries:
         opened += isinstance(entry.event, Called)

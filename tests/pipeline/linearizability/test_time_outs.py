@@ -21,12 +21,12 @@ def watched(name: str, at_ms: int | None, *keys: str, delay_ms: int = 100) -> Tr
 
 
 def times_out(name: str, at_ms: int | None, thread: str = "timer") -> tuple[TraceLine, ...]:
-    """It times out, in a thread of the executor."""
+    """Tell of a time-out in a thread of the executor."""
     return event(thread, COMPLETED, name, at_ms), event(thread, TIMED_OUT, name, at_ms)
 
 
 def found_on_real_clock(*lines: TraceLine, instance: PurgatoryInstance = KAFKA) -> Finding:
-    """What is found of a run."""
+    """Return what is found of a run."""
     return found_of(located(instance, lines, clock=WALL, at_ms=500))
 
 

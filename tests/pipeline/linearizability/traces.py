@@ -39,7 +39,7 @@ def call(thread: str, operation: Operation, at_ms: int | None = None) -> trace_l
 def back(
     thread: str, result: Value = None, at_ms: int | None = None, rejected: Reason | None = None
 ) -> trace_lines.Return:
-    """It returns."""
+    """Tell of the return of a call."""
     return trace_lines.Return(
         run="", seq=0, thread=thread, result=result, rejected=rejected, at_ns=ns(at_ms)
     )
@@ -100,7 +100,7 @@ def located(
 def found_of(
     lines: Iterable[trace_lines.Located], most_configurations: int = MOST_CONFIGURATIONS
 ) -> Finding:
-    """What the checker finds of a run."""
+    """Return what the checker finds of a run."""
     return check_run(traced_history("r", lines), most_configurations)
 
 
@@ -110,7 +110,7 @@ def entries_of(history: History) -> list[Entry]:
 
 
 def explained_entries(history: History, rules: Rules[Rule]) -> int | None:
-    """How long the longest beginning is that is explained; None where all of it is."""
+    """Return how long the longest beginning is that is explained; None where all of it is."""
     entries = entries_of(history)
     budget = Budget()
     searched = ModelRules(rules)

@@ -27,7 +27,7 @@ def change(path: Path, right: bytes, wrong: bytes) -> None:
 
 
 def brief(path: Path) -> list[str]:
-    """What the lines tell, without times and threads."""
+    """Return what the lines tell, without times and threads."""
     return [_brief(each) for each in lines(path)]
 
 
@@ -49,7 +49,7 @@ def verdict(paths: Iterable[Path]) -> VerdictRow:
 
 
 def visits(paths: Iterable[Path]) -> dict[str, int]:
-    """How often each rule was put to the test."""
+    """Return how often each rule was put to the test."""
     return {
         row.rule: row.visits for row in check_locally(list(paths)) if isinstance(row, CoverageRow)
     }

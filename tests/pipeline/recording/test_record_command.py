@@ -48,7 +48,7 @@ def test_a_trace_of_the_bundled_implementation_conforms(component: str, tmp_path
 
 
 def all_work_in(path: Path) -> bool:
-    """Whether each of the four threads has called."""
+    """Return whether each of the four threads has called."""
     threads = {line.get("thread", "") for line in lines(path)}
     return {"worker-1", "worker-2", "worker-3", "worker-4"} <= threads
 

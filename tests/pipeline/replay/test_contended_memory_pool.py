@@ -1,4 +1,4 @@
-"""When the order matters in which open calls of a memory pool take effect."""
+"""The order of open calls of a memory pool matters where some order refuses a request."""
 
 from itertools import permutations, product
 
@@ -21,7 +21,7 @@ from .wall_clock import Line, begin, call, judged, returns, rule_of
 
 
 def is_contended(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
-    """What the rules say of open requests of these sizes."""
+    """Return what the rules say of open requests of these sizes."""
     configuration = MemoryPoolConfiguration(100, 10, strict=strict)
     pool = SharedPoolRules(MemoryPoolModel(configuration, MemoryPoolProfile()))
     moment = Explanation(PoolStanding(available))
@@ -33,7 +33,7 @@ def is_contended(available: int, sizes: tuple[int, ...], *, strict: bool) -> boo
 
 
 def is_refused_in_some_order(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
-    """Whether some order of these requests has one that is not granted."""
+    """Return whether some order of these requests has one that is not granted."""
     for order in permutations(sizes):
         left = available
         for size_bytes in order:
@@ -47,7 +47,7 @@ REQUESTS = [sizes for number in (1, 2, 3) for sizes in product((1, 2, 5), repeat
 
 
 def differing(*, strict: bool) -> list[tuple[int, tuple[int, ...]]]:
-    """Where the rules say something else than all orders, one by one."""
+    """Return where the rules say something else than all orders, one by one."""
     return [
         (available, sizes)
         for available in range(-2, 18)

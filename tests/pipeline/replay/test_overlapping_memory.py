@@ -26,7 +26,7 @@ SLACK = 60
 
 
 def kept(value: object) -> int:
-    """How many entries there are in the tables of a judge, and in those inside them."""
+    """Return how many entries there are in the tables of a judge, and in those inside them."""
     if isinstance(value, str | bytes | int | float | type(None)):
         return 0
     if is_dataclass(value) and not isinstance(value, type):
@@ -86,7 +86,7 @@ LINES: dict[str, tuple[Begin, Callable[[], Iterator[Line]]]] = {
 
 
 def objects() -> int:
-    """How many objects there are in the process that may hold others."""
+    """Return how many objects there are in the process that may hold others."""
     gc.collect()
     return len(gc.get_objects())
 

@@ -93,7 +93,7 @@ not know."""
 
 
 def is_quiet(run: Run, cut: int) -> bool:
-    """Whether no call is open in front of a line."""
+    """Return whether no call is open in front of a line."""
     return not CutRun(run.lines, run.ledger(), False).go_to(cut).calls
 
 

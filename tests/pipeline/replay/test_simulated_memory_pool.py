@@ -82,7 +82,7 @@ def with_one_answer_turned(lines: list[TraceLine]) -> Iterator[list[TraceLine]]:
 
 
 def history_of(lines: list[TraceLine]) -> History:
-    """What a model's explainer reads."""
+    """Return what a model's explainer reads."""
     history: list[HistoryEvent] = []
     for line in lines:
         if isinstance(line, Call):

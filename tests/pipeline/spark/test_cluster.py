@@ -92,7 +92,7 @@ def daemon(folder: Path, env: dict[str, str], *words: str) -> Iterator[subproces
 
 
 def alive_workers(page: int) -> int:
-    """How many workers the master counts; none before it answers."""
+    """Return how many workers the master counts; none before it answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/", timeout=5) as answer:
             return int(json.load(answer)["aliveworkers"])

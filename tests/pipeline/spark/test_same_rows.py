@@ -25,7 +25,7 @@ LATER = pytest.mark.verify
 
 
 def rows_of_stream(spark: "SparkSession", traces: Path, folder: Path) -> list[Row]:
-    """What stands when a stream has read all files, in several batches."""
+    """Return what stands when a stream has read all files, in several batches."""
     rows, numbers = watched(spark, traces, folder, files_per_order=2)
     assert len(numbers) > 1
     return rows

@@ -37,12 +37,12 @@ class Shuffled(NamedTuple):
 
 
 def stages(spark: "SparkSession") -> int:
-    """How many stages the session has had."""
+    """Return how many stages the session has had."""
     return int(spark.sparkContext._jsc.sc().dagScheduler().nextStageId())
 
 
 def jobs(spark: "SparkSession") -> Counter[str]:
-    """How many jobs of each name the session has had."""
+    """Return how many jobs of each name the session has had."""
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     told = context.statusStore().jobsList(None)
@@ -51,7 +51,7 @@ def jobs(spark: "SparkSession") -> Counter[str]:
 
 
 def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
-    """What the jobs shuffle, when they give the verdicts of the local engine."""
+    """Return what the jobs shuffle, when they give the verdicts of the local engine."""
     since = stages(spark)
     plan = plan_of(files_of(["traces"]))
     _, summary, _ = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)

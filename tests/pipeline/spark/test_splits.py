@@ -46,7 +46,7 @@ def test_lines_before_a_split_are_those_of_all_splits_before_it() -> None:
 
 
 def rows_of_splits(content: bytes, cuts: tuple[int, ...]) -> list[QuarantineRow]:
-    """What is set aside of a file that is read in splits after so many lines."""
+    """Return what is set aside of a file that is read in splits after so many lines."""
     lines = content.split(b"\n")[: -1 if content.endswith(b"\n") else None]
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     which = [max(cut for cut in (0, *cuts) if cut <= number) for number in range(len(lines))]

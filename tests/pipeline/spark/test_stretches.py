@@ -175,7 +175,7 @@ def came_out_as_in_one_piece(paths: list[Path]) -> str:
 
 @pytest.fixture(params=[30])
 def warmup(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """After so many lines judges are compared."""
+    """Have judges compared after a few lines."""
     lines = int(request.param)
     monkeypatch.setattr(reading, "WARMUP", lines)
     return lines
@@ -235,7 +235,7 @@ def test_of_a_long_run_few_lines_are_replayed_where_it_is_put_together(
 
 
 def lines_in_pieces(paths: list[Path]) -> int:
-    """How many lines a task replays that puts together what others have read."""
+    """Return how many lines a task replays that puts together what others have read."""
     return sum(lines for _, kind, lines in kinds(read(*paths)) if kind == PieceKind.LINES)
 
 

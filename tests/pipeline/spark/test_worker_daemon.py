@@ -24,7 +24,7 @@ def _by_value() -> "Iterator[None]":
 
 
 def imported(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Where a worker has its modules from, and which of the tasks' it had already."""
+    """Yield where a worker has its modules from, and which of the tasks' it had already."""
     import sys
 
     import pyarrow as pa

@@ -31,7 +31,7 @@ class Watched:
         self.told: list[QuarantineRow] = []
 
     def orders(self) -> list[list[Span]]:
-        """What a look orders; it is taken away, as Spark does when it has carried it out."""
+        """Return what a look orders; it is taken away, as Spark does when it has carried it out."""
         arrivals = Arrivals(self.logs, self.own, files_per_order=2)
         arrivals.look()
         self.told = arrivals.told()
@@ -47,7 +47,7 @@ class Watched:
         return taken
 
     def read(self) -> Read:
-        """What a look brings."""
+        """Return what a look brings."""
         spans = [span for order in self.orders() for span in order]
         return [line for span in spans for line in read_span(span, str(self.logs))]
 

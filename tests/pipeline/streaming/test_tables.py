@@ -23,7 +23,7 @@ def aside(line: int, run: str = "") -> QuarantineRow:
 
 
 def told(run: str, events: int, *held: int, says: str = "incomplete") -> list[Record]:
-    """What a batch says of a run: its verdict, its coverage and the lines that it holds."""
+    """Return what a batch says of a run: its verdict, its coverage and the lines that it holds."""
     rows: list[Row] = [verdict(run, events, says), CoverageRow(run, "TIMER-CANCEL", events)]
     rows += [aside(line, run) for line in held]
     return [(HOMES[run], run, row, False) for row in rows]

@@ -56,7 +56,7 @@ class SeededChange:
 
     @property
     def in_tla(self) -> bool:
-        """Whether the change is in a module of TLA+."""
+        """Return whether the change is in a module of TLA+."""
         return self.file.endswith(".tla")
 
 

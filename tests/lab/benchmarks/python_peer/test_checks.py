@@ -29,7 +29,7 @@ from tests.lab.benchmarks.python_peer.asking import said
 
 
 def answers(measure: Measure, **keys: object) -> list[dict[str, Any]]:
-    """What a peer says that is asked the same twice, and then something else."""
+    """Return what a peer says that is asked the same twice, and then something else."""
     line = json.dumps({"measure": "tested", **keys})
     peer = Peer("tested", "1", None, {"tested": measure})
     return said(peer, line, line, '{"measure":"other"}')[1:]

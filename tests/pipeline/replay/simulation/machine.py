@@ -62,7 +62,7 @@ class Machine:
 
     @property
     def now_ms(self) -> int:
-        """What the clock reads, ms."""
+        """Return what the clock reads, ms."""
         return self.now_ns // NS_PER_MS
 
     @property
@@ -202,7 +202,7 @@ class Workers:
 
 
 def from_snapshot_on(machine: Machine, place: int) -> list[trace_lines.TraceLine]:
-    """What a reader has whose first file of the run begins with the snapshot at a place."""
+    """Return what a reader has whose first file of the run begins with the snapshot at a place."""
     # The first line takes the number before the snapshot's.
     snapshot = machine.lines[place]
     assert isinstance(snapshot, trace_lines.Snapshot)
