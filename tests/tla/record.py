@@ -84,7 +84,7 @@ def python_texts(packages: Mapping[str, Path], name: str) -> dict[str, str]:
         path = _file_of(packages, module)
         if module in texts or path is None:
             continue
-        texts[module], imported = _read_code(path, path.stat().st_mtime_ns)
+        texts[module], imported = _read_code(_read_text(path, path.stat().st_mtime_ns))
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
         waiting += [*imported, package]
     return texts
@@ -101,16 +101,20 @@ def _file_of(packages: Mapping[str, Path], module: str) -> Path | None:
 
 
 @cache
-def _read_code(path: Path, _changed: int) -> tuple[str, tuple[str, ...]]:
-    """Return the code of a file and the names that it imports, each of which may be a module."""
-    text = path.read_text(encoding="utf-8")
+def _read_text(path: Path, _changed: int) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _read_code(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the code of a text and the names that it imports, each of which may be a module."""
     tree = ast.parse(text)
     imported: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [each.name for each in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import"
+            assert node.level == 0, f"a relative import: {ast.unparse(node)}"
             imported += [str(node.module), *(f"{node.module}.{each.name}" for each in node.names)]
     return code_of(text, tree), tuple(imported)
 

@@ -114,9 +114,9 @@ def test_a_run_that_takes_too_long_exits_with_four(
 ) -> None:
     endless = toys.manifest({**toys.claim, "constants": {"Most": "100000000"}})
     monkeypatch.setattr(recorded_models_commands, "read_manifest", lambda: endless)
-    result = run("check", "--timeout", "2")
+    result = run("check", "--timeout", "1")
     assert (result.exit_code, "1 inconclusive" in result.output) == (4, True)
-    assert problem(run("explain", "toy-bound", "--timeout", "2")).exit_code == 4
+    assert problem(run("explain", "toy-bound", "--timeout", "1")).exit_code == 4
 
 
 def test_no_model_of_a_kind_is_inconclusive(run: Run) -> None:

@@ -90,11 +90,11 @@ def test_a_map_that_does_not_fit_is_a_failure(run: Run) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_run_without_an_end_is_inconclusive(run: Run) -> None:
-    result = run("toy-endless", "--timeout", "3")
+    result = run("toy-endless", "--timeout", "1")
     assert result.exit_code == 4, result.output
     assert "inconclusive" in result.output
-    assert "3 s" in result.output
-    assert run("toy-endless", "toy-unread", "--timeout", "3").exit_code == 1
+    assert "1 s" in result.output
+    assert run("toy-endless", "toy-unread", "--timeout", "1").exit_code == 1
 
 
 def test_a_module_that_cannot_be_read_is_a_failure(run: Run) -> None:

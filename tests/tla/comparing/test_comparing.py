@@ -119,7 +119,7 @@ def test_what_the_checker_cannot_run_is_an_error(modules: Path) -> None:
         compared(replace(TOY, constants={**TOY.constants, "Least": "0"}), modules)
     endless = replace(TOY, constants={**TOY.constants, "Most": "100000000"})
     with pytest.raises(TimedOut):
-        compare(endless, CompareSettings(modules, timeout=3))
+        compare(endless, CompareSettings(modules, timeout=1))
 
 
 def test_a_dump_with_less_than_the_checker_found_is_refused(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ needs_apalache = pytest.mark.skipif(
 
 
 # One that holds and one that fails: the manifest has the others.
+@pytest.mark.verify
 @pytest.mark.java
 @pytest.mark.slow
 @pytest.mark.parametrize(("invariant", "steps", "claim", "failed"), [CASES[0], CASES[4]])
