@@ -29,10 +29,6 @@ STRICT = MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2, strict=True)
 POOL = begin(MemoryPoolInstance(SIZES))
 
 
-def granted(buffer: str, size_bytes: int) -> list[Line]:
-    return at_once(0, Allocate(buffer, size_bytes), True)
-
-
 @pytest.mark.parametrize("clock", [ManualClock(), POOL.clock], ids=["manual", "real"])
 def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
     first = msgspec.structs.replace(POOL, clock=clock)

@@ -7,7 +7,7 @@ from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import Clock, TimerConfiguration, TimerProfile
-from purgatory_traces.traces.lines import PendingTask, Snapshot, Step, TimerInstance
+from purgatory_traces.traces.lines import Step, TimerInstance
 
 from .wall_clock import NS_PER_MS, Line, begin, call, event, judged, returns
 
@@ -146,7 +146,3 @@ def test_it_can_be_pickled_between_any_two_lines() -> None:
     found = judged(TIMER, wrong, pickled=True)
     assert found is not None
     assert found == judged(TIMER, wrong)
-
-
-def snapshot(at_ms: int, *tasks: PendingTask, queued: tuple[str, ...] = ()) -> Snapshot:
-    return Snapshot(run="run", seq=1, at_ns=at_ms * NS_PER_MS, tasks=tasks, queued=queued)

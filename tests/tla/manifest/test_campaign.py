@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -17,8 +16,6 @@ from ..conftest import Toys
 
 LONG_S = 120
 """A limit that only a test that hangs reaches."""
-
-Runner = Callable[[Model, Settings], Finding]
 
 
 def finding(model: Model) -> Finding:
