@@ -276,7 +276,7 @@ def test_an_out_that_cannot_be_made_is_told(one_run: Path, tmp_path: Path) -> No
     assert "name another folder with --out" in str(result.exception)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C to send")
 def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
     small, large, out = tmp_path / "small.jsonl", tmp_path / "large.jsonl", tmp_path / "out"
