@@ -28,13 +28,8 @@ from purgatory_conformance.stateful import (
 )
 from purgatory_conformance.subjects.bundled import channel_muting, memory_pool, purgatory, timer
 from purgatory_judge.case_judge import Deviation
+from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, Allocate, Elapse, Lose, Release, ReleaseForm
-from purgatory_spec.profiles import (
-    ChannelMutingConfiguration,
-    MemoryPoolConfiguration,
-    PurgatoryConfiguration,
-    TimerConfiguration,
-)
 
 
 class TheTimer(TimerMachine, tests=timer.TimerInstance, profile=timer.PROFILE):
@@ -43,7 +38,7 @@ class TheTimer(TimerMachine, tests=timer.TimerInstance, profile=timer.PROFILE):
     @invariant()
     def the_wheels_own_clock_is_a_tick_that_has_come(self) -> None:
         """The wheel lags behind the clock while nothing is due, and never runs ahead of it."""
-        assert isinstance(self.configuration, TimerConfiguration)
+        assert isinstance(self.configuration, profiles.TimerConfiguration)
         if self.observed:
             own_clock_ms = self.number("wheel_clock_ms")
             assert own_clock_ms % self.configuration.tick_ms == 0
@@ -52,14 +47,14 @@ class TheTimer(TimerMachine, tests=timer.TimerInstance, profile=timer.PROFILE):
     @invariant()
     def the_delay_queue_holds_buckets_and_not_tasks(self) -> None:
         """However many tasks there are, no more is queued than the wheels have buckets."""
-        assert isinstance(self.configuration, TimerConfiguration)
+        assert isinstance(self.configuration, profiles.TimerConfiguration)
         buckets = self.number("levels") * self.configuration.wheel_size
         assert self.number("queued_buckets") <= buckets
 
     @property
     def now_ms(self) -> int:
         """The reading that the steps have moved the clock to."""
-        assert isinstance(self.configuration, TimerConfiguration)
+        assert isinstance(self.configuration, profiles.TimerConfiguration)
         moves = [each.operation for each in self.steps]
         readings = [move.to_ms for move in moves if isinstance(move, Advance | Elapse)]
         return readings[-1] if readings else self.configuration.start_ms
@@ -73,7 +68,7 @@ class ThePurgatory(PurgatoryMachine):
     @invariant()
     def an_advance_leaves_no_more_to_purge_than_the_interval(self) -> None:
         """A purge starts when the estimate exceeds the owed time-outs by more than the interval."""
-        assert isinstance(self.configuration, PurgatoryConfiguration)
+        assert isinstance(self.configuration, profiles.PurgatoryConfiguration)
         if self.steps and isinstance(self.steps[-1].operation, Advance):
             to_purge = self.number("estimate") - self.number(self.owed)
             assert to_purge <= max(self.configuration.purge_interval, self.live // 2)
@@ -121,7 +116,7 @@ class TheMemoryPool(
     def no_more_is_outstanding_than_the_bound(self) -> None:
         """A non-strict pool grants as long as one byte is left: it goes beyond by one buffer."""
         sizes = self.configuration
-        assert isinstance(sizes, MemoryPoolConfiguration)
+        assert isinstance(sizes, profiles.MemoryPoolConfiguration)
         if not sizes.unbounded:
             beyond = 0 if sizes.strict else sizes.max_single_bytes - 1
             assert self.outstanding_bytes <= sizes.size_bytes + beyond
@@ -130,7 +125,7 @@ class TheMemoryPool(
     def nothing_is_lost(self) -> None:
         """What is available and what is outstanding are the pool."""
         sizes = self.configuration
-        assert isinstance(sizes, MemoryPoolConfiguration)
+        assert isinstance(sizes, profiles.MemoryPoolConfiguration)
         if self.observed and not sizes.unbounded:
             assert self.number("available_bytes") + self.outstanding_bytes == sizes.size_bytes
 
@@ -171,7 +166,7 @@ class TheChannels(
     def the_limit_is_exceeded_by_less_than_a_request(self) -> None:
         """However many channels there are."""
         given = self.configuration
-        assert isinstance(given, ChannelMutingConfiguration)
+        assert isinstance(given, profiles.ChannelMutingConfiguration)
         if self.observed:
             beyond = 0 if given.strict else given.max_request_bytes - 1
             assert self.number("available_bytes") >= -beyond

@@ -42,17 +42,7 @@ from purgatory_traces.traces.parsing import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 900.0
-_SOURCES = (
-    "spec",
-    "model",
-    "impl",
-    "tla",
-    "conformance",
-    "course",
-    "lab",
-    "docs",
-    "README.md",
-)
+_SOURCES = ("spec", "model", "impl", "tla", "conformance", "course", "lab", "docs", "README.md")
 
 _OF_A_CHECKOUT = ("figures.md", "under-many-threads.md")
 """Pages with commands that are there in a checkout alone."""
@@ -272,7 +262,7 @@ class PageRun:
 
 
 def matches(expected: list[str], seen: list[str], measured: bool = False) -> bool:
-    """Whether an output is the one that is shown, ``...`` standing for anything."""
+    """Return whether an output is the one that is shown, ``...`` standing for anything."""
     if not expected:
         return not seen
     head, rest = expected[0], expected[1:]

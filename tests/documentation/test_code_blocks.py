@@ -10,10 +10,7 @@ pytestmark = pytest.mark.documentation
 
 NOT_RUN = {
     ("docs/course/play.md", "$ purgatory check javascript-wheel"),
-    (
-        "README.md",
-        "$ make conformance",
-    ),
+    ("README.md", "$ make conformance"),
     ("docs/reference/network.md", "$ purgatory bench floods --seconds 1"),
     ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
@@ -21,14 +18,8 @@ NOT_RUN = {
     ("docs/findings.md", "$ python -m purgatory_lab.verdicts --write docs"),
     ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.kafka_mass_expiry"),
     ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.kafka_muting --whole-broker"),
-    (
-        "docs/findings.md",
-        "$ purgatory check kafka-real-clock --suite quick",
-    ),
-    (
-        "docs/how-to/check-traces-on-a-cluster.md",
-        "$ purgatory trace check traces --engine spark",
-    ),
+    ("docs/findings.md", "$ purgatory check kafka-real-clock --suite quick"),
+    ("docs/how-to/check-traces-on-a-cluster.md", "$ purgatory trace check traces --engine spark"),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
         "$ purgatory trace check traces --engine spark \\",

@@ -73,20 +73,18 @@ def shown(site: Path, without: str = "") -> Iterator[Page]:
 
 
 def copied(page: Page, place: int) -> str:
-    """What stands on the clipboard after a click on the button of the block at a place."""
+    """Return what stands on the clipboard after a click on the button of the block at a place."""
     page.locator(".highlight").nth(place).locator("button[data-clipboard-target]").click()
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
 def test_a_console_block_gives_its_commands_alone(site: Path) -> None:
-    """The clipboard has the commands without prompts and output."""
     with shown(site) as page:
         assert copied(page, 0) == ("purgatory list \\\n    --json\npurgatory explain TIMER-SPAN")
         assert copied(page, 1).strip() == 'price = "$ 5"\nprint(price)'
 
 
 def test_without_the_script_the_prompts_are_copied(site: Path) -> None:
-    """Given the same page without the script: the clipboard has prompts and output too."""
     with shown(site, without="copy-commands.js") as page:
         text = copied(page, 0)
         assert text.startswith("$ purgatory list")

@@ -25,7 +25,7 @@ FEWEST_EXERCISES = 2
 
 
 def faults(text: str, lesson: Path) -> list[str]:
-    """What a lesson lacks, or has too much of."""
+    """Return what a lesson lacks, or has too much of."""
     found: list[str] = []
     words = len(re.sub(r"(?ms)^```(?:jsonl|tla).*?^```$", "", text).split())
     if words > MOST_WORDS:
@@ -49,18 +49,15 @@ def faults(text: str, lesson: Path) -> list[str]:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_is_short_and_whole(lesson: Path) -> None:
-    """It has few words, a run of the model, exercises with solutions, and both neighbours."""
     assert faults(lesson.read_text(encoding="utf-8"), lesson) == []
     assert any("viewer" in block.words for block in blocks_of(lesson))
 
 
 def test_every_page_of_the_course_is_a_lesson_of_the_index() -> None:
-    """Given the folder of the course: the index names every page of it once."""
     assert sorted(LESSONS) == sorted(set(COURSE.glob("*.md")) - OTHER_PAGES)
 
 
 def test_what_a_lesson_lacks_is_found() -> None:
-    """Each of the faults is named."""
     text = "word " * 1300 + "\n## Exercises\n\n**1.** Think.\n\n---\n"
     assert faults(text, LESSONS[0])[:3] == [
         "1305 words",

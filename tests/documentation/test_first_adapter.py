@@ -33,7 +33,6 @@ def test_the_kit_in_python_imports_nothing_of_ours() -> None:
 
 
 def test_the_pieces_of_the_page_are_pieces_of_the_kit() -> None:
-    """They stand word for word in the project that the page has written."""
     timer = KIT[Path("heap_timer.py")]
     pieces = [each for each in blocks_of(PAGE) if each.language == "python" and not each.title]
     defining = [each for each in pieces if each.text.startswith(("import", "class"))]
@@ -44,7 +43,6 @@ def test_the_pieces_of_the_page_are_pieces_of_the_kit() -> None:
 
 
 def test_what_the_page_on_real_clocks_shows_is_in_the_kits() -> None:
-    """Each stands word for word, but for its indentation, in the kit of its language."""
     page = ROOT / "docs" / "how-to" / "judge-real-clock-code.md"
     shown = [each for each in blocks_of(page) if each.title]
     languages = {"go": Language.GO, "rust": Language.RUST, "java": Language.JAVA}

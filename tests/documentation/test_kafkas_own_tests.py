@@ -58,7 +58,6 @@ def counterparts(here: str) -> list[Path]:
     [(f"{name}.{test}", here) for name, table in rows().items() for test, here in table.items()],
 )
 def test_each_of_kafkas_tests_has_a_counterpart(test: str, here: str) -> None:
-    """It names a vector, a test or a rule, and all that it names exists."""
     rules = _RULE.findall(here)
     files = counterparts(here)
     assert rules or files, f"{test} has no counterpart"
@@ -67,7 +66,6 @@ def test_each_of_kafkas_tests_has_a_counterpart(test: str, here: str) -> None:
 
 
 def test_the_tests_of_a_class_are_told_from_its_other_methods() -> None:
-    """When its tests are looked for, they are those without arguments that are named like tests."""
     listing = "public void setUp();\n  public void testA();\n  void shouldB() throws X;\n"
     assert names_of_tests(listing) == {"testA", "shouldB"}
 
@@ -75,7 +73,6 @@ def test_the_tests_of_a_class_are_told_from_its_other_methods() -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_the_page_has_every_test_of_the_release(tmp_path: Path) -> None:
-    """Given the released test classes: the page has exactly these."""
     for artefact in sorted({artefact for artefact, _ in CLASSES.values()}):
         coordinates = f"org.apache.kafka:{artefact}:{RELEASE}:jar:test"
         copy = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"

@@ -64,7 +64,6 @@ def dead_links(pages: list[Path]) -> list[str]:
 
 
 def test_every_link_leads_somewhere() -> None:
-    """Given all pages of the repository: each leads to a file, and to a heading of it."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -74,7 +73,6 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
-    """When their links are followed, the two are named; what is code is no link."""
     (tmp_path / "b.md").write_text("# A title: with `code`\n## Twice\n## Twice\n```\n# no\n```\n")
     page = tmp_path / "a.md"
     page.write_text(
@@ -89,5 +87,5 @@ def test_dead_links_are_found(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_page_of_the_profiles_follows_from_the_sources() -> None:
-    """It is the same; `python -m purgatory_lab.site_pages --profiles docs` writes it."""
+    """Compare with what `python -m purgatory_lab.site_pages --profiles docs` writes."""
     assert (ROOT / "docs" / PROFILE_PAGE).read_text(encoding="utf-8") == profile_page()

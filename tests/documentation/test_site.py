@@ -170,7 +170,6 @@ def test_no_style_sheet_loads_from_elsewhere(site: Path) -> None:
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
-    """The control: of a file, and of a heading."""
     pages = tmp_path / PAGES
     pages.mkdir(parents=True)
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -218,7 +217,6 @@ def test_the_index_of_a_folder_leads_to_every_page_of_it(pages: Path) -> None:
 
 
 def test_a_page_that_no_index_lists_is_named(tmp_path: Path) -> None:
-    """The control."""
     folder = tmp_path / "how-to"
     folder.mkdir()
     (folder / "index.md").write_text("[a](a.md)\n", encoding="utf-8")

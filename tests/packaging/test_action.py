@@ -31,7 +31,6 @@ def test_the_action_is_sound(checker: list[str | Path], tmp_path: Path) -> None:
 def test_an_action_that_is_not_sound_is_noticed(
     checker: list[str | Path], wrong: tuple[str, str], code: int, tmp_path: Path
 ) -> None:
-    """When a checker reads it, it is refused."""
     action = tmp_path / "action.yml"
     action.write_text(ACTION.read_text(encoding="utf-8").replace(*wrong), encoding="utf-8")
     run([UVX, *checker, action], tmp_path, code)

@@ -69,7 +69,7 @@ def test_it_is_compiled(folder: Path, python: Path) -> None:
 
 
 def test_the_sources_are_not() -> None:
-    """The control: what is asked above has another answer here."""
+    """Control the tests above: here the answer is another."""
     code = "import purgatory_impl as p; print(p.COMPILED, p.Timer.add.__class__.__name__)"
     assert run([sys.executable, "-c", code], ROOT).split() == ["False", "function"]
 
@@ -94,7 +94,7 @@ def test_with_the_accounting_of_the_proposal_it_forgets_what_that_forgets(folder
 
 
 def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
-    """All but those that put something in the place of a part, which are skipped and counted."""
+    """Skip and count the tests that put something in the place of a compiled part."""
     command: list[str | Path] = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     output = run([*command, "-m", "verify or not verify", "tests/impl"], ROOT)
     passed = int(output.rpartition(" passed")[0].split()[-1])
@@ -103,7 +103,6 @@ def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
 
 @pytest.mark.large
 def test_no_schedule_breaks_it(folder: Path) -> None:
-    """Nothing is wrong, and there are as many schedules as locks make."""
     command: list[str | Path] = [scripts(folder) / "purgatory", "schedule", "run", "all"]
     output = run([*command, "--preemptions", "1"], folder)
     schedules = int(
@@ -114,7 +113,7 @@ def test_no_schedule_breaks_it(folder: Path) -> None:
 
 @pytest.mark.large
 def test_races_that_can_be_planted_in_it_are_found(folder: Path) -> None:
-    """The control of the test before: with a race, some schedule breaks it."""
+    """Control the test before: with a planted race some schedule breaks it."""
     command: list[str | Path] = [scripts(folder) / "purgatory", "schedule", "races"]
     output = run([*command, "--random", "200"], folder)
     assert "not in" not in output
@@ -131,7 +130,6 @@ def test_many_threads_do_not_break_it(folder: Path, python: Path, component: str
 
 
 def test_users_may_subclass_what_is_theirs_to_subclass(folder: Path, python: Path) -> None:
-    """It runs as in the pure build."""
     program = """
 from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, TimerTask
 from purgatory_impl import VirtualClock

@@ -214,7 +214,6 @@ print(sorted(tops - ours - sys.stdlib_module_names - {"__main__", "sitecustomize
 
 
 def test_the_library_needs_no_other_package(alone: Path, elsewhere: Path) -> None:
-    """Each module of the implementation is imported without any other package."""
     assert installed(alone) == {"purgatory-spec"}
     assert run([scripts(alone) / "python", "-c", ALL_OF_THE_LIBRARY], alone).strip() == "[]"
     assert installed(elsewhere) >= {"purgatory-spec", "hypothesis", "Jinja2", "rich", "msgspec"}
@@ -233,7 +232,6 @@ with Timer() as timer:
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(wheel: Path, alone: Path) -> None:
-    """It ends with code 5 and says the line that adds the extra to this environment."""
     output = run([scripts(alone) / "purgatory", "check", "bundled"], alone, expected=5)
     missing, _, advice = output.strip().partition(", not installed here: ")
     assert missing == f"Error: the suite needs {', '.join(NEEDED)}"
@@ -243,7 +241,6 @@ def test_without_the_extra_the_command_says_how_to_install_it(wheel: Path, alone
 
 
 def test_defects_and_own_models_travel_with_it(elsewhere: Path) -> None:
-    """What is planted in TLA+ is known without the checkers; a template is there to be copied."""
     listed = purgatory(elsewhere, "model", "break", "list", "--component", "memory-pool")
     assert "pool-strict-ignores-size" in listed
     assert "Planted: admits-at-zero in MemoryPool." in " ".join(listed.split())
@@ -296,7 +293,6 @@ except MissingTool as error:
 def test_the_extra_is_all_that_the_model_checker_needs_besides_java(
     wheel: Path, elsewhere: Path
 ) -> None:
-    """Given an environment without the extra, which says what to install: a module is checked."""
     python = scripts(elsewhere) / "python"
     (elsewhere / "Counter.tla").write_text(COUNTER, encoding="utf-8")
     (advice,) = re.findall(

@@ -43,7 +43,6 @@ def checked(arguments: list[str]) -> tuple[int, str]:
 def test_the_trace_of_the_readme_shows_that_an_expiry_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The one is conformant, and the other breaks the rule of lateness."""
     monkeypatch.chdir(tmp_path)
     record, check = commands_of_the_readme()
     assert checked(record)[0] == 0
@@ -84,7 +83,6 @@ ADD = {"op": "add", "task": "a", "delay_ms": 10}
 def test_a_run_that_is_too_short_to_show_it_says_so(
     tmp_path: Path, end_ms: int, exit_code: int
 ) -> None:
-    """When it is checked, it is inconclusive and the rule is named, or conformant."""
     trace = tmp_path / "t.jsonl"
     trace.write_bytes(trace_until(end_ms))
     code, words = checked(["trace", "check", str(trace), "--out", str(tmp_path / "out")])

@@ -78,7 +78,7 @@ def verdict_on(wrong: Mutant, run: CaseRun, *, keeps_names: bool = True) -> Verd
 
 @pytest.mark.slow
 def test_failing_cases_of_mutants_diverge_by_the_same_rule() -> None:
-    """A judge that forgets overlooks one: it refuses to force what was never watched."""
+    """Overlook one, as a judge that forgets does: it refuses to force what was never watched."""
     golden = cases()
     caught, disagreeing, overlooked = 0, [], set()
     for each in mutants():
@@ -128,7 +128,6 @@ CHOICES: dict[str, tuple[tuple[op.Operation, ...], dict[str, object], str]] = {
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_trace_of_a_stranger_is_judged_by_its_choice(name: str) -> None:
-    """They conform, and diverge."""
     operations, usual, rule = CHOICES[name]
     subject = STRANGERS[name].subject()
     profile = profile_of(subject, profiles.Component.PURGATORY)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.verify
 
 @pytest.fixture(autouse=True)
 def as_in_a_terminal() -> None:
-    """What a test run in the background ignores."""
+    """Heed the signals that a test run in the background ignores."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -19,7 +19,6 @@ def as_in_a_terminal() -> None:
 def test_the_first_is_remembered_and_the_second_obeyed(
     words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The first is told, if there is something to tell, and the second raises."""
     with remembered_interrupt(words) as interrupted:
         assert not interrupted.is_set()
         signal.raise_signal(signal.SIGINT)

@@ -24,7 +24,7 @@ MOST = 9
 
 
 def is_foggy(sentence: str) -> bool:
-    """Whether more than a quarter of the sentence's words are pronouns and filler words."""
+    """Return whether more than a quarter of the sentence's words are pronouns and filler words."""
     words = re.findall(r"[A-Za-z']+", sentence.lower())
     pronouns = sum(word in PRONOUNS for word in words)
     return len(words) >= FEWEST_WORDS and 4 * pronouns > len(words)
@@ -41,7 +41,7 @@ def foggy_sentences(source: str) -> Iterator[tuple[int, str]]:
 
 
 def test_docstrings_have_no_more_foggy_sentences_than_are_known() -> None:
-    """At most as many sentences as are known consist of pronouns for more than a quarter."""
+    """Allow as many sentences of more than a quarter pronouns as are known."""
     files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     assert len(files) > 500
     found = [
@@ -58,7 +58,6 @@ def test_docstrings_have_no_more_foggy_sentences_than_are_known() -> None:
 
 
 def test_a_foggy_sentence_is_found_and_a_good_one_is_not() -> None:
-    """The first is found with its line, and the second is not."""
     foggy = "The memory of this, the one that there is already if there is one."
     good = "The buffer that the holder released; None where nothing was released."
     source = f'def before():\n    """{foggy}"""\n\n\ndef after():\n    """{good}"""\n'
@@ -66,6 +65,5 @@ def test_a_foggy_sentence_is_found_and_a_good_one_is_not() -> None:
 
 
 def test_a_short_sentence_is_not_judged() -> None:
-    """The longer one alone is found."""
     assert not is_foggy("Release it where nothing waits.")
     assert is_foggy("Release it where nothing is waiting.")

@@ -25,10 +25,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, origin: object) -> None:
             ["purgatory-spec[tla] @ file:///a/dist/it.whl"],
         ),
         ({"url": "file:///a", "dir_info": {}}, ["purgatory-spec[tla] @ file:///a"]),
-        (
-            {"url": "file:///a%20b", "dir_info": {"editable": True}},
-            ["--editable", "/a b[tla]"],
-        ),
+        ({"url": "file:///a%20b", "dir_info": {"editable": True}}, ["--editable", "/a b[tla]"]),
     ],
     ids=["from an index", "a wheel", "a checkout", "an editable checkout"],
 )
@@ -47,5 +44,4 @@ def test_where_there_is_no_pip_it_names_uv(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_this_installation_is_recorded() -> None:
-    """In a checkout the advice is about the checkout: nothing of an index."""
     assert "purgatory-spec" not in shlex.split(command_for("tla"))[-1]

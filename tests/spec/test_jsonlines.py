@@ -58,7 +58,6 @@ def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
 
 
 def test_large_integers_travel_as_strings() -> None:
-    """Given integers on both sides of 2^53: only the unsafe ones are strings."""
     assert (
         encode_line(op.Add("a", 2**53 - 1)) == '{"op":"add","task":"a","delay_ms":9007199254740991}'
     )
@@ -88,7 +87,6 @@ def test_a_task_named_like_a_large_integer_stays_a_name() -> None:
     ],
 )
 def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
-    """Given a line that is no operation: the error names source, line and problem."""
     with pytest.raises(InvalidDocument) as raised:
         decode_line(text, op.Cancel, "cases.jsonl", 7)
     assert str(raised.value).startswith("cases.jsonl:7: ")
@@ -116,7 +114,6 @@ def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
     ],
 )
 def test_what_is_wrong_with_a_case_is_said(text: str, problem: str) -> None:
-    """Given a text that is no case: the error names the source, the line and the problem."""
     with pytest.raises(InvalidDocument, match="mine") as raised:
         decode_case(text, "mine")
     assert problem in raised.value.problem

@@ -36,7 +36,6 @@ NEED_THREADS = {rule.id for rule in all_requirements() if rule.needs_threads}
 
 
 def test_rules_have_a_level_and_a_text() -> None:
-    """When its rules are read, there are forty, each with a text, and two of them are SHOULD."""
     rules = requirements(profiles.Component.TIMER)
     assert len(rules) == 40
     assert all(len(rule.text) > 35 for rule in rules)
@@ -45,7 +44,7 @@ def test_rules_have_a_level_and_a_text() -> None:
 
 
 def test_every_rule_is_stated_in_model_and_implementation() -> None:
-    """A function of the model names each, and of the timer one of the implementation."""
+    """Name each in a function of the model, and those of the timer in one of the implementation."""
     packages = {rule: {each.package for each in statements(rule)} for rule in STATED_RULES}
     assert {r for r, stated in packages.items() if "purgatory_model" not in stated} == OF_SERVERS
     assert all("purgatory_impl" in packages[rule] for rule in OF_SERVERS)
@@ -55,14 +54,14 @@ def test_every_rule_is_stated_in_model_and_implementation() -> None:
 
 
 def test_every_rule_of_the_timer_has_a_vector_or_a_sibling() -> None:
-    """One of them shows each; the order inside a tick, which vectors leave free, is a profile's."""
+    """Show each by one; the order inside a tick, which vectors leave free, is a profile's."""
     shown = {rule for vector in all_vectors() for rule in vector.header.rules}
     every = {rule.id for rule in requirements(profiles.Component.TIMER)}
     assert every - shown <= ONLY_ELSEWHERE | {"TIMER-SAME-TICK-ORDER"}
 
 
 def test_every_rule_is_broken_by_a_specimen() -> None:
-    """All are broken but the one about real clocks, and those that no sequence of steps breaks."""
+    """Break all but the rule about real clocks, and those that no sequence of steps breaks."""
     broken = {mutant.rule for mutant in mutants()}
     broken |= {each.sibling_rule for each in profile_subjects() if each.sibling_rule}
     assert {rule.id for rule in all_requirements()} - broken == ONLY_ELSEWHERE | NEED_THREADS
@@ -70,7 +69,6 @@ def test_every_rule_is_broken_by_a_specimen() -> None:
 
 @pytest.mark.parametrize("rule", sorted(NEED_THREADS - OF_SERVERS))
 def test_a_rule_that_needs_threads_is_stated_and_broken_where_threads_are(rule: str) -> None:
-    """Model and TLA+ state it, a checked module has a fault that breaks what states it there."""
     assert {"purgatory_model", "purgatory_tla"} <= {each.package for each in statements(rule)}
     assert any(rule in each.rules for each in seeded_defects())
     assert not requirement(rule).applies_to(
@@ -79,7 +77,6 @@ def test_a_rule_that_needs_threads_is_stated_and_broken_where_threads_are(rule: 
 
 
 def test_a_rule_leads_to_its_component() -> None:
-    """It is the one that states them, and an id that nobody states has none."""
     for component in profiles.Component:
         assert {component_of_rule(rule.id) for rule in requirements(component)} == {component}
     with pytest.raises(KeyError):
@@ -87,7 +84,6 @@ def test_a_rule_leads_to_its_component() -> None:
 
 
 def test_conditions_decide_where_a_rule_applies() -> None:
-    """The first is judged by the unconditional ones, the second by all with a manual clock."""
     weakest = {
         rule.id
         for rule in requirements(profiles.Component.TIMER)
@@ -122,12 +118,10 @@ def test_conditions_decide_where_a_rule_applies() -> None:
     ],
 )
 def test_a_page_that_is_no_list_of_rules_is_rejected(page: str, problem: str) -> None:
-    """Given a page with a fault, when its rules are read, the error says where and what."""
     with pytest.raises(ValueError, match=re.escape(problem)):
         parse_requirements(page, "page")
 
 
 def test_schema_is_that_of_the_types() -> None:
-    """Given the schema file, when the schema is made from the types, it is the same text."""
     path: Path = specification_folder() / "schema" / "protocol.schema.json"
     assert path.read_text(encoding="utf-8") == schema_text()

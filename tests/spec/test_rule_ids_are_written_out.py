@@ -23,7 +23,6 @@ def put_together(source: str) -> Iterator[int]:
 
 
 def test_no_rule_id_is_put_together() -> None:
-    """No f-string of them begins with the first word of a rule's id."""
     files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
     assert len(files) > 500
     found = [
@@ -35,6 +34,5 @@ def test_no_rule_id_is_put_together() -> None:
 
 
 def test_an_id_that_is_put_together_is_found() -> None:
-    """The first is found, and the second is not."""
     source = 'rule = f"TIMER-{word}"\nsaid = f"{name} breaks TIMER-CASCADE"\n'
     assert list(put_together(source)) == [1]

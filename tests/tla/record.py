@@ -25,13 +25,7 @@ import pytest
 from purgatory_tla.bindings.registry import REPORTED, SMALL, Made
 from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics
 from purgatory_tla.checkers.tools import WHEEL_SHA256, wheel_jar
-from purgatory_tla.comparing.comparing import (
-    QUICK,
-    CompareSettings,
-    Comparison,
-    GraphVerdict,
-    compare,
-)
+from purgatory_tla.comparing import comparing
 from purgatory_tla.manifest.manifest import Kind, Mode, Model, RunTime, read_manifest
 from purgatory_tla.manifest.models import Finding, Settings, run_model
 from purgatory_tla.resources import modules_folder
@@ -90,7 +84,7 @@ def python_texts(packages: Mapping[str, Path], name: str) -> dict[str, str]:
         path = _file_of(packages, module)
         if module in texts or path is None:
             continue
-        texts[module], imported = _read_code(path, path.stat().st_mtime_ns)
+        texts[module], imported = _read_code(_read_text(path, path.stat().st_mtime_ns))
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
         waiting += [*imported, package]
     return texts
@@ -107,16 +101,20 @@ def _file_of(packages: Mapping[str, Path], module: str) -> Path | None:
 
 
 @cache
-def _read_code(path: Path, _changed: int) -> tuple[str, tuple[str, ...]]:
-    """Return the code of a file and the names that it imports, each of which may be a module."""
-    text = path.read_text(encoding="utf-8")
+def _read_text(path: Path, _changed: int) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _read_code(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the code of a text and the names that it imports, each of which may be a module."""
     tree = ast.parse(text)
     imported: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [each.name for each in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import"
+            assert node.level == 0, f"a relative import: {ast.unparse(node)}"
             imported += [str(node.module), *(f"{node.module}.{each.name}" for each in node.names)]
     return code_of(text, tree), tuple(imported)
 
@@ -224,12 +222,12 @@ def result_of(found: Found) -> CheckResult:
     )
 
 
-def found_by_comparison(found: Comparison) -> Found:
+def found_by_comparison(found: comparing.Comparison) -> Found:
     """Return what is kept of a comparison."""
     return {"verdict": found.verdict.value, "states": found.states, "edges": found.edges}
 
 
-EQUAL = GraphVerdict.EQUAL.value
+EQUAL = comparing.GraphVerdict.EQUAL.value
 
 
 def _run_model(name: str) -> Found:
@@ -237,14 +235,13 @@ def _run_model(name: str) -> Found:
 
 
 def _run_comparison(name: str) -> Found:
-    settings = CompareSettings(modules_folder(), wheel_jar(), java_options=QUICK)
-    return found_by_comparison(compare(bindings()[name](), settings))
+    settings = comparing.CompareSettings(
+        modules_folder(), wheel_jar(), java_options=comparing.QUICK
+    )
+    return found_by_comparison(comparing.compare(bindings()[name](), settings))
 
 
-RUNS: Mapping[str, Callable[[str], Found]] = {
-    "comparison": _run_comparison,
-    "model": _run_model,
-}
+RUNS: Mapping[str, Callable[[str], Found]] = {"comparison": _run_comparison, "model": _run_model}
 
 
 def digests(inputs: Inputs) -> dict[tuple[str, str], str]:

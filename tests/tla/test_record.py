@@ -33,7 +33,7 @@ def record() -> Mapping[tuple[str, str], Recorded]:
 
 
 def test_the_record_is_of_these_sources(record: Mapping[tuple[str, str], Recorded]) -> None:
-    """Nothing is out of date, and the record has no other lines; else: ``make record``."""
+    """Find nothing out of date and no other lines; else: ``make record``."""
     assert list(out_of_date(record, installed())) == [], "run `make record`"
     assert record.keys() == {
         *(("model", name) for name in models()),
@@ -44,7 +44,6 @@ def test_the_record_is_of_these_sources(record: Mapping[tuple[str, str], Recorde
 def test_what_is_recorded_is_what_the_manifest_expects(
     record: Mapping[tuple[str, str], Recorded],
 ) -> None:
-    """Outcome, violation and counts are those of the manifest, and all graphs are equal."""
     for name, model in models().items():
         found = result_of(record["model", name].found)
         assert compare(model, found, exactly=True) == [], name
@@ -55,7 +54,6 @@ def test_what_is_recorded_is_what_the_manifest_expects(
 def test_another_count_than_that_of_the_manifest_is_noticed(
     record: Mapping[tuple[str, str], Recorded],
 ) -> None:
-    """A result of the record with one state less is not what the manifest expects."""
     model = models()["timer-all-rules"]
     found = dict(record["model", model.name].found)
     assert isinstance(found["distinct"], int)
@@ -64,7 +62,6 @@ def test_another_count_than_that_of_the_manifest_is_noticed(
 
 
 def test_of_each_module_a_claim_and_a_must_fail_run_every_time() -> None:
-    """Each module that is checked has a claim and a must-fail that are not taken, if it has any."""
     live = live_in_every_run()
     for kind in {(model.module, model.kind.value) for model in models().values()}:
         mine = {m.name for m in models().values() if (m.module, m.kind.value) == kind}
@@ -94,14 +91,13 @@ def refused(record: Mapping[tuple[str, str], Recorded], inputs: Inputs) -> set[t
 def test_nothing_of_an_equal_copy_is_refused(
     copied: Inputs, record: Mapping[tuple[str, str], Recorded]
 ) -> None:
-    """A copy in another folder has the same digests: no path is an input."""
+    """Expect the same digests of a copy in another folder: no path is an input."""
     assert refused(record, copied) == set()
 
 
 def test_a_changed_line_of_a_module_is_refused(
     copied: Inputs, record: Mapping[tuple[str, str], Recorded]
 ) -> None:
-    """All results of the module, of those that extend and instantiate it, and no others go."""
     path = copied.modules / "Timer.tla"
     lines = path.read_text(encoding="utf-8").splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("Init =="))
@@ -117,7 +113,6 @@ def test_a_changed_line_of_a_module_is_refused(
 def test_a_changed_line_of_a_configuration_is_refused(
     copied: Inputs, record: Mapping[tuple[str, str], Recorded]
 ) -> None:
-    """All results of models of this configuration go, and no others."""
     path = copied.modules / "models" / "MemoryPool.cfg"
     path.write_text(path.read_text(encoding="utf-8") + "\nCONSTRAINT Short\n", encoding="utf-8")
     mine = {name for name, each in models().items() if each.configuration == "MemoryPool.cfg"}
@@ -128,7 +123,7 @@ def test_a_changed_line_of_a_configuration_is_refused(
 def test_a_changed_entry_of_the_manifest_is_refused(
     record: Mapping[tuple[str, str], Recorded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A constant of a model is an input of its result; its title is none."""
+    """Take a constant of a model for an input of its result, and its title for none."""
     first, second, *_ = [each for each in models().values() if each.constants]
     changed = {
         **models(),
@@ -149,7 +144,6 @@ def test_a_changed_entry_of_the_manifest_is_refused(
 def test_a_changed_line_of_a_model_or_a_binding_is_refused(
     package: str, file: str, copied: Inputs, record: Mapping[tuple[str, str], Recorded]
 ) -> None:
-    """Its comparisons go and those of other components stay; a comment changes nothing."""
     path = copied.packages[package] / file
     text = path.read_text(encoding="utf-8")
     path.write_text(f"# Another comment.\n{text}", encoding="utf-8")
@@ -164,7 +158,6 @@ def test_a_changed_line_of_a_model_or_a_binding_is_refused(
 
 
 def test_an_unknown_result_is_refused(record: Mapping[tuple[str, str], Recorded]) -> None:
-    """A record without a line, and one whose digest has another letter, lack that result."""
     key = ("model", "timer-all-rules")
     without = {each: line for each, line in record.items() if each != key}
     assert refused(without, installed()) == {key}
@@ -173,12 +166,10 @@ def test_an_unknown_result_is_refused(record: Mapping[tuple[str, str], Recorded]
 
 
 def test_modules_are_followed_through_extends_and_instance() -> None:
-    """A module is read with what it extends and what it instantiates, at any distance."""
     texts = module_texts(installed().modules, "TimingWheelSteps")
     assert set(texts) == {"TimingWheelSteps.tla", "TimingWheel.tla", "Timer.tla"}
 
 
 def test_code_is_a_text_without_comments_and_docstrings() -> None:
-    """Strings that are used stay, with what looks like a comment in them."""
     text = '''"""Says."""\n\nNAME = "a # b"  # why\n\n\ndef f() -> None: ...\n'''
     assert code_of(text, ast.parse(text)) == 'NAME = "a # b"\ndef f() -> None: ...'

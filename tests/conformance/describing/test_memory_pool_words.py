@@ -13,12 +13,8 @@ from purgatory_conformance.describing.steps import (
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec import operations as op
+from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
-    ReleaseValidation,
-)
 from purgatory_spec.reasons import Reason
 
 
@@ -53,11 +49,11 @@ def test_outcomes() -> None:
 
 
 def test_pools() -> None:
-    configuration = MemoryPoolConfiguration(100, 40, strict=True)
+    configuration = profiles.MemoryPoolConfiguration(100, 40, strict=True)
     assert describe_configuration(configuration) == "100 bytes, largest buffer 40, strict"
-    configuration = MemoryPoolConfiguration(unbounded=True)
+    configuration = profiles.MemoryPoolConfiguration(unbounded=True)
     assert describe_configuration(configuration) == "an unbounded pool"
-    profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
+    profile = profiles.MemoryPoolProfile(release_validation=profiles.ReleaseValidation.IDENTITY)
     assert describe_profile(profile) == "release validation identity, zero request reject"
     assert [words for words, _ in SUPPORT.alternatives(profile)] == [
         "release_validation none",

@@ -15,7 +15,6 @@ REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    """Given the file of the last run: it is what the page shows; of another figure it is not."""
     file = REFERENCE / "results" / "conformance-throughput.json"
     measured = msgspec.json.decode(file.read_bytes(), type=Measured)
     page = (REFERENCE / "figures.md").read_text(encoding="utf-8")

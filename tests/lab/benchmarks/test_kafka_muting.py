@@ -20,7 +20,6 @@ pytestmark = pytest.mark.verify
     ],
 )
 def test_what_there_is_not_is_refused(arguments: list[str], said: str, tmp_path: Path) -> None:
-    """When the command is asked for it, it says so, names what there is, and starts nothing."""
     result = CliRunner().invoke(main, [*arguments, "--work", str(tmp_path)])
     assert result.exit_code != 0
     assert said in result.output

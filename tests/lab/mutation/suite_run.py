@@ -6,17 +6,10 @@ import json
 from pathlib import Path
 
 from purgatory_conformance.running.campaign import Budget
+from purgatory_lab.mutation import scope
 from purgatory_lab.mutation.judging import Campaigns, SuiteJudge, record
 from purgatory_lab.mutation.mutants import Mutant
 from purgatory_lab.mutation.runner import judge_all
-from purgatory_lab.mutation.scope import (
-    AS_PUBLISHED,
-    POOL,
-    PURGATORY,
-    SMALL_BATCHES,
-    SMALL_CHUNKS,
-    TIMER,
-)
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 
@@ -24,20 +17,20 @@ SECOND_CHUNK = ("last.next = self.last = chunk", "self.last = chunk")
 SECOND_BATCH = ("self._last.next = Batch()", "self._first = self._last.next = Batch()")
 
 WRONG = {
-    ("wheel", TIMER): (
+    ("wheel", scope.TIMER): (
         "if expiry_ms < self._finest.turn_ms:",
         "if expiry_ms < self._finest.turn_ms + 1:",
     ),
-    ("accounting", PURGATORY): (
+    ("accounting", scope.PURGATORY): (
         "return self._pending + max(0, self._stale)",
         "return self._pending",
     ),
-    ("accounting", AS_PUBLISHED): ("self._estimate += 1", "self._estimate += 2"),
-    ("chunks", SMALL_CHUNKS[0]): SECOND_CHUNK,
-    ("chunks", AS_PUBLISHED): SECOND_CHUNK,
-    ("task_queue", SMALL_BATCHES[0]): SECOND_BATCH,
-    ("task_queue", TIMER): SECOND_BATCH,
-    ("memory_pool", POOL): ("return self._size - self.available_bytes", "return self._size"),
+    ("accounting", scope.AS_PUBLISHED): ("self._estimate += 1", "self._estimate += 2"),
+    ("chunks", scope.SMALL_CHUNKS[0]): SECOND_CHUNK,
+    ("chunks", scope.AS_PUBLISHED): SECOND_CHUNK,
+    ("task_queue", scope.SMALL_BATCHES[0]): SECOND_BATCH,
+    ("task_queue", scope.TIMER): SECOND_BATCH,
+    ("memory_pool", scope.POOL): ("return self._size - self.available_bytes", "return self._size"),
 }
 """By module and trial: a line, and what stands in its place."""
 

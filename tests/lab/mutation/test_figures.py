@@ -23,7 +23,6 @@ SURVIVOR = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a | b", ""
 
 
 def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None:
-    """The page has both shares, the constant that is smaller, and the reasons."""
     killed = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a != b", "")
     of_threads = Mutant("task_queue", "TaskQueue.put", "Eq", 3, FULL, "pass", "")
     results = [
@@ -62,7 +61,6 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
 
 
 def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """The run is the same, and each mutant has a line of the file."""
     found = {"task_queue": Mutants([SURVIVOR])}
     run = run_record([Result(SURVIVOR, End.SURVIVED, "")], found, "Today.")
     write_run(tmp_path / "results" / "mutation.json", run)
@@ -74,7 +72,6 @@ def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    """They are what the page says; of a file with another end of one mutant they are not."""
     run = read_run(REFERENCE / "results" / "mutation.json")
     page = (REFERENCE / "mutation.md").read_text(encoding="utf-8")
     reviewed = read_reviewed(REVIEWED)

@@ -12,7 +12,6 @@ pytest.importorskip("cosmic_ray")
 
 @pytest.mark.slow
 def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
-    """The first survives, the second is found by the rule that it breaks, in its trial."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.lab.mutation.suite_run"],
         cwd=Path(__file__).parents[3],

@@ -8,15 +8,8 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
+from purgatory_lab.mutation import scope
 from purgatory_lab.mutation.mutants import mutants_of
-from purgatory_lab.mutation.scope import (
-    LEFT_OUT,
-    MODULES,
-    MODULES_LEFT_OUT,
-    LeftOut,
-    definitions,
-    left_out_of,
-)
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 
@@ -40,7 +33,6 @@ class Counter:
 
 
 def test_types_are_no_mutants() -> None:
-    """The numbers outside of them are changed, and the statements taken out."""
     found = mutants_of("counter", SOURCE)
 
     assert [(m.definition, m.line, m.mutated) for m in found.judged][:4] == [
@@ -57,7 +49,6 @@ def test_types_are_no_mutants() -> None:
 
 
 def test_decorators_for_the_compiler_are_no_mutants() -> None:
-    """To take the last one off, or to change it, is a mutant, and nothing else."""
     decorators = "@mypyc_attr(native_class=True)\n@final\n@dataclass(frozen=True)\n"
 
     found = mutants_of("counter", f"{decorators}class Counter:\n    pass\n")
@@ -70,7 +61,6 @@ def test_decorators_for_the_compiler_are_no_mutants() -> None:
 
 
 def test_a_statement_is_taken_out() -> None:
-    """The statement is taken out, the lines behind it keep their numbers, the others stay."""
     source = (
         "class Sums:\n"
         '    """Sums."""\n'
@@ -91,9 +81,8 @@ def test_a_statement_is_taken_out() -> None:
 
 
 def test_a_line_or_a_function_is_left_out() -> None:
-    """These are left out, and no other line of the one, function or module of the other."""
-    line = LeftOut("sums", "add", "no matter", "b = a + 1")
-    function = LeftOut("sums", "add", "no matter")
+    line = scope.LeftOut("sums", "add", "no matter", "b = a + 1")
+    function = scope.LeftOut("sums", "add", "no matter")
 
     assert line.holds("sums", "add", "b = a + 1")
     assert not line.holds("sums", "add", "return b")
@@ -105,19 +94,17 @@ def test_a_line_or_a_function_is_left_out() -> None:
 
 
 def test_what_takes_a_second_thread_is_told_apart() -> None:
-    """When they are looked up, both are left out, and the first because of its thread."""
-    reaper = left_out_of("timer", "Timer._reap", "pass")
-    percent = left_out_of("depletion", "DrySpells.percent", "pass")
+    reaper = scope.left_out_of("timer", "Timer._reap", "pass")
+    percent = scope.left_out_of("depletion", "DrySpells.percent", "pass")
 
     assert reaper is not None
     assert reaper.of_threads
     assert percent is not None
     assert not percent.of_threads
-    assert left_out_of("timer", "Timer.add", "pass") is None
+    assert scope.left_out_of("timer", "Timer.add", "pass") is None
 
 
 def test_a_mutant_says_where_it_is() -> None:
-    """Each names line, definition and change, and its source has just that change."""
     found = mutants_of("counter", SOURCE)
     greater = next(m for m in found.judged if m.mutated == "return most >= 1")
 
@@ -127,38 +114,34 @@ def test_a_mutant_says_where_it_is() -> None:
 
 
 def test_every_module_is_mutated_or_left_out_with_a_reason() -> None:
-    """Given the implementation's modules: each is on exactly one of them."""
     modules = [path.stem for path in IMPLEMENTATION.glob("*.py")]
 
-    assert sorted(modules) == sorted([*MODULES, *MODULES_LEFT_OUT])
+    assert sorted(modules) == sorted([*scope.MODULES, *scope.MODULES_LEFT_OUT])
 
 
-@pytest.mark.parametrize("left_out", LEFT_OUT, ids=lambda each: each.definition)
-def test_what_is_left_out_exists(left_out: LeftOut) -> None:
-    """Given a function that is left out: its module is mutated and has it."""
+@pytest.mark.parametrize("left_out", scope.LEFT_OUT, ids=lambda each: each.definition)
+def test_what_is_left_out_exists(left_out: scope.LeftOut) -> None:
     source = (IMPLEMENTATION / f"{left_out.module}.py").read_text(encoding="utf-8")
 
-    assert left_out.module in MODULES
-    assert left_out.definition in {"", *(name for _, name in definitions(ast.parse(source)))}
+    assert left_out.module in scope.MODULES
+    assert left_out.definition in {"", *(name for _, name in scope.definitions(ast.parse(source)))}
     assert left_out.line in {"", *(line.strip() for line in source.splitlines())}
 
 
 @pytest.mark.large
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", scope.MODULES)
 def test_whatever_is_left_out_would_have_mutants(module: str) -> None:
-    """Each entry leaves out at least one change; one without any is no reason for anything."""
     source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
 
     found = mutants_of(module, source)
 
-    left_out = {left_out_of(each.module, each.definition, each.line) for each in found.judged}
-    assert [each for each in LEFT_OUT if each.module == module and each not in left_out] == []
+    left_out = {scope.left_out_of(each.module, each.definition, each.line) for each in found.judged}
+    assert [each for each in scope.LEFT_OUT if each.module == module and each not in left_out] == []
 
 
 def test_a_constant_that_is_smaller_exists_and_is_smaller() -> None:
-    """Given the constants that are smaller in some trials: each is there, and greater."""
-    sizes = {size for trials in MODULES.values() for trial in trials for size in trial.sizes}
+    sizes = {size for trials in scope.MODULES.values() for trial in trials for size in trial.sizes}
 
     assert {size.name for size in sizes} == {"CHUNK", "BATCH", "_STEPS_PER_HOLD"}
     for size in sizes:

@@ -40,14 +40,12 @@ def killed(count: int) -> list[Result]:
 
 
 def test_a_run_with_reviewed_survivors_alone_is_right() -> None:
-    """When the run is looked at, nothing is wrong, and the survivor counts all the same."""
     results = [*killed(9), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"]) == []
 
 
 def test_a_survivor_that_nobody_has_reviewed_is_wrong() -> None:
-    """Given a survivor that is not on the list: it is named with its line."""
     results = [*killed(20), result("a == b", End.SURVIVED)]
 
     (problem,) = problems(results, [], ["wheel"])
@@ -60,7 +58,6 @@ def test_a_survivor_that_nobody_has_reviewed_is_wrong() -> None:
 
 
 def test_a_reviewed_one_that_does_not_survive_is_wrong() -> None:
-    """Given an entry for a mutant that is killed: the entry has to go in the first case alone."""
     results = [*killed(20), result("a <= b", End.TIMED_OUT)]
 
     (problem,) = problems(results, [LISTED], ["wheel"])
@@ -70,7 +67,6 @@ def test_a_reviewed_one_that_does_not_survive_is_wrong() -> None:
 
 
 def test_too_small_a_share_is_wrong() -> None:
-    """Given eight killed, one that survives for a reason: the share is too small."""
     results = [*killed(8), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"], 0.9) == [
@@ -81,7 +77,6 @@ def test_too_small_a_share_is_wrong() -> None:
 
 
 def test_an_equivalent_survivor_counts_neither_as_killed_nor_as_to_be_killed() -> None:
-    """Nine of ten are killed; were the equivalent mutant killed, it would count."""
     results = [*killed(9), result("a <= b", End.SURVIVED), result("b > a", End.SURVIVED)]
     equivalents = Equivalents.of([LISTED, EQUIVALENT])
 
@@ -91,7 +86,6 @@ def test_an_equivalent_survivor_counts_neither_as_killed_nor_as_to_be_killed() -
 
 
 def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
-    """The result of each stays apart that needs no judging, and the others are judged."""
     reaper = Mutant("timer", "Timer._reap", "Less", 3, "a < b", "pass", "")
     earlier = [
         result("1", End.JUDGED, "bundled_subject, purgatory"),
@@ -112,7 +106,6 @@ def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
 
 
 def test_a_kill_with_smaller_constants_stays_where_the_trials_as_shipped_kill_nothing() -> None:
-    """That is its result now; the second stays killed with small lists, the others survive."""
     earlier = [
         result("1", End.JUDGED, SMALL),
         result("2", End.JUDGED, SMALL),
@@ -125,7 +118,6 @@ def test_a_kill_with_smaller_constants_stays_where_the_trials_as_shipped_kill_no
 
 
 def test_a_scope_is_a_part_of_the_one_before() -> None:
-    """The last scope has one of them; the others need no reason of their own."""
     places = (("timer", "Timer._reap"), ("depletion", "DrySpells.percent"), ("wheel", "place"))
     results = [
         Result(Mutant(module, definition, "Less", 3, "a < b", "pass", ""), End.SURVIVED, "")
@@ -138,7 +130,6 @@ def test_a_scope_is_a_part_of_the_one_before() -> None:
 
 
 def test_what_a_further_trial_kills_is_not_killed_as_users_run_the_suite() -> None:
-    """There are two of the first, three of the second."""
     results = [
         result("1", End.NOT_IMPORTED),
         result("2", End.JUDGED, "bundled_subject, purgatory"),
@@ -164,7 +155,6 @@ ENTRY = 'module = "w"\ndefinition = ""\nline = "l"\n'
     ],
 )
 def test_a_faulty_list_is_refused(text: str, complaint: str, tmp_path: Path) -> None:
-    """When the list is read, that is an error."""
     path = tmp_path / "survivors.toml"
     path.write_text(f"[[survivors]]\n{text}\n", encoding="utf-8")
 
@@ -174,7 +164,6 @@ def test_a_faulty_list_is_refused(text: str, complaint: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("entry", read_reviewed(REVIEWED), ids=lambda each: each.line)
 def test_a_reviewed_line_is_still_there(entry: Reviewed) -> None:
-    """Given an entry of the list: the module has it, and the page gives the reason."""
     source = (IMPLEMENTATION / f"{entry.module}.py").read_text(encoding="utf-8")
 
     assert entry.line in {line.strip() for line in source.splitlines()}

@@ -14,7 +14,7 @@ pytest.importorskip("cosmic_ray")
 
 @pytest.fixture(scope="module")
 def ends() -> dict[str, dict[str, str]]:
-    """How the mutants of the tiny modules end, by module and mutated line."""
+    """Return how the mutants of the tiny modules end, by module and mutated line."""
     program = "tests.lab.mutation.tiny_run"
     done = subprocess.run(
         [sys.executable, "-m", program], cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=900
@@ -25,7 +25,6 @@ def ends() -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_what_the_questions_leave_open_survives(ends: dict[str, dict[str, str]]) -> None:
-    """Those that answer both alike survive, every other one is killed."""
     assert ends["answers"] == {
         "return years >= 19": "raised",
         "return years >= 17": "survived",
@@ -40,7 +39,6 @@ def test_what_the_questions_leave_open_survives(ends: dict[str, dict[str, str]])
 
 @pytest.mark.slow
 def test_an_endless_loop_is_ended(ends: dict[str, dict[str, str]]) -> None:
-    """When mutants of it never end, they are ended all the same, and count as timed out."""
     assert ends["spins"] == {
         "while not not stop:": "timed out",
         "while stop:": "timed out",
@@ -51,7 +49,6 @@ def test_an_endless_loop_is_ended(ends: dict[str, dict[str, str]]) -> None:
 
 @pytest.mark.slow
 def test_a_wait_without_end_is_ended(ends: dict[str, dict[str, str]]) -> None:
-    """Given a lock that is released and taken again: its wait is ended."""
     assert ends["waits"] == {
         "for _ in []:": "timed out",
         "no lock.release()": "timed out",
@@ -60,10 +57,7 @@ def test_a_wait_without_end_is_ended(ends: dict[str, dict[str, str]]) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_leaves_without_a_word_has_crashed(
-    ends: dict[str, dict[str, str]],
-) -> None:
-    """When it is called with 2, the mutants that end it have crashed, and only these."""
+def test_a_process_that_leaves_without_a_word_has_crashed(ends: dict[str, dict[str, str]]) -> None:
     crashed = {line for line, end in ends["leaves"].items() if end == "crashed"}
     assert crashed == {
         "if not number == 1:",

@@ -20,7 +20,6 @@ def described(operation: Operation) -> str:
 
 
 def test_each_thread_has_a_column() -> None:
-    """Calls and returns begin at the edge of their column, steps stand inside it."""
     record = marked(
         Mark(0, "calls", Check("k")),
         Mark(0, "Shard.lock"),

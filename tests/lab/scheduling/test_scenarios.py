@@ -9,9 +9,7 @@ from purgatory_lab.scheduling.bundled.bound_scenario import BoundScenario
 from purgatory_lab.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
 from purgatory_lab.scheduling.bundled.explained import ExplainedOperations, ExplainedTimer
 from purgatory_lab.scheduling.bundled.generated import KINDS, generated_scenario
-from purgatory_lab.scheduling.bundled.memory_pool.scenarios import (
-    BOUND_MEMORY_POOL_SCENARIOS,
-)
+from purgatory_lab.scheduling.bundled.memory_pool.scenarios import BOUND_MEMORY_POOL_SCENARIOS
 from purgatory_lab.scheduling.bundled.scenarios import SCENARIOS, scheduled
 from purgatory_lab.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
 from purgatory_lab.scheduling.errors import CheckFailed, Deadlock
@@ -44,7 +42,6 @@ def raced(race: SeededRace) -> Iterator[Runs]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_no_schedule_breaks_a_scenario(name: str) -> None:
-    """Given a scenario: every run ends, and leaves what it must."""
     with scheduled(name) as runs:
         search = exhaust(runs, PREEMPTIONS, MOST_SCHEDULES)
         assert search.failure is None, search.schedule
@@ -55,7 +52,6 @@ def test_no_schedule_breaks_a_scenario(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name.startswith("crossing-")])
 def test_operations_that_call_each_other_wait_in_no_circle(name: str) -> None:
-    """Each run ends, and nothing is lost."""
     with scheduled(name) as runs:
         search = exhaust(runs, 1)
         assert search.failure is None, search.schedule
@@ -65,7 +61,7 @@ def test_operations_that_call_each_other_wait_in_no_circle(name: str) -> None:
 @pytest.mark.large
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_no_schedule_breaks_a_scenario_at_length(name: str) -> None:
-    """The same with three preemptions (two where threads of its own take part), and longer."""
+    """Search with three preemptions, two where threads of its own take part, and longer."""
     preemptions = PREEMPTIONS if name in WITH_OWN_THREADS else LARGE_PREEMPTIONS
     with scheduled(name) as runs:
         search = exhaust(runs, preemptions, LARGE_SCHEDULES)
@@ -76,7 +72,6 @@ def test_no_schedule_breaks_a_scenario_at_length(name: str) -> None:
 
 
 def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
-    """Given a schedule that another process has printed: the threads do the same, step by step."""
     with scheduled("exact-watch-and-check") as runs:
         seen = []
         for _ in range(2):
@@ -91,7 +86,6 @@ def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_schedule_breaks_a_generated_scenario(kind: str) -> None:
-    """Given random programs of two or three threads: every run ends, and leaves what it must."""
     run_generated(kind, range(25), 8)
 
 
@@ -126,7 +120,6 @@ def test_a_generated_scenario_is_always_the_same() -> None:
 
 @pytest.mark.parametrize("bound", BOUND_SCENARIOS.values(), ids=lambda bound: bound.name)
 def test_a_scenario_comes_to_the_ends_of_the_model(bound: BoundScenario) -> None:
-    """They come to the same ends; where the implementation is known to differ, it does."""
     with scheduled(f"model-{bound.name}") as runs:
         assert exhaust(runs, 1).failure is None
         (ends,) = runs.looks
@@ -138,7 +131,7 @@ def test_a_scenario_comes_to_the_ends_of_the_model(bound: BoundScenario) -> None
 
 @pytest.mark.parametrize("scenario", BOUND_MEMORY_POOL_SCENARIOS, ids=lambda each: each.name)
 def test_the_memory_pool_comes_to_the_ends_of_its_model(scenario: Scenario) -> None:
-    """The same for the memory pool, whose model swaps where the implementation has a lock."""
+    """Compare with the model, which swaps where the implementation has a lock."""
     # Two of its ends take three preemptions.
     with scheduled(scenario.name) as runs:
         assert exhaust(runs, LARGE_PREEMPTIONS).failure is None
@@ -149,7 +142,6 @@ def test_the_memory_pool_comes_to_the_ends_of_its_model(scenario: Scenario) -> N
 
 
 def test_histories_of_many_kinds_are_explained() -> None:
-    """When some schedules of each run, many different histories were explained."""
     explained: dict[str, int] = {}
     for name, prepared in SCENARIOS.items():
         if prepared.look in (ExplainedTimer, ExplainedOperations):
@@ -168,7 +160,6 @@ def test_histories_of_many_kinds_are_explained() -> None:
 
 @pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
 def test_a_seeded_race_is_found_and_replayed(race: SeededRace) -> None:
-    """It is found, with one preemption."""
     with raced(race) as runs:
         search = exhaust(runs, PREEMPTIONS, MOST_SCHEDULES)
         assert search.failure is not None
@@ -191,6 +182,5 @@ def test_a_seeded_race_is_found_at_random(race: SeededRace) -> None:
 
 @pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
 def test_a_seeded_race_needs_two_threads(race: SeededRace) -> None:
-    """Nothing is wrong: it is the interleaving that shows the race."""
     with raced(race) as runs:
         assert exhaust(runs, 0).failure is None

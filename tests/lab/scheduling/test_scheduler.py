@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from purgatory_lab.scheduling.errors import (
-    Deadlock,
-    NotUnderControl,
-    SchedulingError,
-    Stalled,
-    ThreadFailed,
-    TooManySteps,
-)
+from purgatory_lab.scheduling import errors
 from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.schedule import from_text
 from purgatory_lab.scheduling.scheduler import Scheduler
@@ -46,8 +39,6 @@ def alone(*bodies: Callable[[Toy], object]) -> tuple[Record, Toy]:
 
 
 def test_only_one_thread_moves_at_a_time() -> None:
-    """No part is interrupted between two yield points."""
-
     def body(name: str) -> Callable[[Toy], None]:
         def parts(toy: Toy) -> None:
             for number in range(2):
@@ -69,7 +60,6 @@ def test_only_one_thread_moves_at_a_time() -> None:
 
 
 def test_a_run_is_determined_by_its_schedule() -> None:
-    """Given two threads that add in two steps: the run does the same, mark by mark."""
     runs = ToyRuns(Toy.add_in_two_steps, Toy.add_in_two_steps)
     records: list[Record] = []
 
@@ -85,15 +75,17 @@ def test_a_run_is_determined_by_its_schedule() -> None:
 
 
 def test_nothing_is_scheduled_outside_a_run() -> None:
-    """Given a toy that no run has: nobody is asked; a lock that is held already is an error."""
     toy = Toy(Scheduler())
     toy.add_under_lock()
     with toy.again, toy.again:
         assert toy.again.locked()
     assert not toy.again.locked()
-    with toy.left, pytest.raises(SchedulingError, match="left is held although nothing runs"):
+    with (
+        toy.left,
+        pytest.raises(errors.SchedulingError, match="left is held although nothing runs"),
+    ):
         toy.left.acquire()
-    with pytest.raises(SchedulingError, match="nobody notifies"), toy.changed:
+    with pytest.raises(errors.SchedulingError, match="nobody notifies"), toy.changed:
         toy.changed.wait()
 
 
@@ -101,7 +93,6 @@ def test_nothing_is_scheduled_outside_a_run() -> None:
 
 
 def test_a_lock_excludes_and_its_absence_is_found() -> None:
-    """When all schedules are run, the sum is always right with the lock, and not without."""
     locked = ToyRuns(Toy.add_under_lock, Toy.add_under_lock)
     assert exhaust(locked, 3).complete
     assert set(locked.left) == {(2,)}
@@ -111,8 +102,6 @@ def test_a_lock_excludes_and_its_absence_is_found() -> None:
 
 
 def test_locks_in_two_orders_are_a_deadlock() -> None:
-    """One ends in a deadlock, which says who waits for what, and both threads are ended."""
-
     def take_left_first(toy: Toy) -> None:
         toy.take(toy.left, toy.right)
 
@@ -123,7 +112,7 @@ def test_locks_in_two_orders_are_a_deadlock() -> None:
     assert failure_of(search.failure) == (
         "t0 waits for right, which t1 holds; t1 waits for left, which t0 holds"
     )
-    assert isinstance(search.failure and search.failure.failure, Deadlock)
+    assert isinstance(search.failure and search.failure.failure, errors.Deadlock)
     assert exhaust(ToyRuns(take_left_first, take_left_first), 3).complete
 
 
@@ -135,8 +124,6 @@ def test_a_lock_is_not_taken_twice_by_its_holder() -> None:
 
 
 def test_a_lock_that_is_tried_does_not_wait() -> None:
-    """When all schedules are run, the other one gets it or goes on without."""
-
     def attempt(toy: Toy) -> None:
         if toy.left.acquire(blocking=False):
             toy.log.append("got it")
@@ -161,8 +148,6 @@ def test_no_thread_ends_with_a_lock() -> None:
 
 
 def test_who_waits_is_woken_by_a_notification() -> None:
-    """Nobody waits for ever inside; before, the notification may come too early."""
-
     def wait_inside(toy: Toy) -> None:
         with toy.changed:
             while toy.number == 0:
@@ -197,8 +182,6 @@ def test_a_notification_wakes_as_many_as_it_says() -> None:
 
 
 def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
-    """The waits are over, with the answer that it was in vain, and the lock is held again."""
-
     def wait(toy: Toy) -> None:
         with toy.changed:
             assert toy.changed.wait(5) is False
@@ -226,8 +209,6 @@ def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
 
 
 def test_a_thread_knows_which_it_is() -> None:
-    """The started one finds itself, the other one neither it nor the main thread."""
-
     def body(toy: Toy) -> None:
         def look() -> None:
             toy.log.append(str(toy.threading.current_thread() is thread))
@@ -245,11 +226,10 @@ def test_a_thread_knows_which_it_is() -> None:
 
 
 def test_what_is_not_under_control_is_an_error() -> None:
-    """When it runs, that is said, and not waited for."""
     record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
     record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
-    assert isinstance(record.failure, NotUnderControl)
+    assert isinstance(record.failure, errors.NotUnderControl)
 
 
 # What never ends
@@ -262,7 +242,7 @@ def test_a_program_that_raises_is_a_failure() -> None:
 
     record, toy = alone(fail, Toy.add_under_lock)
     assert failure_of(record) == "thread t0 has raised ValueError('planned')"
-    assert isinstance(record.failure, ThreadFailed)
+    assert isinstance(record.failure, errors.ThreadFailed)
     # The lock is free again, and the other thread has ended.
     assert toy.number == 1
 
@@ -273,11 +253,10 @@ def test_threads_that_go_on_without_end_are_stopped() -> None:
             toy.scheduler.reach("spins")
 
     record, _ = alone(spin, spin)
-    assert isinstance(record.failure, TooManySteps)
+    assert isinstance(record.failure, errors.TooManySteps)
 
 
 def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
-    """It is given up, and the message says where the thread was."""
     event = threading.Event()
     others = threading.enumerate()
 
@@ -287,7 +266,7 @@ def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
             event.wait(10)
 
     runs = ToyRuns(wait, longest_wait_s=0.5)
-    with pytest.raises(Stalled, match=r"thread t0 has reached no yield point .* after left"):
+    with pytest.raises(errors.Stalled, match=r"thread t0 has reached no yield point .* after left"):
         runs(Prefix())
     for thread in threading.enumerate():
         if thread not in others:
@@ -302,5 +281,5 @@ def test_there_are_as_many_threads_as_letters() -> None:
     for number in range(26):
         scheduler.start(f"t{number}", int)
     # No real thread has begun yet: what is never executed leaves none behind.
-    with pytest.raises(SchedulingError, match="26 threads at most"):
+    with pytest.raises(errors.SchedulingError, match="26 threads at most"):
         scheduler.start("one more", int)

@@ -38,7 +38,6 @@ def steps(number: int) -> ToyRuns:
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_all_schedules_are_as_many_as_there_are_interleavings(number: int) -> None:
-    """There are as many as ways to interleave the parts, and no two are the same."""
     runs = Keeping(steps(number))
     search = exhaust(runs, 2 * number + 1)
     assert search.complete
@@ -46,7 +45,6 @@ def test_all_schedules_are_as_many_as_there_are_interleavings(number: int) -> No
 
 
 def test_schedules_come_in_the_order_of_preemptions() -> None:
-    """Those with fewer come first, and the counts say how many there were."""
     runs = Keeping(steps(4))
     search = exhaust(runs, 3)
     preemptions = [number for _, number in runs.made]
@@ -71,7 +69,6 @@ def lossy(toy: Toy) -> None:
 
 
 def test_a_failure_is_found_with_the_fewest_preemptions_and_replayed() -> None:
-    """The failure needs one preemption, and its schedule shows it again."""
     runs = ToyRuns(lossy, lossy)
     search = exhaust(runs, 3)
     assert search.failure is not None
@@ -99,6 +96,5 @@ def test_random_runs_find_it_too_and_are_the_same_for_the_same_seed() -> None:
     ],
 )
 def test_a_schedule_that_does_not_fit_is_an_error(schedule: str, words: str) -> None:
-    """The first choice that does not fit is named."""
     with pytest.raises(Diverged, match=words):
         replay(steps(3), from_text(schedule))

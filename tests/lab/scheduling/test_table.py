@@ -70,7 +70,6 @@ def changed(
 
 
 def test_nothing_is_left_behind() -> None:
-    """Something was substituted meanwhile, and afterwards everything is the same object."""
     before = everything()
     injection = Injection(BUNDLED, Scheduler())
     with injection.active():
@@ -90,14 +89,12 @@ def test_nothing_is_left_behind() -> None:
 
 
 def test_the_implementation_knows_nothing_of_it() -> None:
-    """Given the source of the implementation: it names neither the scheduler nor a yield point."""
     for name, module in MODULES.items():
         source = inspect.getsource(module).lower()
         assert not any(word in source for word in ("schedul", "yield point", "yield_point")), name
 
 
 def test_a_table_that_lacks_a_lock_is_an_error() -> None:
-    """Given the table without the row of the shards' lock: the row is asked for."""
     others = tuple(point for point in BUNDLED.points if point.name != "Shard.lock")
     lacking = replace(BUNDLED, points=others)
     injection = Injection(lacking, Scheduler())
@@ -111,7 +108,7 @@ def test_a_table_that_lacks_a_lock_is_an_error() -> None:
 
 
 def made_in(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Where a module makes something of ``threading``: what, and the name that it gets."""
+    """Yield where a module makes something of ``threading``: what, and the name that it gets."""
     tree = ast.parse(inspect.getsource(module))
     named: dict[ast.Call, str] = {}
     for owner in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
@@ -135,7 +132,6 @@ def made_in(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def test_every_lock_of_the_implementation_has_a_row() -> None:
-    """It has a row of its kind, and no row names another."""
     made = {
         (module.__name__, name, Where.CONDITION if what == "Condition" else Where.LOCK)
         for name_of_module, module in MODULES.items()
@@ -151,7 +147,7 @@ def test_every_lock_of_the_implementation_has_a_row() -> None:
 
 
 def test_nothing_of_threading_comes_in_by_another_way() -> None:
-    """Nothing that makes a lock is imported by itself, but for a type."""
+    """Find no import of what makes a lock, but for types."""
     for module in MODULES.values():
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.ImportFrom):
@@ -211,7 +207,7 @@ class Kept:
 
 
 def contents(value: object) -> object:
-    """What is in a container; of anything else nothing."""
+    """Return what is in a container; of anything else nothing."""
     if isinstance(value, dict):
         return sorted((id(key), id(each)) for key, each in value.items())
     if isinstance(value, list | set | frozenset | tuple) or type(value).__name__ == "deque":
@@ -328,7 +324,7 @@ def watch_fields(table: Table, names: Sequence[str]) -> Fields:
 
 @pytest.mark.slow
 def test_every_field_that_threads_change_has_a_row() -> None:
-    """None is changed once a second thread has used it: there is nothing to yield for."""
+    """Find no other field that is changed once a second thread has used it."""
     others = [name for name in ALL_FIELDS if name not in IN_TABLE]
     fields = watch_fields(BUNDLED, others)
     assert len(fields.seen) > 40
@@ -337,7 +333,6 @@ def test_every_field_that_threads_change_has_a_row() -> None:
 
 @pytest.mark.slow
 def test_a_field_without_its_row_is_missed() -> None:
-    """Only fields of the table are found to be changed by several threads, and nearly all."""
     locks = BUNDLED.of(Where.LOCK, Where.CONDITION, Where.CALL)
     fields = watch_fields(replace(BUNDLED, points=locks), ALL_FIELDS)
     assert fields.shared <= IN_TABLE
@@ -371,7 +366,7 @@ def row_of(mark: Mark) -> str:
 
 @pytest.mark.parametrize("point", BUNDLED.points, ids=lambda point: point.name)
 def test_every_row_is_reached(point: YieldPoint) -> None:
-    """Some thread has come to it: to a field that is guarded only ever under its guard."""
+    """Reach each row by some thread, and a guarded field only ever under its guard."""
     yielding, visited = reached()
     if point.where is Where.GUARDED:
         assert point.name in visited
@@ -381,7 +376,6 @@ def test_every_row_is_reached(point: YieldPoint) -> None:
 
 
 def test_every_row_says_why_and_names_something() -> None:
-    """It names something that is there, once, with a reason; guards are locks of the table."""
     names = [(point.module, point.name, point.where) for point in BUNDLED.points]
     assert len(names) == len(set(names))
     for point in BUNDLED.points:

@@ -10,14 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_impl import SteppedExecutor, Timer, VirtualClock
+from purgatory_lab.stress import harness
 from purgatory_lab.stress.__main__ import main
-from purgatory_lab.stress.harness import (
-    Kind,
-    Round,
-    harsh_interpreter,
-    run_together,
-    wait_until,
-)
 from purgatory_lab.stress.hunting import Hunt
 from purgatory_lab.stress.leaks import counted_log_errors, impl_objects, judge_leaks
 
@@ -26,7 +20,7 @@ pytestmark = pytest.mark.verify
 
 def test_the_interpreter_is_put_back() -> None:
     before = (sys.getswitchinterval(), gc.get_threshold())
-    with harsh_interpreter():
+    with harness.harsh_interpreter():
         assert sys.getswitchinterval() < before[0]
         assert gc.get_threshold() < before[1]
     assert (sys.getswitchinterval(), gc.get_threshold()) == before
@@ -38,15 +32,14 @@ def test_what_a_body_raises_is_found() -> None:
         yield
         raise ValueError("planned")
 
-    result = Round()
-    assert run_together({"one": failing}, result, 30) is True
-    assert [finding.kind for finding in result.findings] == [Kind.RAISED]
+    result = harness.Round()
+    assert harness.run_together({"one": failing}, result, 30) is True
+    assert [finding.kind for finding in result.findings] == [harness.Kind.RAISED]
     assert "in thread one" in result.findings[0].words
     assert "ValueError: planned" in result.findings[0].words
 
 
 def test_threads_that_wait_for_each_other_are_found_and_slow_ones_are_not() -> None:
-    """That does not end before the slow one has, and it shows where the other one stands."""
     before = set(threading.enumerate())
     for_ever, steps = threading.Event(), list[int]()
 
@@ -60,25 +53,25 @@ def test_threads_that_wait_for_each_other_are_found_and_slow_ones_are_not() -> N
             steps.append(step)
             yield
 
-    result = Round()
+    result = harness.Round()
     try:
-        assert run_together({"waiting": waiting, "slow": slow}, result, 0.6) is False
+        assert harness.run_together({"waiting": waiting, "slow": slow}, result, 0.6) is False
         assert len(steps) == 8
-        assert [finding.kind for finding in result.findings] == [Kind.STUCK]
+        assert [finding.kind for finding in result.findings] == [harness.Kind.STUCK]
         assert "for_ever.wait()" in str(result.findings[0])
     finally:
         for_ever.set()
-    assert wait_until(lambda: set(threading.enumerate()) <= before, 30)
+    assert harness.wait_until(lambda: set(threading.enumerate()) <= before, 30)
 
 
 def test_an_object_that_stays_is_found() -> None:
     before = impl_objects()
     kept = [Timer(clock=VirtualClock(), executor=SteppedExecutor())]
-    result = Round()
+    result = harness.Round()
     judge_leaks({}, before, result)
     assert "1 purgatory_impl.timer.Timer" in str(result.findings[0])
     kept.clear()
-    result = Round()
+    result = harness.Round()
     judge_leaks({}, before, result)
     assert result.findings == []
 
@@ -87,7 +80,7 @@ def test_a_reference_that_is_alive_is_found() -> None:
     class Held:
         """Nothing."""
 
-    held, result = Held(), Round()
+    held, result = Held(), harness.Round()
     judge_leaks({"the object": weakref.ref(held)}, impl_objects(), result)
     assert str(result.findings[0]) == "leaked: the object is still there"
 
@@ -109,7 +102,6 @@ def test_the_command_says_what_it_did() -> None:
 def test_the_command_hunts_and_fails_where_a_race_is_not_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """When the command has done it, the table says so, and so does the exit code."""
     arguments = ["--race", "checked-then-debited", "--runs", "1", "--rounds", "60"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output.count("1 of 1")) == (0, 1)

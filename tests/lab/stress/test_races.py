@@ -29,7 +29,6 @@ def test_a_planted_race_is_found_every_time(race: Race) -> None:
 
 @pytest.mark.parametrize("race", RACES, ids=NAMES)
 def test_a_race_is_taken_out_again(race: Race) -> None:
-    """Given a planted race, when the block is left, the methods are what they were before."""
     before = [owner.__dict__[name] for owner, name, _ in race.substitutes]
     with race.planted():
         planted = [owner.__dict__[name] for owner, name, _ in race.substitutes]
@@ -38,7 +37,6 @@ def test_a_race_is_taken_out_again(race: Race) -> None:
 
 
 def test_a_deadlock_is_reported_with_the_stacks() -> None:
-    """The run ends, and shows a thread that waits in a finaliser below a purge."""
     race = next(race for race in RACES if race.name == "finaliser-under-shard-lock")
     words = hunt(race, seed=50, rounds=BUDGET).words
     assert "nothing went on for 6 s" in words or "nothing went on for 15 s" in words

@@ -21,7 +21,6 @@ def check(run: StressRun, rounds: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_nothing_is_wrong_when_all_is_quiet(component: str) -> None:
-    """Everything was completed or run once; no thread, object or finaliser is left behind."""
     check(stress(component, seed=0, rounds=ROUNDS[component]), ROUNDS[component])
 
 

@@ -18,10 +18,7 @@ from purgatory_lab.studies.setting import DesignName, Setting
 from purgatory_lab.studies.simulation import run
 from purgatory_lab.studies.timers import WheelTimer
 
-BUNDLED: dict[DesignName, DesignName] = {
-    "proposal": "bundled-proposal",
-    "exact": "bundled-exact",
-}
+BUNDLED: dict[DesignName, DesignName] = {"proposal": "bundled-proposal", "exact": "bundled-exact"}
 LAYOUTS: tuple[tuple[Layout, int], ...] = (("drawn", 3), ("shared", 3), ("own", 1))
 
 

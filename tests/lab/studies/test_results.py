@@ -8,19 +8,11 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from purgatory_lab.studies import results
+from purgatory_lab.studies import results, tables
 from purgatory_lab.studies.catalogue import STUDIES, Study
 from purgatory_lab.studies.engines import result_of, run_locally
 from purgatory_lab.studies.results import Results
 from purgatory_lab.studies.setting import Setting
-from purgatory_lab.studies.tables import (
-    columns,
-    read_parquet,
-    read_summary,
-    schema,
-    write_parquet,
-    write_summary,
-)
 from purgatory_spec.installing import command_for
 from purgatory_traces.errors import MissingExtra
 
@@ -31,29 +23,29 @@ TINY = Study("tiny", "What does a test need?", SETTINGS)
 
 
 def test_the_schema_is_declared_and_nothing_is_null(tmp_path: Path) -> None:
-    write_parquet([result_of(SETTINGS[0])], tmp_path / "one.parquet")
+    tables.write_parquet([result_of(SETTINGS[0])], tmp_path / "one.parquet")
     written = parquet.read_schema(tmp_path / "one.parquet")
-    assert written.equals(schema())
+    assert written.equals(tables.schema())
     assert not any(field.nullable for field in written)
     assert written.field("study").type == pyarrow.string()
     assert written.field("live_most").type == pyarrow.int64()
     assert written.field("reinserted").type.value_type == pyarrow.int64()
-    assert set(written.names) == set(columns()) == set(result_of(SETTINGS[0]))
+    assert set(written.names) == set(tables.columns()) == set(result_of(SETTINGS[0]))
 
 
 def test_both_forms_give_back_the_rows(tmp_path: Path) -> None:
     rows = [result_of(setting) for setting in SETTINGS]
-    write_parquet(rows, tmp_path / "rows.parquet")
-    write_summary(rows, tmp_path / "rows.csv")
-    assert read_parquet(tmp_path / "rows.parquet") == rows
-    assert read_summary(tmp_path / "rows.csv") == rows
+    tables.write_parquet(rows, tmp_path / "rows.parquet")
+    tables.write_summary(rows, tmp_path / "rows.csv")
+    assert tables.read_parquet(tmp_path / "rows.parquet") == rows
+    assert tables.read_summary(tmp_path / "rows.csv") == rows
 
 
 def test_control_a_row_without_a_column_is_refused(tmp_path: Path) -> None:
     row = result_of(SETTINGS[0])
     del row["purges"]
     with pytest.raises(pyarrow.ArrowInvalid):
-        write_parquet([row], tmp_path / "one.parquet")
+        tables.write_parquet([row], tmp_path / "one.parquet")
     assert list(tmp_path.iterdir()) != [tmp_path / "one.parquet"]
 
 
@@ -67,7 +59,7 @@ def test_a_run_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     assert again.missing(SETTINGS) == list(SETTINGS[1:])
     for setting, row in run_locally(again.missing(SETTINGS), 1):
         again.write(setting, row)
-    assert read_parquet(again.write_study(TINY)) == [result_of(each) for each in SETTINGS]
+    assert tables.read_parquet(again.write_study(TINY)) == [result_of(each) for each in SETTINGS]
 
 
 def test_results_of_other_code_are_not_taken(
@@ -94,4 +86,4 @@ def test_processes_give_the_rows_in_order() -> None:
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=re.escape(command_for("spark"))):
-        schema()
+        tables.schema()

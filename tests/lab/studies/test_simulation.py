@@ -50,7 +50,7 @@ def test_accountings_differ_in_purges_alone() -> None:
 
 
 def test_what_expires_is_put_again_by_the_closed_form() -> None:
-    """It is put on level 1, unless its expiry is the first millisecond of its bucket: 19 in 20."""
+    """Expect level 1 for 19 in 20, all but the first millisecond of a bucket."""
     requests = 20_000
     counts = counts_of(replace(of("exact", "all-expire", requests), rate=500))
     assert counts.inserted == [0, requests]
@@ -63,7 +63,7 @@ def test_what_expires_is_put_again_by_the_closed_form() -> None:
 
 @pytest.mark.parametrize("case", ["low", "high"])
 def test_what_is_completed_on_level_2_is_not_put_again(case: Case) -> None:
-    """With completions: 1/20 of the sum of the survivals at the ends of the 19 other places."""
+    """Expect 1/20 of the sum of the survivals at the ends of the 19 other places."""
     setting = replace(of("exact", case, 20_000), rate=500)
     survival = setting.workload.survival
     expected = sum(survival(200 - place - 0.5) for place in range(1, 20)) / 20
@@ -94,7 +94,7 @@ def test_the_old_design_pushes_every_request() -> None:
 
 
 def test_the_exact_count_bounds_what_is_stale() -> None:
-    """More than the interval only by what one millisecond adds."""
+    """Allow what one millisecond adds above the interval."""
     setting = replace(of("exact"), purge_interval=100)
     counts = counts_of(setting)
     assert counts.purges > 10
@@ -114,11 +114,7 @@ def test_the_caller_takes_one_step_for_keys_of_its_own_and_unlinking_one_for_eac
 
 def test_late_expiries_are_forgotten_by_the_estimate_and_not_by_the_count() -> None:
     late = replace(
-        of("proposal"),
-        layout="own",
-        tick_ms=50,
-        purge_interval=100,
-        expiries="after-purge-test",
+        of("proposal"), layout="own", tick_ms=50, purge_interval=100, expiries="after-purge-test"
     )
     assert counts_of(late).over_distinct.least < 0
     assert counts_of(replace(late, expiries="before-purge-test")).over_distinct.least == 0
@@ -126,7 +122,6 @@ def test_late_expiries_are_forgotten_by_the_estimate_and_not_by_the_count() -> N
 
 
 def test_one_request_step_by_step() -> None:
-    """It is completed then, its bucket is popped empty at 180, and the list was walked once."""
     setting = Setting("test", "proposal", "low", requests=1, layout="own", keys=1)
     counts = run(iter([Request(0, 50)]), CountedDesign(setting))
     assert counts == Counts(

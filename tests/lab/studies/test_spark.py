@@ -23,7 +23,6 @@ DESIGNS: tuple[DesignName, ...] = ("old", "weak", "bundled-exact")
 def test_the_rows_are_those_of_the_local_engine(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In two waves: two settings, then one."""
     monkeypatch.setattr(engines, "_SETTINGS_FOR_EACH_PROCESSOR", 1)
     settings = [Setting("test", design, "high", requests=200) for design in DESIGNS]
     assert list(run_on_spark(settings, spark)) == list(run_locally(settings, 1))

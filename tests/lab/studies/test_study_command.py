@@ -18,7 +18,7 @@ def said(*words: str) -> Result:
 
 
 def problem(code: int, *words: str) -> str:
-    """What is said where a command ends with a problem of this exit code."""
+    """Return what is said where a command ends with a problem of this exit code."""
     found = said(*words).exception
     assert isinstance(found, Problem)
     assert found.exit_code == code
@@ -53,7 +53,6 @@ def test_run_writes_the_rows_and_the_plots(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_run_tells_the_answer(name: str, tmp_path: Path) -> None:
-    """Its question is told, its answer with numbers, and that they are of few requests."""
     done = said("run", name, "--requests", "40", "--out", str(tmp_path))
     assert done.exit_code == 0, done.output
     told = " ".join(done.output.partition(f"{name}.parquet")[2].split())
@@ -79,8 +78,6 @@ def test_a_place_of_spark_and_the_local_engine_exclude_each_other(tmp_path: Path
 def test_the_engine_is_told_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When it is run, its engine was told, and how to go on."""
-
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -29,7 +29,6 @@ STORED = read_verdicts(DOCS / "reference" / "results" / "verdicts.json")
 
 
 def test_the_page_follows_from_the_stored_results() -> None:
-    """It is what the page says; with another verdict on one system it is not."""
     page = (DOCS / "findings.md").read_text(encoding="utf-8")
     verdicts = in_order(STORED)
     assert between_marks(page, REGION, table_text(verdicts)) == page
@@ -40,7 +39,6 @@ def test_the_page_follows_from_the_stored_results() -> None:
 
 
 def test_every_system_has_been_judged() -> None:
-    """Each has one, with the version of the suite, or a sentence why not."""
     assert set(STORED) == set(SYSTEMS)
     assert set(PROJECTS) <= set(SYSTEMS)
     for verdict in STORED.values():
@@ -50,7 +48,6 @@ def test_every_system_has_been_judged() -> None:
 
 @pytest.mark.parametrize("word", PROJECTS)
 def test_the_stored_deviations_are_the_declared_ones(word: str) -> None:
-    """It names the deviations that are declared, and a rule beside them is not conformant."""
     text = (adapters_folder() / PROJECTS[word][0]).read_text(encoding="utf-8")
     declared = sorted(each["rule"] for each in tomllib.loads(text).get("deviation", []))
     stored = [rule for each in STORED[word].components for rule in each.deviations]
@@ -61,7 +58,6 @@ def test_the_stored_deviations_are_the_declared_ones(word: str) -> None:
 
 @pytest.mark.parametrize("word", [word for word in SYSTEMS if re.match(r"kafka(@|$)", word)])
 def test_kafkas_stored_deviations_are_those_declared_for_its_release(word: str) -> None:
-    """Each component shows the deviations that are declared for it, and no rule beside them."""
     stored = STORED[word]
     declaration = read_declaration(adapters_folder() / "kafka" / "purgatory.toml", stored.release)
     for each in stored.components:
@@ -72,13 +68,11 @@ def test_kafkas_stored_deviations_are_those_declared_for_its_release(word: str) 
 
 @pytest.mark.slow
 def test_a_system_is_judged_as_it_is_stored(tmp_path: Path) -> None:
-    """Given a system that is always at hand, when it is judged, that is its stored verdict."""
     assert judged("sched", tmp_path).components == STORED["sched"].components
 
 
 @pytest.mark.slow
 def test_one_row_is_made_anew_and_the_others_stay(tmp_path: Path) -> None:
-    """When one system is judged and written, both have their rows, in the order of the systems."""
     (tmp_path / "findings.md").write_text(
         f"<!-- {REGION}: begin --><!-- {REGION}: end -->\n", encoding="utf-8"
     )
@@ -94,14 +88,12 @@ def test_one_row_is_made_anew_and_the_others_stay(tmp_path: Path) -> None:
 def test_a_system_whose_tool_is_missing_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the system is judged, there is no verdict, and a sentence says what is missing."""
     monkeypatch.setenv("PATH", str(tmp_path))
     sentence = "'go' is not installed: the adapter of go-time is built with it"
     assert judged("go-time", tmp_path) == SystemVerdict("go-time", problem=sentence)
 
 
 def test_a_system_that_cannot_be_had_has_a_row_that_says_so(tmp_path: Path) -> None:
-    """Given a verdict that says why there is none: its row has the sentence and the command."""
     verdict = SystemVerdict("sched", problem="the build of sched ended with exit code 1")
     write_verdicts(tmp_path / "verdicts.json", [verdict])
     (row,) = table_text(in_order(read_verdicts(tmp_path / "verdicts.json"))).splitlines()[2:]

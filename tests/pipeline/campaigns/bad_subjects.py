@@ -95,7 +95,7 @@ def prints() -> InProcessSubject:
 
 
 def dies_in_the_open() -> InProcessSubject:
-    """It cannot even be asked what it declares, except in the process that has opened it."""
+    """Make a subject that ends when another process asks what it declares."""
 
     def gone(configuration: Configuration) -> Instance:
         os._exit(9)

@@ -39,7 +39,6 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 def test_a_broken_rule_and_its_replay_file(tmp_path: Path) -> None:
-    """It exits 1 and names rule, engine and files, and ``purgatory replay`` shows the failure."""
     words = ("mutant:pool-zero-refused", "--runs", "40", "--seed", "5")
     done = purgatory(tmp_path, "campaign", *words)
     assert done.returncode == 1, done.stderr
@@ -59,7 +58,6 @@ def test_a_broken_rule_and_its_replay_file(tmp_path: Path) -> None:
 
 
 def test_an_adapter_by_its_command(tmp_path: Path) -> None:
-    """Its components are judged, by an adapter that is not served once more."""
     written = purgatory(tmp_path, "init", "--lang", "python", "mine")
     assert written.returncode == 0, written.stderr
     command = f"{sys.executable} {tmp_path / 'mine' / 'adapter.py'}"
@@ -84,7 +82,6 @@ PROBLEMS = [
 def test_foreseen_problems(
     words: tuple[str, ...], code: int, sentence: str, tmp_path: Path
 ) -> None:
-    """A sentence says so, with the exit code of its kind, and without a traceback."""
     done = purgatory(tmp_path, "campaign", *words)
     assert done.returncode == code
     assert sentence in done.stderr
@@ -93,7 +90,6 @@ def test_foreseen_problems(
 
 @pytest.mark.slow
 def test_killed_and_taken_up(tmp_path: Path) -> None:
-    """Nothing on record is carried out again; the result is that of a campaign nobody killed."""
     words = ("campaign", "bundled", "--component", "memory-pool", "--wave", "10", "--steps", "8")
     never_killed = purgatory(tmp_path, *words, "--runs", "800", "--seed", "3", "--out", "other")
     assert " carried out now" in never_killed.stdout
@@ -119,7 +115,6 @@ def test_killed_and_taken_up(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
-    """It exits 130, says how much is on record and how to go on, and leaves no process behind."""
     words = ("campaign", "bundled", "--runs", "9000", "--wave", "20", "--out", "out")
     process = begun(tmp_path, *words, "--component", "memory_pool")
     process.send_signal(signal.SIGINT)
@@ -132,7 +127,6 @@ def test_interrupted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_hundred_runs_end_with_a_verdict(tmp_path: Path) -> None:
-    """Further runs are drawn until each was, and the verdict is the same when it is taken up."""
     words = ("campaign", "bundled", "--component", "channel-muting", "--seed", "1", "--out", "out")
     ended = purgatory(tmp_path, *words, "--runs", "200")
     assert ended.returncode == 0, ended.stdout

@@ -26,7 +26,6 @@ def little_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_result_is_that_of_a_local_campaign(
     partitions: int, spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """Given a mutant: every file of the result is the same to the byte."""
     components = [Component.MEMORY_POOL]
     here, there = tmp_path / "here" / "campaign", tmp_path / "there" / "campaign"
     word = "mutant:pool-zero-refused"
@@ -41,7 +40,6 @@ def test_the_result_is_that_of_a_local_campaign(
 def test_crashes_cost_one_run_each(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The results are the same, with rows for what crashed."""
     monkeypatch.chdir(HERE)
     here, there = tmp_path / "here" / "campaign", tmp_path / "there" / "campaign"
     assert run("bad_subjects:exits", here, runs=8)[0] == 3

@@ -48,7 +48,6 @@ def little_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_bundled_conforms(tmp_path: Path) -> None:
-    """It is conformant, every rule was visited, and the tables hold each run once."""
     out = tmp_path / "campaign"
     code, printed = run("bundled", out, components=[Component.MEMORY_POOL], runs=120)
     assert code == 0
@@ -67,7 +66,6 @@ def test_what_is_bundled_conforms(tmp_path: Path) -> None:
 
 
 def test_tables_have_the_declared_columns(tmp_path: Path) -> None:
-    """Its tables have exactly the declared columns, none of which may be missing."""
     out = tmp_path / "campaign"
     run("bundled", out, runs=4)
     for name, schema in {"runs": RUNS, "coverage": COVERAGE, "causes": CAUSES}.items():
@@ -75,7 +73,6 @@ def test_tables_have_the_declared_columns(tmp_path: Path) -> None:
 
 
 def test_coverage_is_that_of_all_runs(tmp_path: Path) -> None:
-    """Given the table of runs: they are those of the table of coverage."""
     out = tmp_path / "campaign"
     run("bundled", out, runs=12, components=[Component.TIMER, Component.MEMORY_POOL])
     visits: dict[str, int] = {}
@@ -93,7 +90,6 @@ def test_coverage_is_that_of_all_runs(tmp_path: Path) -> None:
 
 
 def test_too_few_visits_are_inconclusive(tmp_path: Path) -> None:
-    """When it has ended, it is inconclusive and names rules that were hardly visited."""
     code, printed = run("bundled", tmp_path / "campaign", runs=3)
     assert code == 4
     assert "visited fewer than 20 times: TIMER-" in printed
@@ -105,7 +101,6 @@ MUTANTS = ["rounds-up", "pool-strict-wants-more"]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_found_by_the_rule_that_a_check_names(name: str, tmp_path: Path) -> None:
-    """Both name the same rule first, with the shortest of cases, and the replay file shows it."""
     wrong = mutant(name)
     out = tmp_path / "campaign"
     code, _ = run(f"mutant:{name}", out, components=[wrong.component], runs=60)
@@ -123,7 +118,6 @@ def test_a_mutant_is_found_by_the_rule_that_a_check_names(name: str, tmp_path: P
 
 @pytest.mark.parametrize("tasks", [1, 5, 40])
 def test_neither_waves_nor_tasks_change_the_result(tasks: int, tmp_path: Path) -> None:
-    """Given a mutant: every file of the result is the same to the byte."""
     usual, other = tmp_path / "usual" / "campaign", tmp_path / "other" / "campaign"
     run("mutant:rounds-up", usual, runs=12, steps=6)
     run(
@@ -138,14 +132,13 @@ def test_neither_waves_nor_tasks_change_the_result(tasks: int, tmp_path: Path) -
 
 
 def test_other_seeds_give_another_result(tmp_path: Path) -> None:
-    """The control of the test before."""
+    """Control the test before."""
     run("bundled", tmp_path / "a", runs=6)
     run("bundled", tmp_path / "b", runs=6, seed=8)
     assert manifest(tmp_path / "a") != manifest(tmp_path / "b")
 
 
 def test_equal_steps_are_one_run(tmp_path: Path) -> None:
-    """Each run is carried out once, its row has the first seed and how many draw it."""
     out = tmp_path / "campaign"
     _, printed = run(
         "bundled", out, components=[Component.MEMORY_POOL], runs=300, steps=1, wave=100
@@ -160,7 +153,6 @@ def test_equal_steps_are_one_run(tmp_path: Path) -> None:
 
 
 def test_more_runs_and_other_seeds_build_on_what_is_on_record(tmp_path: Path) -> None:
-    """Only what is new is carried out, the tables are those of a fresh campaign."""
     out = tmp_path / "campaign"
     run("bundled", out, runs=10)
     _, printed = run("bundled", out, runs=16, resume=True)
@@ -175,7 +167,6 @@ def test_more_runs_and_other_seeds_build_on_what_is_on_record(tmp_path: Path) ->
 
 
 def test_a_changed_generator_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every run is carried out anew, and those before are counted as no longer drawn."""
     out = tmp_path / "campaign"
     run("bundled", out, runs=6)
     monkeypatch.setattr(drawing_module, "seed_of", lambda seed, number: f"{seed}/{number}")
@@ -185,7 +176,6 @@ def test_a_changed_generator_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_nothing_is_carried_out_twice(tmp_path: Path) -> None:
-    """Given a campaign that has ended: nothing is carried out, and the result is the same."""
     out = tmp_path / "campaign"
     run("mutant:rounds-up", out, runs=12, steps=6)
     before = manifest(out)

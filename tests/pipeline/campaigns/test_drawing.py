@@ -26,7 +26,6 @@ def drawing_of(
 
 @pytest.mark.parametrize("component", profiles.Component)
 def test_a_number_draws_the_same_whatever_was_drawn_before(component: profiles.Component) -> None:
-    """Both have drawn the same, and the numbers before drew something else."""
     all_of_them = [drawing_of(component).draw(number) for number in range(12)]
     assert drawing_of(component).draw(11) == all_of_them[11]
     assert all(case != all_of_them[11] for case in all_of_them[:11])
@@ -34,7 +33,6 @@ def test_a_number_draws_the_same_whatever_was_drawn_before(component: profiles.C
 
 @pytest.mark.parametrize("component", profiles.Component)
 def test_what_is_drawn_survives_its_encoding(component: profiles.Component) -> None:
-    """When they are encoded and decoded, they are the same, and so are their ids."""
     drawing = drawing_of(component)
     for number in range(20):
         case = drawing.draw(number)
@@ -44,7 +42,7 @@ def test_what_is_drawn_survives_its_encoding(component: profiles.Component) -> N
 
 
 def test_large_integers_are_drawn_at_all() -> None:
-    """The control of the test before: some delay needs all of 53 bits."""
+    """Control the test before: some delay needs all of 53 bits."""
     drawing = drawing_of()
     cases = [drawing.draw(number) for number in range(20)]
     delays = [op.delay_ms for case in cases for op in case.operations if isinstance(op, Add)]
@@ -52,7 +50,6 @@ def test_large_integers_are_drawn_at_all() -> None:
 
 
 def test_other_seeds_and_sizes_draw_other_cases() -> None:
-    """The case is another, and shorter where fewer steps are wanted."""
     usual = drawing_of().draw(3)
     assert drawing_of(seed=8).draw(3) != usual
     assert len(drawing_of(steps=6).draw(3).operations) < len(usual.operations)
@@ -60,7 +57,6 @@ def test_other_seeds_and_sizes_draw_other_cases() -> None:
 
 
 def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
-    """The id differs; when only the seed and the sizes of the drawing do, it does not."""
     drawing = drawing_of()
     case = drawing.draw(3)
     identity = drawing.run_id(case)
@@ -83,17 +79,13 @@ def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
 def test_every_second_number_is_steered_towards_one_rule_in_turn(
     component: profiles.Component, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When they are drawn, each rule was wanted once, and every second number had none."""
     drawing = drawing_of(component)
     support = support_of(component)
     wanted: list[frozenset[str]] = []
     draw_configuration = ComponentSupport.draw_configuration
 
     def spied(
-        self: ComponentSupport[Any, Any],
-        profile: Profile,
-        source: Source,
-        rules: frozenset[str],
+        self: ComponentSupport[Any, Any], profile: Profile, source: Source, rules: frozenset[str]
     ) -> object:
         wanted.append(rules)
         return draw_configuration(self, profile, source, rules)

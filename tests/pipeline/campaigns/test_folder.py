@@ -38,7 +38,6 @@ def folder(tmp_path: Path) -> CampaignFolder:
 
 
 def test_parts_are_put_together(folder: CampaignFolder) -> None:
-    """All their rows are there, and a wave that is put there twice is there once."""
     assert names(folder) == []
     folder.add(done("b", "a"))
     folder.add(done("c"))
@@ -48,7 +47,6 @@ def test_parts_are_put_together(folder: CampaignFolder) -> None:
 
 
 def test_what_was_not_finished_does_not_count(folder: CampaignFolder) -> None:
-    """When the campaign is taken up, it is gone, and the finished part is there."""
     folder.add(done("a"))
     (folder.parts / "part-0123.unfinished").write_bytes(b"PAR1 half of it")
     assert names(folder) == ["a"]
@@ -58,14 +56,12 @@ def test_what_was_not_finished_does_not_count(folder: CampaignFolder) -> None:
 
 
 def test_beginning_anew_forgets_the_parts(folder: CampaignFolder) -> None:
-    """Given a part, when the campaign begins anew, nothing is on record."""
     folder.add(done("a"))
     folder.begin(IDENTITY, resume=False, fresh=True)
     assert names(folder) == []
 
 
 def test_a_record_is_not_thrown_away_unasked(folder: CampaignFolder) -> None:
-    """Given a part: a sentence says what there is to choose, and the record is as it was."""
     folder.add(done("a"))
     with pytest.raises(Problem, match=r"--resume, name another --out, or .* with --fresh") as told:
         folder.begin(IDENTITY, resume=False)
@@ -74,7 +70,6 @@ def test_a_record_is_not_thrown_away_unasked(folder: CampaignFolder) -> None:
 
 
 def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
-    """Folders that no campaign names so stay; parts and a manifest of others refuse it."""
     folder = CampaignFolder(tmp_path)
     mine = [tmp_path / "results-mine", tmp_path / "staging-area"]
     ours = tmp_path / "results-fedcba9876543210"
@@ -111,7 +106,6 @@ OTHERS = [
 def test_a_campaign_on_something_else_is_not_taken_up(
     field: str, value: object, words: str, folder: CampaignFolder
 ) -> None:
-    """A sentence says what differs, nothing is lost, and with --fresh it begins anew."""
     folder.add(done("a"))
     other = msgspec.structs.replace(IDENTITY, **{field: value})
     with pytest.raises(Problem, match=words) as raised:
@@ -123,7 +117,6 @@ def test_a_campaign_on_something_else_is_not_taken_up(
 
 
 def test_a_damaged_part_is_named(folder: CampaignFolder) -> None:
-    """Given a part that is no Parquet: a sentence names it and says what to do."""
     folder.add(done("a"))
     (part,) = folder.parts.iterdir()
     part.write_bytes(part.read_bytes()[:-10])
@@ -132,7 +125,6 @@ def test_a_damaged_part_is_named(folder: CampaignFolder) -> None:
 
 
 def test_a_damaged_header_is_named(folder: CampaignFolder) -> None:
-    """Given a folder whose header is no JSON: a sentence names the file."""
     (folder.path / "campaign.json").write_text("{", encoding="utf-8")
     with pytest.raises(Problem, match=r"campaign\.json cannot be read"):
         folder.begin(IDENTITY, resume=True)
@@ -152,7 +144,6 @@ def files_of(folder: CampaignFolder) -> dict[str, int | None]:
 
 
 def test_a_result_takes_the_place_of_the_one_before(folder: CampaignFolder) -> None:
-    """Given a result: the first is whole until the other is, which then stands alone."""
     first = finished(folder, "a", "b")
     assert files_of(folder) == {"replays/a.jsonl": None, "runs.parquet": 2}
     (folder.staging() / "runs.parquet").write_bytes(b"half of it")
@@ -165,7 +156,6 @@ def test_a_result_takes_the_place_of_the_one_before(folder: CampaignFolder) -> N
 
 
 def test_the_same_result_has_the_same_name(folder: CampaignFolder) -> None:
-    """Given a result: it stands where it stood, whole."""
     place = finished(folder, "a")
     assert finished(folder, "a") == place
     (place / "runs.parquet").write_bytes(b"damaged")
@@ -174,7 +164,6 @@ def test_the_same_result_has_the_same_name(folder: CampaignFolder) -> None:
 
 
 def test_a_damaged_result_is_none(folder: CampaignFolder) -> None:
-    """Given a result: it is not read."""
     (finished(folder, "a") / "runs.parquet").write_bytes(b"damaged")
     with pytest.raises(PipelineError, match=r"runs\.parquet is not what the campaign wrote"):
         read_result(folder.path)
@@ -187,7 +176,6 @@ def test_a_damaged_result_is_none(folder: CampaignFolder) -> None:
 
 
 def test_two_campaigns_do_not_share_a_folder(folder: CampaignFolder) -> None:
-    """Given a campaign in a folder: it is refused, until the first has ended."""
     with folder.kept(), pytest.raises(PipelineError, match="another process"), folder.kept():
         raise AssertionError("two at a time")
     with folder.kept():

@@ -40,7 +40,6 @@ WORDS = ["bundled", "bundled-inline", "bundled-proposal", "mutant:rounds-up"]
 
 @pytest.mark.parametrize("word", WORDS)
 def test_what_is_served_declares_and_answers_the_same(word: str, tmp_path: Path) -> None:
-    """Profiles, steps with their outcomes, verdicts and visits are the same."""
     here = open_subject(word, work_folder=tmp_path).subject
     with served(word, tmp_path) as there:
         assert there.profiles == here.profiles
@@ -57,7 +56,6 @@ def test_what_is_served_declares_and_answers_the_same(word: str, tmp_path: Path)
 
 
 def test_it_ends_when_its_starter_is_gone_though_the_subject_loops(tmp_path: Path) -> None:
-    """When that process is killed, the subject's process ends by itself."""
     words = f"""
 import sys
 from purgatory_spark.campaigns.isolation import SubjectChoice
@@ -85,7 +83,7 @@ list(subject.do_all([Advance(1)]))
 
 
 def _gone(process: int, seconds: float) -> bool:
-    """Whether a process that is not our child is gone, or only waits to be reaped."""
+    """Return whether a process that is not our child is gone, or only waits to be reaped."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -100,7 +98,6 @@ def _gone(process: int, seconds: float) -> bool:
 
 
 def test_forbearance_ends(tmp_path: Path) -> None:
-    """When it is asked again, it is asked no more, whatever it would answer."""
     with served("bad_subjects:sleeps", tmp_path, seconds=3) as subject:
         asked = Forbearing(subject, seconds=2.5)
         good, bad = TimerConfiguration(), TimerConfiguration(wheel_size=3)

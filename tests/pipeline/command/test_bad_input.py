@@ -31,20 +31,11 @@ def swapped(old: bytes, new: bytes) -> Spoil:
 
 
 SPOILT: dict[str, tuple[Spoil, str]] = {
-    "malformed": (lambda line: b"}" + line, "not JSON"),
     "truncated": (lambda line: line[:-20] + b"\n", "cut off"),
-    "no kind": (swapped(b'"kind":"step",', b""), "missing required field `kind`"),
-    "a key of an operation missing": (swapped(b'"to_ms":', b'"x":'), "to_ms"),
-    "inner key twice": (swapped(b'"op":"advance"', b'"op":"add","op":"advance"'), "given twice"),
     "run twice": (swapped(b'"run":"bad"', b'"run":"good","run":"bad"'), "key given twice: run"),
-    "operation of another component": (
-        swapped(b'{"op":"advance","to_ms":', b'{"op":"check","key":"a","x":'),
-        "",
-    ),
     "byte-order mark": (lambda line: b"\xef\xbb\xbf" + line, "write UTF-8 without one"),
-    "empty": (lambda line: b"\n", "the line is empty"),
 }
-"""One of each class; all that may be wrong is in `test_reading` and `test_run_replay`."""
+"""Some of them; all that may be wrong is in ``test_reading``, ``test_parsing`` and ``verdicts``."""
 
 
 @pytest.fixture(params=["jsonl", "jsonl.gz"])
@@ -79,7 +70,7 @@ def checked(path: Path, tmp_path: Path) -> tuple[int, dict[str, str], list[dict[
 
 
 def test_the_lines_are_right_as_they_are(trace: Trace, tmp_path: Path) -> None:
-    """The control: nothing is set aside of what is not spoilt."""
+    """Control the tests below: nothing is set aside of what is not spoilt."""
     code, verdicts, aside = checked(trace([*BAD, *GOOD]), tmp_path)
     assert (code, verdicts, aside) == (0, {"bad": "conforms", "good": "conforms"}, [])
 
@@ -101,21 +92,8 @@ def test_a_spoilt_line_is_set_aside_and_its_run_incomplete(
     assert row["reason"]
 
 
-def test_an_empty_file_beside_others_is_told(tmp_path: Path) -> None:
-    (tmp_path / "traces").mkdir()
-    (tmp_path / "traces/a.jsonl").write_bytes(b"".join(GOOD))
-    (tmp_path / "traces/b.jsonl").touch()
-    code, verdicts, aside = checked(tmp_path / "traces", tmp_path)
-    assert (code, verdicts, len(aside)) == (4, {"good": "conforms"}, 1)
-
-
 def test_a_divergence_before_the_hole_is_told_all_the_same(trace: Trace, tmp_path: Path) -> None:
     wrong = [line.replace(b'"kind":"ran"', b'"kind":"expired"') for line in BAD[:20]]
     code, verdicts, aside = checked(trace([*wrong, *BAD[20:40], b"rubbish\n", *GOOD]), tmp_path)
     assert (code, verdicts) == (1, {"bad": "diverges", "good": "conforms"})
     assert len(aside) == 1
-
-
-def test_an_unplaced_line_alone_is_told(trace: Trace, tmp_path: Path) -> None:
-    code, verdicts, aside = checked(trace([b"rubbish\n", *GOOD]), tmp_path)
-    assert (code, verdicts, len(aside)) == (4, {"good": "conforms"}, 1)

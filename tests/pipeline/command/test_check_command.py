@@ -245,7 +245,6 @@ def test_the_engine_is_told_before_the_work(
 
 
 def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
-    """All of it is there; and where the manifest is theirs, nothing is written at all."""
     trace, out = tmp_path / "t.jsonl", tmp_path / "out"
     trace.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
     mine = {out / "results-mine", out / "staging-area", out / "results-0123"}
@@ -277,7 +276,7 @@ def test_an_out_that_cannot_be_made_is_told(one_run: Path, tmp_path: Path) -> No
     assert "name another folder with --out" in str(result.exception)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C to send")
 def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
     small, large, out = tmp_path / "small.jsonl", tmp_path / "large.jsonl", tmp_path / "out"
@@ -342,13 +341,22 @@ def test_without_spark_auto_takes_the_local_engine_and_spark_is_refused(
 def test_the_command_on_spark_gives_the_same_tables(
     corpus: tuple[Path, list[Expected]], tmp_path: Path, spark: object
 ) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
+    """Count the shuffle of the runs in the first stage, and the tables in the last ones."""
+    here, there, metrics = tmp_path / "here", tmp_path / "there", tmp_path / "m.json"
     assert run(corpus[0], "--out", here).exit_code == 1
-    assert run(corpus[0], "--out", there, "--engine", "spark").exit_code == 1
+    on_spark = ("--out", there, "--engine", "spark", "--metrics", metrics)
+    assert run(corpus[0], *on_spark).exit_code == 1
     one, other = read_results(here), read_results(there)
     assert (one.manifest.engine, other.manifest.engine) == ("local", "spark")
     assert all(one.table(table).equals(other.table(table)) for table in TableName)
     assert one.manifest.verdicts == other.manifest.verdicts
+
+    stages = json.loads(metrics.read_bytes())["stages"]
+    judging = [stage for stage in stages if stage["name"] == "judge runs"]
+    assert [stage["rows_shuffled"] > 0 for stage in judging] == [True, False]
+    assert judging[1]["rows_written"] > len(corpus[1])
+    written = {stage["name"]: stage["rows_written"] for stage in stages if stage["rows_written"]}
+    assert written["write verdicts"] == len(corpus[1])
 
 
 def test_the_summary_in_json_says_what_the_tables_say(
@@ -374,24 +382,6 @@ def test_the_summary_in_json_says_what_the_tables_say(
     metrics = json.loads((tmp_path / "m.json").read_bytes())
     assert metrics["bytes"] == sum(path.stat().st_size for path in traces.glob("*.jsonl"))
     assert (metrics["engine"], metrics["stages"]) == ("local", [])
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_stages_of_spark_are_counted(
-    corpus: tuple[Path, list[Expected]], tmp_path: Path, spark: object
-) -> None:
-    """The shuffle of the first stage is that of the runs; the last ones write the tables."""
-    target = tmp_path / "m.json"
-    assert (
-        run(corpus[0], "--out", tmp_path, "--engine", "spark", "--metrics", target).exit_code == 1
-    )
-    stages = json.loads(target.read_bytes())["stages"]
-    judging = [stage for stage in stages if stage["name"] == "judge runs"]
-    assert [stage["rows_shuffled"] > 0 for stage in judging] == [True, False]
-    assert judging[1]["rows_written"] > len(corpus[1])
-    written = {stage["name"]: stage["rows_written"] for stage in stages if stage["rows_written"]}
-    assert written["write verdicts"] == len(corpus[1])
 
 
 @pytest.mark.parametrize(
@@ -430,12 +420,11 @@ def test_a_path_that_looks_like_an_address_is_a_path(
 
 
 @pytest.mark.parametrize(
-    "engine", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
+    "engine", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.verify])]
 )
 def test_a_second_check_judges_what_is_new(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """These two runs are judged, as in a check of all, and a third check finds nothing new."""
     if engine == "spark":
         request.getfixturevalue("spark")
     traces, first, second = (tmp_path / name for name in ("traces", "first", "second"))

@@ -22,7 +22,7 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def problem(code: int, *words: object) -> str:
-    """What is said where the command ends with a problem of this exit code."""
+    """Return what is said where the command ends with a problem of this exit code."""
     found = CliRunner().invoke(convert, [str(word) for word in words]).exception
     assert isinstance(found, Problem)
     assert found.exit_code == code
@@ -74,7 +74,6 @@ def test_what_stands_in_damaged_data_is_not_taken_over(tmp_path: Path) -> None:
 
 
 def test_the_target_is_not_read_and_not_replaced_unasked(tmp_path: Path) -> None:
-    """It is refused, the file as it was; with --force it is replaced, and not read itself."""
     write_corpus(tmp_path, 2, 60, faulty=0)
     target = tmp_path / "t.parquet"
     words = f"120 lines of 1 file in {target}\n"

@@ -38,7 +38,6 @@ def unknown_options(source: str, known: set[str]) -> set[str]:
 
 
 def test_options_that_are_named_exist() -> None:
-    """A command of the pipeline has each; of an option that none has the control is told."""
     known = {option for command in (trace, campaign, study) for option in options_of(command)}
     assert unknown_options('"""Written below ``--output``."""', known) == {"--output"}
     folder = Path(purgatory_traces.__file__).parent

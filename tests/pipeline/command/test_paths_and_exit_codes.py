@@ -17,7 +17,6 @@ from purgatory_traces.traces.synthetic import run_lines
 def test_paths_that_look_like_addresses_are_paths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the trace is converted and checked, both work as with any other name."""
     monkeypatch.chdir(tmp_path)
     Path("t:1.jsonl").write_bytes(b"".join(run_lines("s", Component.TIMER, 60)))
     for words in (
@@ -32,8 +31,6 @@ def test_paths_that_look_like_addresses_are_paths(
 def test_an_unforeseen_error_ends_with_3(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The exit code is 3, and the error and where it was raised are told."""
-
     @click.command()
     def broken() -> None:
         raise ArithmeticError("of its own")
@@ -50,7 +47,6 @@ def test_an_unforeseen_error_ends_with_3(
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
 def test_a_pipe_in_a_folder_is_ignored_and_by_its_name_refused(tmp_path: Path) -> None:
-    """The one is judged without the pipe, and the others are refused."""
     (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("s", Component.TIMER, 60)))
     os.mkfifo(tmp_path / "pipe.jsonl")
     out = ["--out", str(tmp_path / "out")]

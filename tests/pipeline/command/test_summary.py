@@ -77,7 +77,6 @@ def test_causes_are_counted_and_the_commonest_comes_first() -> None:
 
 
 def test_where_no_rule_was_put_to_the_test_nothing_is_known() -> None:
-    """That is no pass, also where another component's rules were put to the test."""
     pool = GOOD._replace(run="p", component="memory_pool")
     summary = summed(GOOD)
     assert (summary.exit_code, summary.headline) == (4, "inconclusive")
@@ -91,7 +90,6 @@ def test_where_no_rule_was_put_to_the_test_nothing_is_known() -> None:
 
 
 def test_a_rule_that_is_broken_was_put_to_the_test() -> None:
-    """That rule is among them; and so is one from which a run deviates as declared."""
     deviates = GOOD._replace(deviated=("TIMER-ROUNDING",))
     summary = summed(WRONG, deviates, CoverageRow("a", "TIMER-NOT-EARLY", 1))
     tested, never = summary.rules_of(Component.TIMER)
@@ -101,7 +99,6 @@ def test_a_rule_that_is_broken_was_put_to_the_test() -> None:
 
 
 def test_a_broken_rule_that_is_not_visited_on_a_real_clock_brings_no_others() -> None:
-    """That is what could have been there, as without that run."""
     component, held = Component.PURGATORY, CoverageRow("a", "PURGATORY-TIME-OUT", 1)
     of_check = "PURGATORY-CHECK-ORDER"
     assert of_check not in RULES_ON_A_WALL_CLOCK[component]
@@ -209,7 +206,6 @@ def test_where_nothing_was_put_to_the_test_every_rule_never_was() -> None:
 def test_of_runs_on_a_real_clock_no_rule_is_missed_that_cannot_be_judged_there(
     component: Component, rules: tuple[str, ...]
 ) -> None:
-    """That is what could have been there, and no rule that needs an observable or a wheel."""
     visited, never, others = shown(component, *rules)
     assert visited == set(rules)
     assert never <= RULES_ON_A_WALL_CLOCK[component]
@@ -225,7 +221,6 @@ OF_WHEELS = [
 
 
 def test_what_a_run_shows_of_its_profile_decides_which_rules_apply() -> None:
-    """Rules for wheels are among that only where another rule for wheels was put to it."""
     _, never, others = shown(Component.TIMER, "TIMER-IDLE-ADVANCE")
     assert "TIMER-CANCEL" in never
     assert never.isdisjoint({*OF_WHEELS, "TIMER-SIZE", "TIMER-LATENESS"})
@@ -247,7 +242,6 @@ def test_declared_deviations_are_counted_by_runs() -> None:
 
 
 def test_what_runs_left_open_is_told() -> None:
-    """When they are summed up, the sentence names all three, and is empty without them."""
     summary = Summary()
     summary.take(GOOD)
     assert not_judgeable(summary) == ""

@@ -30,7 +30,7 @@ def summed(*rows: Row) -> Summary:
 
 
 def printed(*rows: Row, report: str = "") -> str:
-    """What stands at a wide terminal."""
+    """Return what stands at a wide terminal."""
     console = Console(file=io.StringIO(), width=400)
     print_summary(console, summed(*rows), head="head", results="out", report=report)
     assert isinstance(console.file, io.StringIO)
@@ -55,7 +55,6 @@ def test_what_is_wrong_with_a_line_is_told_in_full() -> None:
 
 
 def test_what_runs_left_open_stands_in_both() -> None:
-    """Both have the same counts, and of the control neither has any."""
     left = GOOD._replace(run="c", pending_expiries=2, open_calls=1, uncompared=("size",))
     words = (
         "Left open: 2 expiries were not overdue yet, 1 call was open, "
@@ -137,7 +136,7 @@ def test_the_headline_says_that_no_rule_was_put_to_the_test() -> None:
 
 
 def test_the_name_of_a_file_is_not_broken_inside() -> None:
-    """Lines may end behind a slash and between words; a name that is very long may be broken."""
+    """Break lines behind a slash and between words; a very long name may be broken."""
     long = "x" * 80
     aside = [QuarantineRow(f"a-b/c-d.{end}", 1, "", f"{end} is wrong") for end in ("gz", long)]
     page = render_page(summed(*aside), "head")

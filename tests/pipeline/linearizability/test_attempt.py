@@ -2,8 +2,6 @@
 
 from random import Random
 
-import pytest
-
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, sequential
@@ -60,7 +58,6 @@ def names(found: object) -> list[str]:
 
 
 def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
-    """The last one is refuted, the second explained, and the first not decided."""
     budget = Budget(most_configurations=900, calls=16)
     attempt = attempt_at(HARD, RIGHT, WRONG, budget=budget)
     assert names(attempt.refuted) == ["wrong"]
@@ -69,7 +66,6 @@ def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
 
 
 def test_a_share_that_takes_long_is_decided_in_a_later_round() -> None:
-    """When there is enough, the first one is refuted, too, after the second was explained."""
     attempt = attempt_at(HARD, RIGHT, budget=Budget())
     assert names(attempt.refuted) == ["hard"]
     assert names(attempt.explained) == ["right"]
@@ -77,7 +73,6 @@ def test_a_share_that_takes_long_is_decided_in_a_later_round() -> None:
 
 
 def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_matters() -> None:
-    """When all are looked at to the end, the first is explained as far as that line."""
     attempt = attempt_at(HARD, WRONG, budget=Budget())
     assert names(attempt.refuted) == ["wrong"]
     assert names(attempt.explained) == ["hard"]
@@ -87,7 +82,6 @@ def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_mat
 
 
 def test_when_nothing_is_left_what_was_found_is_kept() -> None:
-    """Given a share that fails, and others: it is refuted, and the others are not decided."""
     budget = Budget(most_configurations=1)
     attempt = attempt_at(WRONG, RIGHT, HARD, budget=budget)
     assert names(attempt.refuted) == ["wrong"]
@@ -109,7 +103,6 @@ def checks_at_once(count: int) -> list[TraceLine]:
 
 
 def test_a_run_with_an_operation_that_fails_is_wrong_though_another_is_not_decided() -> None:
-    """The run is not linearizable at the line of the second; without it, it is inconclusive."""
     bad: list[TraceLine] = [
         step("w", Watch("a", ("k",), 10), False, tried("a"), tried("a")),
         step("w", Satisfy("a")),
@@ -146,7 +139,7 @@ def random_calls(chance: Random) -> History:
 
 
 def left_open(history: History, rules: CallRules[Rule], budget: Budget) -> Undecided | None:
-    """How far a history is explained, if the budget is used up before it is decided."""
+    """Return how far a history is explained, if the budget is used up before it is decided."""
     try:
         decide(entries_of(history), rules, budget)
     except Undecided as problem:
@@ -155,7 +148,6 @@ def left_open(history: History, rules: CallRules[Rule], budget: Budget) -> Undec
 
 
 def test_what_is_said_to_be_explained_of_an_undecided_history_is() -> None:
-    """The beginning that is said to be explained is, and its order is one of its calls."""
     chance = Random(3)
     model = MemoryPoolModel(MemoryPoolConfiguration(3, 1), MemoryPoolProfile())
     rules = ModelRules(sequential(model))
@@ -181,11 +173,9 @@ def test_what_is_said_to_be_explained_of_an_undecided_history_is() -> None:
     assert all(length >= 1 for length in lengths)
 
 
-@pytest.mark.parametrize("allowance", [10, 100])
-def test_an_allowance_ends_a_search_and_not_the_next_one(allowance: int) -> None:
-    """The first is not decided, with as many configurations as it was allowed."""
+def test_an_allowance_ends_a_search_and_not_the_next_one() -> None:
     budget = Budget()
-    poor = HARD.explained(budget, allowance)
+    poor = HARD.explained(budget, 100)
     assert poor.undecided is not None
-    assert budget.configurations == allowance
+    assert budget.configurations == 100
     assert HARD.explained(budget).refutation is not None

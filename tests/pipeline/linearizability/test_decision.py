@@ -43,7 +43,6 @@ def rounds(count: int) -> History:
 
 
 def test_work_grows_with_the_length_of_a_history_that_is_quiet_now_and_then() -> None:
-    """The longer one takes twice the configurations, and none is remembered in the end."""
     spent = []
     for count in (100, 200):
         budget = Budget(most_configurations=40, calls=4 * count)
@@ -57,7 +56,6 @@ _NOTHING = MemoryPoolProfile()
 
 
 def test_all_states_in_which_a_piece_may_end_are_carried_over() -> None:
-    """Both are explained, and what contradicts both is not."""
     first: History = (Called("t", ReleaseForeign(1)), Returned("t"))
     pool = MemoryPoolModel(MemoryPoolConfiguration(1, 1), MemoryPoolProfile())
 
@@ -77,7 +75,6 @@ def test_all_states_in_which_a_piece_may_end_are_carried_over() -> None:
 def test_where_finding_all_ends_is_costly_some_have_to_do_and_the_rest_is_found_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The answers are the same as before, and so is the length of the longest beginning."""
     pool = MemoryPoolModel(MemoryPoolConfiguration(2, 2), MemoryPoolProfile())
     chance = Random(5)
     asked = [ReleaseForeign(1), ReleaseForeign(2), Allocate("x", 1), Allocate("y", 2)]
@@ -112,7 +109,6 @@ class Forgetful(CallRules[int]):
 
 
 def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
-    """When they are decided, what is remembered does not grow with their number."""
     history: History = (Called("t", Allocate("a", 1)),)
     for number in range(200):
         history += (Called("u", Allocate(f"{number}", 1)), Returned("u", True))
@@ -121,8 +117,6 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
 
 
 def test_a_history_is_cut_behind_what_a_call_shows_that_never_returns() -> None:
-    """All before the wrong answer is explained, or everything."""
-
     def with_last_answer(answer: bool) -> History:
         return (
             Called("t", Release("x")),
@@ -145,7 +139,6 @@ def all_granted(count: int, *, size_bytes: int) -> list[Located]:
 
 
 def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
-    """It is inconclusive, and then not linearizable, at the last return."""
     lines = all_granted(12, size_bytes=11)
     poor = found_of(lines, 1000)
     assert poor.answered is Answered.INCONCLUSIVE
@@ -156,7 +149,6 @@ def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
 
 
 def test_where_the_budget_ends_while_the_line_is_looked_for_a_later_line_is_named() -> None:
-    """It is inconclusive first, then refuted at that line or a later one, then at that line."""
     lines = all_granted(10, size_bytes=8)
     kinds: list[str] = []
     for most in (1000, 1040, 1100):
@@ -173,7 +165,6 @@ def test_where_the_budget_ends_while_the_line_is_looked_for_a_later_line_is_name
 
 
 def test_a_stuck_piece_says_from_which_states_nothing_leads_on() -> None:
-    """The piece that is stuck is the last one, and it begins with an empty pool."""
     history = (*rounds(2), Called("t", Allocate("x", 1)), Returned("t", False))
     rules = ModelRules(sequential(TWO_BYTES))
     decided = decide(entries_of(history), rules, Budget())

@@ -17,7 +17,6 @@ HISTORIES = cases_in(Path(__file__).with_name("histories"))
 
 @pytest.mark.parametrize("case", HISTORIES.values(), ids=HISTORIES)
 def test_what_is_known_of_a_history_is_found(case: TraceCase) -> None:
-    """That is found, and for a wrong one the first line that cannot be explained."""
     finding = found_of(case.lines)
     told: dict[str, object] = {"answered": finding.answered.value}
     if finding.reason:
@@ -40,7 +39,6 @@ ON_REAL_CLOCKS = {
 
 @pytest.mark.parametrize("case", ON_REAL_CLOCKS.values(), ids=ON_REAL_CLOCKS)
 def test_the_replay_finds_the_same(case: TraceCase) -> None:
-    """When it is replayed, it diverges if it is known to be wrong, and only then."""
     rows = list(rows_of(RunReplay("r"), iter(case.lines)))
     (verdict,) = (row for row in rows if isinstance(row, VerdictRow))
     assert (verdict.verdict == RunVerdict.DIVERGES.value) is ("wrong_at" in case.expected)

@@ -38,14 +38,12 @@ def written(path: Path, *runs: list[Located]) -> Path:
 
 
 def test_a_run_that_is_linearizable(tmp_path: Path) -> None:
-    """When it is checked, one line says that it is linearizable, and the exit code is 0."""
     result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT)))
     assert result.exit_code == 0
     assert result.output == "✓ run r: linearizable (2 calls, 3 configurations)\n"
 
 
 def test_a_run_that_is_not(tmp_path: Path) -> None:
-    """The first line is told that cannot be explained, and what could have been answered."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG))
     result = linearize(path)
     assert result.exit_code == 1
@@ -61,7 +59,6 @@ def test_a_run_that_is_not(tmp_path: Path) -> None:
 
 
 def test_the_worst_run_decides(tmp_path: Path) -> None:
-    """When all are checked, and each by itself, the exit code is that of the worst."""
     path = written(
         tmp_path / "t.jsonl.gz",
         located(ONE_BYTE, RIGHT, run="right"),
@@ -98,7 +95,6 @@ def test_the_worst_run_decides(tmp_path: Path) -> None:
 def test_what_is_missing_or_unusable_is_no_verdict(
     tmp_path: Path, spoil: object, exit_code: int, said: str
 ) -> None:
-    """When it is checked, it is inconclusive, and why is said."""
     assert callable(spoil)
     lines: list[Located] = spoil(located(ONE_BYTE, RIGHT))
     result = linearize(written(tmp_path / "t.jsonl", lines))
@@ -107,7 +103,6 @@ def test_what_is_missing_or_unusable_is_no_verdict(
 
 
 def test_a_run_without_a_call_is_drawn(tmp_path: Path) -> None:
-    """Given a run that ends as soon as it has begun: it is linearizable, and the page is there."""
     page = tmp_path / "t.html"
     result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, ())), "--html", page)
     assert result.exit_code == 0, result.exception
@@ -115,7 +110,6 @@ def test_a_run_without_a_call_is_drawn(tmp_path: Path) -> None:
 
 
 def test_a_wrong_line_is_told_though_a_later_one_cannot_be_read_as_a_call(tmp_path: Path) -> None:
-    """The check is the first line that cannot be explained, in words and in the picture."""
     lines = (
         step("t", W, False, *WAITS),
         step("t", Satisfy("a")),
@@ -130,7 +124,6 @@ def test_a_wrong_line_is_told_though_a_later_one_cannot_be_read_as_a_call(tmp_pa
 
 
 def test_a_check_that_counts_what_was_not_completed_is_told_with_its_answer(tmp_path: Path) -> None:
-    """Its return is the line that cannot be explained, and what it returned is told."""
     path = written(tmp_path / "t.jsonl", located(EXACT, (step("t", Check("k"), 1),)))
     result = linearize(path)
     assert result.exit_code == 1
@@ -138,14 +131,12 @@ def test_a_check_that_counts_what_was_not_completed_is_told_with_its_answer(tmp_
 
 
 def test_what_is_wrong_before_a_gap_is_wrong(tmp_path: Path) -> None:
-    """Given a wrong trace whose last lines are missing: it is not linearizable."""
     lines = located(ONE_BYTE, WRONG)
     result = linearize(written(tmp_path / "t.jsonl", [*lines[:5], *lines[6:]]))
     assert result.exit_code == 1
 
 
 def test_what_cannot_be_asked_for_is_said(tmp_path: Path) -> None:
-    """When they are asked for, each is one sentence and an exit code."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT))
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"")
@@ -161,7 +152,6 @@ def test_what_cannot_be_asked_for_is_said(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_threads_calls_effects_and_what_is_wrong(tmp_path: Path) -> None:
-    """The page loads nothing, and has rows, bars, effects in their order, and words for signs."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG))
     result = linearize(path, "--html", tmp_path / "pages" / "t.html")
     assert result.exit_code == 1
@@ -183,7 +173,6 @@ def test_the_page_shows_threads_calls_effects_and_what_is_wrong(tmp_path: Path) 
 
 
 def test_of_a_long_history_a_window_is_drawn(tmp_path: Path) -> None:
-    """At most forty calls are drawn, the wrong one among them, and it is said how many are not."""
     asked = [
         each
         for number in range(50)
@@ -205,7 +194,6 @@ def test_of_a_long_history_a_window_is_drawn(tmp_path: Path) -> None:
 
 
 def test_the_page_opens_at_the_line_that_cannot_be_explained(tmp_path: Path) -> None:
-    """The timeline of the first opens at its right end, and a link leads to the line."""
     pages = {}
     for name, lines in (("wrong", WRONG), ("right", RIGHT)):
         path = written(tmp_path / f"{name}.jsonl", located(ONE_BYTE, lines))
@@ -224,7 +212,6 @@ ELEVEN_BYTES = MemoryPoolInstance(configuration=MemoryPoolConfiguration(11, 1))
 
 
 def test_of_a_run_that_is_not_decided_what_is_explained_is_told_and_drawn(tmp_path: Path) -> None:
-    """The terminal says up to which line it is explained, and the page draws what it is."""
     path = written(tmp_path / "t.jsonl", located(ELEVEN_BYTES, TWELVE))
     page = tmp_path / "t.html"
     result = linearize(path, "--configurations", "1000", "--html", page)
@@ -253,7 +240,6 @@ def test_lines_are_named_as_the_check_names_them_also_in_a_second_file(tmp_path:
 
 
 def test_large_numbers_are_written_in_one_way(tmp_path: Path) -> None:
-    """Given a run of 1,500 calls: calls and configurations are written alike."""
     asked = [step("t", Allocate(f"{number}", 1), number == 0) for number in range(1500)]
     result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, asked)))
     assert "(1,500 calls, 3,000 configurations)" in result.output
@@ -265,8 +251,6 @@ def test_large_numbers_are_written_in_one_way(tmp_path: Path) -> None:
 def test_what_cannot_be_read_ends_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, problem: Exception
 ) -> None:
-    """That is one sentence, and the exit code is not that of a verdict."""
-
     def fail(paths: object) -> None:
         raise problem
 
@@ -278,7 +262,6 @@ def test_what_cannot_be_read_ends_in_a_sentence(
 
 
 def test_a_page_that_cannot_be_written_ends_in_a_sentence(tmp_path: Path) -> None:
-    """When it is checked, the verdict is told, and then in a sentence what went wrong."""
     path = written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT))
     result = linearize(path, "--html", path / "t.html")
     assert "linearizable (2 calls" in result.output

@@ -20,19 +20,14 @@ from purgatory_spec import operations as op
 from purgatory_spec.profiles import Accounting, Executor, MemoryPoolConfiguration, PurgatoryProfile
 from purgatory_traces.linearizability.calls import NoHistory, calls_of
 from purgatory_traces.linearizability.checker import Answered, Finding
-from purgatory_traces.traces.lines import (
-    Instance,
-    MemoryPoolInstance,
-    PurgatoryInstance,
-    TraceLine,
-)
+from purgatory_traces.traces import lines as trace_lines
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 
 Programs = dict[str, tuple[op.Operation, ...]]
 
 
-def told(history: History) -> Iterator[TraceLine]:
+def told(history: History) -> Iterator[trace_lines.TraceLine]:
     """A history of a model as the lines of a trace."""
     for each in history:
         if isinstance(each, Called):
@@ -43,8 +38,8 @@ def told(history: History) -> Iterator[TraceLine]:
             yield back(each.thread, each.result, rejected=each.raised)
 
 
-def checked(history: History, instance: Instance) -> Finding:
-    """What is found of a history as a run of its own."""
+def checked(history: History, instance: trace_lines.Instance) -> Finding:
+    """Return what is found of a history as a run of its own."""
     return found_of(located(instance, told(history)))
 
 
@@ -57,10 +52,10 @@ EXACT = ExactInstance(
     programs=True,
     ordered=True,
 )
-EXACT_TRACE = PurgatoryInstance(
+EXACT_TRACE = trace_lines.PurgatoryInstance(
     profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
 )
-PROPOSAL_TRACE = PurgatoryInstance(
+PROPOSAL_TRACE = trace_lines.PurgatoryInstance(
     profile=PurgatoryProfile(accounting=Accounting.PROPOSAL, executor=Executor.STEPPED)
 )
 NOBODY: Programs = {"completer": (), "canceller": (), "forcer": ()}
@@ -97,7 +92,6 @@ def _run(programmed: Programmed, seed: int) -> History:  # type: ignore[type-arg
 
 
 def test_runs_of_the_exact_accounting_are_explained() -> None:
-    """When each is told as a trace, some of them broken off, all are explained."""
     instance = replace(EXACT, purgers=("purger",))
     for seed in range(100):
         history = exact(instance, BUSY, seed)
@@ -107,7 +101,6 @@ def test_runs_of_the_exact_accounting_are_explained() -> None:
 
 @pytest.mark.parametrize("variant", ["no-second-try", "test-then-set", "winner-stays-in-timer"])
 def test_a_fault_of_the_exact_accounting_is_found(variant: str) -> None:
-    """Given the concurrent purgatory with a fault: one of them at least is not explained."""
     instance = replace(EXACT, keys=("k1",), variants=frozenset({variant}))
     programs: Programs = {"caller": (op.Watch("1", ("k1",), 1),), "completer": (op.Check("k1"),)}
     found = {checked(exact(instance, programs, seed), EXACT_TRACE).answered for seed in range(300)}
@@ -116,7 +109,6 @@ def test_a_fault_of_the_exact_accounting_is_found(variant: str) -> None:
 
 
 def test_runs_in_the_proposals_order_are_explained() -> None:
-    """When each is told as a trace, all are explained, operation by operation."""
     instance = ProposalInstance(
         completers=("x1", "x2"),
         keys=("k1", "k2"),
@@ -162,11 +154,10 @@ def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
     return Programmed(pool, programs, leaves_out=leaves_out)
 
 
-POOL_TRACE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 2))
+POOL_TRACE = trace_lines.MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 2))
 
 
 def test_every_history_of_the_pool_is_explained() -> None:
-    """When every tenth of them is told as a trace, all are explained."""
     looked_at = 0
     for history in list(histories(pool_of()))[::10]:
         assert checked(history, POOL_TRACE).answered is Answered.LINEARIZABLE, history
@@ -175,7 +166,6 @@ def test_every_history_of_the_pool_is_explained() -> None:
 
 
 def test_some_history_of_a_pool_that_stores_blindly_is_not() -> None:
-    """Given a pool that stores what it has read, less what it grants: some are not explained."""
     found = [checked(history, POOL_TRACE).answered for history in histories(pool_of("blind-store"))]
     assert Answered.NOT_LINEARIZABLE in found
 
@@ -194,7 +184,6 @@ def spoiled(history: History, chance: Random) -> History:
 
 
 def test_of_divided_calls_the_search_says_what_the_models_explainer_says() -> None:
-    """Both say the same, and stop at the same event."""
     chance = Random(11)
     projection = Projection("1", frozenset(EXACT.keys))
     rules = OverlappingCalls("1", arms_first=True)
@@ -216,7 +205,7 @@ def test_of_divided_calls_the_search_says_what_the_models_explainer_says() -> No
 
 
 def _has_calls(history: History) -> bool:
-    """Whether every event and return stands inside a call."""
+    """Return whether every event and return stands inside a call."""
     try:
         calls_of(entries_of(history))
     except NoHistory:

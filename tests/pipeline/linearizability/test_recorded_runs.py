@@ -57,7 +57,7 @@ def together(work: Callable[[int], None]) -> None:
 
 
 def found_in(path: Path) -> Finding:
-    """What is found of the run in a file."""
+    """Return what is found of the run in a file."""
     lines: list[Located] = []
     for line in read_file(path):
         assert not isinstance(line, QuarantineRow)
@@ -66,7 +66,7 @@ def found_in(path: Path) -> Finding:
 
 
 def most_open(finding: Finding) -> int:
-    """How many calls were open at once, at the most."""
+    """Return how many calls were open at once, at the most."""
     opened = most = 0
     for entry in finding.history.entries:
         opened += isinstance(entry.event, Called)
@@ -120,7 +120,6 @@ class RacingPool(SimpleMemoryPool):
 
 
 def test_a_recorded_pool_is_linearizable(tmp_path: Path) -> None:
-    """When the recorded run is checked, it is linearizable, and calls did overlap in it."""
     recorder = Recorder(tmp_path / "pool.jsonl", "r")
     use_pool(RecordedMemoryPool(recorder, UnhurriedPool(100, 40)), 250)
     recorder.close()
@@ -131,7 +130,6 @@ def test_a_recorded_pool_is_linearizable(tmp_path: Path) -> None:
 
 
 def test_a_race_in_a_recorded_pool_is_found(tmp_path: Path) -> None:
-    """It is not linearizable: more was granted than any order of the requests allows."""
     recorder = Recorder(tmp_path / "pool.jsonl", "r")
     use_pool(RecordedMemoryPool(recorder, RacingPool(60, 40)), 250)
     recorder.close()
@@ -140,7 +138,6 @@ def test_a_race_in_a_recorded_pool_is_found(tmp_path: Path) -> None:
 
 
 def test_a_recorded_timer_is_linearizable(tmp_path: Path) -> None:
-    """Each task is explained by itself, within the declared lateness."""
     recorder = Recorder(tmp_path / "timer.jsonl", "r", lateness_ms=60_000)
     timer = RecordedTimer(recorder)
     shared = [timer.task(lambda: None) for _ in range(6)]
@@ -177,12 +174,9 @@ class Fetch(DelayedOperation):
 
 @pytest.mark.parametrize("accounting", ["exact", "proposal"])
 def test_a_recorded_purgatory_is_linearizable(tmp_path: Path, accounting: str) -> None:
-    """When the recorded run of four threads is checked, every operation is explained by itself."""
     recorder = Recorder(tmp_path / "purgatory.jsonl", "r", lateness_ms=60_000)
     purgatory = RecordedPurgatory[str](
-        recorder,
-        purge_interval=5,
-        accounting="exact" if accounting == "exact" else "proposal",
+        recorder, purge_interval=5, accounting="exact" if accounting == "exact" else "proposal"
     )
     waiting: list[Fetch] = []
 

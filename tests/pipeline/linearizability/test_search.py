@@ -105,7 +105,6 @@ def test_it_stops_at_the_line_at_which_the_models_explainer_stops(history: Histo
 
 
 def test_both_kinds_of_histories_are_tried() -> None:
-    """Given many of the generated histories: many are explained and many are not."""
     chance = Random(3)
     verdicts: Counter[bool] = Counter()
     for _ in range(300):
@@ -128,7 +127,7 @@ def test_both_kinds_of_histories_are_tried() -> None:
 
 
 def test_few_configurations_stand_for_very_many_orders() -> None:
-    """It has refuted all 39,916,800 orders after looking at 2,048 - 1 configurations."""
+    """Refute all 39,916,800 orders by 2,048 - 1 configurations."""
     pool = MemoryPoolModel(MemoryPoolConfiguration(10, 1), MemoryPoolProfile())
     budget = Budget()
     history = entries_of(requests((True,) * 11))
@@ -139,7 +138,6 @@ def test_few_configurations_stand_for_very_many_orders() -> None:
 
 
 def test_without_memory_every_order_would_be_tried() -> None:
-    """When the search decides, it looks at every beginning of every order."""
     pool = MemoryPoolModel(MemoryPoolConfiguration(5, 1), MemoryPoolProfile())
     budget = Budget()
 
@@ -171,7 +169,6 @@ def pool_rules_of(size_bytes: int, history: History) -> PoolRules:
 
 
 def test_refused_requests_are_put_in_order_without_trying() -> None:
-    """Both refute it, and only the second tries every set of refusals."""
     history = requests((*[False] * 11, *[True] * 4))
     history = (*history, Called("x", Allocate("x", 1)), Returned("x", True))
     spent = []
@@ -215,7 +212,6 @@ def test_what_changes_nothing_may_take_effect_at_once(answers: list[bool], size_
 
 
 def test_the_order_explains_the_history() -> None:
-    """When the search decides, the order that it gives has the refused one behind the other two."""
     history = entries_of(requests((False, True, True)))
     decided = decide(history, ModelRules(sequential(TWO_BYTES)), Budget())
     assert isinstance(decided, Explained)
@@ -223,7 +219,6 @@ def test_the_order_explains_the_history() -> None:
 
 
 def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
-    """When the search decides, the first took effect, and where none is refused it did not."""
     opened: History = (Called("t", Allocate("a", 1)),)
     for answers, first in (((True, False), True), ((True, True), False)):
         entries = entries_of(opened + requests(answers))

@@ -21,12 +21,12 @@ def watched(name: str, at_ms: int | None, *keys: str, delay_ms: int = 100) -> Tr
 
 
 def times_out(name: str, at_ms: int | None, thread: str = "timer") -> tuple[TraceLine, ...]:
-    """It times out, in a thread of the executor."""
+    """Tell of a time-out in a thread of the executor."""
     return event(thread, COMPLETED, name, at_ms), event(thread, TIMED_OUT, name, at_ms)
 
 
 def found_on_real_clock(*lines: TraceLine, instance: PurgatoryInstance = KAFKA) -> Finding:
-    """What is found of a run."""
+    """Return what is found of a run."""
     return found_of(located(instance, lines, clock=WALL, at_ms=500))
 
 
@@ -43,7 +43,6 @@ def many(count: int) -> list[TraceLine]:
 
 
 def test_work_grows_with_the_number_of_time_outs_though_each_has_a_thread_of_its_own() -> None:
-    """When they are checked, the longer one takes twice the configurations."""
     spent = []
     for count in (100, 200):
         finding = found_on_real_clock(*many(count))
@@ -54,7 +53,6 @@ def test_work_grows_with_the_number_of_time_outs_though_each_has_a_thread_of_its
 
 
 def test_of_a_time_out_that_comes_too_early_it_is_said_when_it_is_due() -> None:
-    """Of the first it is said when it came and is due, and of the second it is not."""
     early = Words(found_on_real_clock(watched("a", 10, "k"), *times_out("a", 109)))
     assert any("told at 109 ms, and is due from 110 ms on" in each for each in early.details())
     forced = step("t", Force("a"), True, completed("a"), at_ms=50)

@@ -16,24 +16,10 @@ from purgatory_traces.linearizability.checker import Finding, check_run
 from purgatory_traces.linearizability.decision import Explained, decide
 from purgatory_traces.linearizability.refutation import refute
 from purgatory_traces.linearizability.traced_history import traced_history
-from purgatory_traces.traces.lines import (
-    Begin,
-    Call,
-    DeclaredDeviation,
-    End,
-    Happened,
-    Instance,
-    Located,
-    ManualClock,
-    PurgatoryInstance,
-    Return,
-    Step,
-    TraceLine,
-    WallClock,
-)
+from purgatory_traces.traces import lines as trace_lines
 
-WALL = WallClock(lateness_ms=50)
-EXACT = PurgatoryInstance(
+WALL = trace_lines.WallClock(lateness_ms=50)
+EXACT = trace_lines.PurgatoryInstance(
     profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
 )
 W = Watch("a", ("k",), 10)
@@ -45,21 +31,27 @@ def ns(at_ms: int | None) -> int | None:
     return None if at_ms is None else at_ms * 1_000_000
 
 
-def call(thread: str, operation: Operation, at_ms: int | None = None) -> Call:
+def call(thread: str, operation: Operation, at_ms: int | None = None) -> trace_lines.Call:
     """A thread begins a call."""
-    return Call(run="", seq=0, thread=thread, operation=operation, at_ns=ns(at_ms))
+    return trace_lines.Call(run="", seq=0, thread=thread, operation=operation, at_ns=ns(at_ms))
 
 
 def back(
     thread: str, result: Value = None, at_ms: int | None = None, rejected: Reason | None = None
-) -> Return:
-    """It returns."""
-    return Return(run="", seq=0, thread=thread, result=result, rejected=rejected, at_ns=ns(at_ms))
+) -> trace_lines.Return:
+    """Tell of the return of a call."""
+    return trace_lines.Return(
+        run="", seq=0, thread=thread, result=result, rejected=rejected, at_ns=ns(at_ms)
+    )
 
 
-def event(thread: str, kind: EventKind, name: str, at_ms: int | None = None) -> Happened:
+def event(
+    thread: str, kind: EventKind, name: str, at_ms: int | None = None
+) -> trace_lines.Happened:
     """A callback begins."""
-    return Happened(run="", seq=0, thread=thread, event=kind, task=name, at_ns=ns(at_ms))
+    return trace_lines.Happened(
+        run="", seq=0, thread=thread, event=kind, task=name, at_ns=ns(at_ms)
+    )
 
 
 def step(
@@ -69,9 +61,9 @@ def step(
     *events: Event,
     rejected: Reason | None = None,
     at_ms: int | None = None,
-) -> Step:
+) -> trace_lines.Step:
     """A whole call at once."""
-    return Step(
+    return trace_lines.Step(
         run="",
         seq=0,
         thread=thread,
@@ -84,29 +76,31 @@ def step(
 
 
 def located(
-    instance: Instance,
-    lines: Iterable[TraceLine],
+    instance: trace_lines.Instance,
+    lines: Iterable[trace_lines.TraceLine],
     *,
     run: str = "r",
-    clock: ManualClock | WallClock = ManualClock(),  # noqa: B008
-    deviations: tuple[DeclaredDeviation, ...] = (),
+    clock: trace_lines.ManualClock | trace_lines.WallClock = trace_lines.ManualClock(),  # noqa: B008
+    deviations: tuple[trace_lines.DeclaredDeviation, ...] = (),
     first: int = 0,
     at_ms: int | None = None,
     ends: bool = True,
-) -> list[Located]:
+) -> list[trace_lines.Located]:
     """A trace as an engine hands it over."""
-    begin = Begin(run=run, seq=0, instance=instance, clock=clock, deviations=deviations)
-    last = [End(run=run, seq=0, at_ns=ns(at_ms))] if ends else []
+    begin = trace_lines.Begin(run=run, seq=0, instance=instance, clock=clock, deviations=deviations)
+    last = [trace_lines.End(run=run, seq=0, at_ns=ns(at_ms))] if ends else []
     found = []
     for number, line in enumerate([begin, *lines, *last]):
         seq = first + number
         raw = msgspec.json.encode(msgspec.structs.replace(line, run=run, seq=seq))
-        found.append(Located(run, seq, "trace.jsonl", number + 1, raw))
+        found.append(trace_lines.Located(run, seq, "trace.jsonl", number + 1, raw))
     return found
 
 
-def found_of(lines: Iterable[Located], most_configurations: int = MOST_CONFIGURATIONS) -> Finding:
-    """What the checker finds of a run."""
+def found_of(
+    lines: Iterable[trace_lines.Located], most_configurations: int = MOST_CONFIGURATIONS
+) -> Finding:
+    """Return what the checker finds of a run."""
     return check_run(traced_history("r", lines), most_configurations)
 
 
@@ -116,7 +110,7 @@ def entries_of(history: History) -> list[Entry]:
 
 
 def explained_entries(history: History, rules: Rules[Rule]) -> int | None:
-    """How long the longest beginning is that is explained; None where all of it is."""
+    """Return how long the longest beginning is that is explained; None where all of it is."""
     entries = entries_of(history)
     budget = Budget()
     searched = ModelRules(rules)

@@ -93,7 +93,7 @@ def test_damage_never_makes_a_run_diverge(
 
 
 def test_a_divergence_is_found_all_the_same(tmp_path: Path) -> None:
-    """The control: what is changed in what it says does diverge."""
+    """Control the property above: lines that say something else do diverge."""
     lines = [line.replace(b'"kind":"ran"', b'"kind":"expired"') for line in GOOD["timer"]]
     path = tmp_path / "t.jsonl"
     path.write_bytes(b"".join(lines))
@@ -101,7 +101,6 @@ def test_a_divergence_is_found_all_the_same(tmp_path: Path) -> None:
 
 
 def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path) -> None:
-    """The run is incomplete, and diverges: the control."""
     content = b"".join(GOOD["timer"])
     changed = content.replace(b'"delay_ms":3', b'"delay_ms":9', 1)
     as_it_is, as_it_was = gzip.compress(changed, 0), gzip.compress(content, 0)
@@ -119,7 +118,6 @@ def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path)
 
 @pytest.mark.parametrize("cut", range(1, 9))
 def test_a_run_without_its_checksum_does_not_conform(tmp_path: Path, cut: int) -> None:
-    """It is incomplete; the control, with its trailer, conforms, and so does a run before it."""
     before, last = (
         gzip.compress(b"".join(GOOD["purgatory"])),
         gzip.compress(b"".join(GOOD["timer"])),

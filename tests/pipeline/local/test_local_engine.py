@@ -106,7 +106,7 @@ def test_what_does_not_fit_into_memory_is_written_to_the_scratch_folder(tmp_path
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path: Path) -> None:
-    """Of what the engine holds, not the judge: the beginning is missing, and nothing is judged."""
+    """Measure what the engine holds, not the judge: without its beginning nothing is judged."""
 
     def peak_of(events: int, chunk_bytes: int) -> int:
         path = tmp_path / f"{events}.jsonl"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from purgatory_traces.engines.local import check_locally
-from purgatory_traces.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 from purgatory_traces.traces.byte_streams import CHECKSUM
 
 LONG_S = 120
@@ -27,7 +27,7 @@ def change(path: Path, right: bytes, wrong: bytes) -> None:
 
 
 def brief(path: Path) -> list[str]:
-    """What the lines tell, without times and threads."""
+    """Return what the lines tell, without times and threads."""
     return [_brief(each) for each in lines(path)]
 
 
@@ -46,10 +46,3 @@ def verdict(paths: Iterable[Path]) -> VerdictRow:
     assert not [row for row in rows if isinstance(row, QuarantineRow)]
     (found,) = [row for row in rows if isinstance(row, VerdictRow)]
     return found
-
-
-def visits(paths: Iterable[Path]) -> dict[str, int]:
-    """How often each rule was put to the test."""
-    return {
-        row.rule: row.visits for row in check_locally(list(paths)) if isinstance(row, CoverageRow)
-    }

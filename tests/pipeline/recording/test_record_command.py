@@ -48,13 +48,12 @@ def test_a_trace_of_the_bundled_implementation_conforms(component: str, tmp_path
 
 
 def all_work_in(path: Path) -> bool:
-    """Whether each of the four threads has called."""
+    """Return whether each of the four threads has called."""
     threads = {line.get("thread", "") for line in lines(path)}
     return {"worker-1", "worker-2", "worker-3", "worker-4"} <= threads
 
 
 def test_a_thread_that_starts_when_there_are_enough_lines_calls_once(tmp_path: Path) -> None:
-    """When it is recorded, each has called."""
     assert all_work_in(recorded(tmp_path, "bundled", "--events", "1"))
 
 
@@ -119,7 +118,6 @@ def test_an_interrupt_ends_kafkas_trace_cleanly(kafkas_builds: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pool", "new/pool-1.2", "there"])
 def test_a_name_without_a_known_suffix_is_a_folder(tmp_path: Path, name: str) -> None:
-    """It is a folder, made where it is missing, and a check of it finds the trace."""
     (tmp_path / "there").mkdir()
     out = tmp_path / name
     for _ in range(2):

@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def told(path: Path, use: Callable[[RecordedPurgatory[str]], None]) -> list[str]:
-    """What is recorded of a use, between the first line and the shutdown; it conforms."""
+    """Return what is recorded of a use, between the first line and the shutdown; it conforms."""
     recorder = Recorder(path, "run", lateness_ms=1000 * LONG_S)
     with RecordedPurgatory[str](recorder) as purgatory:
         use(purgatory)

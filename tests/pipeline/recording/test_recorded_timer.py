@@ -175,7 +175,6 @@ def test_on_a_virtual_clock_each_call_is_a_step(path: Path) -> None:
 
 
 def test_on_a_virtual_clock_with_an_inline_executor_tasks_run_in_the_step(path: Path) -> None:
-    """And a wrong delay is found."""
     recorder = StepRecorder(path, "run")
     clock = RecordedClock(recorder)
     timer = RecordedTimer(recorder, clock=clock, executor=InlineExecutor())

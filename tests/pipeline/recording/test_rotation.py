@@ -104,12 +104,7 @@ def test_a_snapshot_of_a_purgatory_holds_entries_and_time_outs(
     by_name = {each["operation"]: each for each in operations}
     assert by_name["2"]["entries"] == ["b"]
     assert by_name["2"]["satisfied"] is True
-    assert by_name["3"] == {
-        "operation": "3",
-        "entries": ["a"],
-        "delay_ms": FAR,
-        "completed": True,
-    }
+    assert by_name["3"] == {"operation": "3", "entries": ["a"], "delay_ms": FAR, "completed": True}
 
 
 def test_a_snapshot_of_a_pool_holds_what_is_out(recorder: Recorder, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Ledger(Protocol):
         """A call is over."""
 
     def live(self, now_ms: int) -> Snapshot:
-        """What is live, without the open calls."""
+        """Return what is live, without the open calls."""
 
 
 @dataclass
@@ -127,7 +127,7 @@ def said_from(
 
 
 def is_same(whole: Said, resumed: Said) -> bool:
-    """Whether the same line is wrong, by a rule that either of the two names."""
+    """Return whether the same line is wrong, by a rule that either of the two names."""
     if whole is None or resumed is None:
         return whole is resumed
     rules = {whole[1].rule, *whole[1].also} & {resumed[1].rule, *resumed[1].also}

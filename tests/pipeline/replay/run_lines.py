@@ -9,7 +9,7 @@ from purgatory_conformance.resources import adapter_folder
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.resources import specification_folder
 from purgatory_traces.replay import replay
-from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.results.rows import Row, VerdictRow
 from purgatory_traces.traces.from_cases import encoded
 from purgatory_traces.traces.lines import TRACED, Located, TraceLine
 
@@ -39,16 +39,6 @@ def verdict_of(lines: Iterable[TraceLine | Plain | bytes]) -> VerdictRow:
     """The verdict on one run."""
     (row,) = [row for row in rows_of(lines) if isinstance(row, VerdictRow)]
     return row
-
-
-def quarantined(rows: Sequence[Row]) -> list[tuple[int | None, str]]:
-    """Number and reason of each line that was set aside."""
-    return [(row.seq, row.reason) for row in rows if isinstance(row, QuarantineRow)]
-
-
-def coverage(rows: Sequence[Row]) -> dict[str, int]:
-    """The visits of each rule."""
-    return {row.rule: row.visits for row in rows if isinstance(row, CoverageRow)}
 
 
 def vectors() -> list[Path]:
@@ -89,16 +79,6 @@ def step(op: str, happened: Sequence[tuple[str, str]] = (), /, **more: object) -
     events = [{"kind": kind, "task": task} for kind, task in happened]
     line: dict[str, object] = {"kind": "step", "operation": {"op": op, **more}, "events": events}
     return line | outcome
-
-
-def add(task: str, delay_ms: int) -> Plain:
-    """A task is armed."""
-    return step("add", task=task, delay_ms=delay_ms)
-
-
-def advance(to_ms: int, *expired: str) -> Plain:
-    """The clock moves on, and these tasks expire."""
-    return step("advance", [("expired", task) for task in expired], to_ms=to_ms)
 
 
 END: Plain = {"kind": "end"}

@@ -36,7 +36,6 @@ def without(lines: Sequence[TraceLine], place: int) -> list[TraceLine]:
 
 @pytest.mark.parametrize("component", ["timer", "purgatory", "memory pool"])
 def test_no_run_conforms_without_one_of_its_returns(component: str) -> None:
-    """When one return is left out, each in turn, the run does not conform."""
     tried = 0
     for seed in range(4):
         lines = machine_of(component, seed).lines

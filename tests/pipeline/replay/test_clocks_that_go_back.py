@@ -12,7 +12,6 @@ from .wall_clock import at_once, begin, call, returns
 
 @pytest.mark.parametrize(("first_ms", "then_ms"), [(10, 9), (1, -1), (-1, -2)])
 def test_a_line_before_the_latest_of_its_thread_is_unusable(first_ms: int, then_ms: int) -> None:
-    """The line is unusable, and the reason names the thread and both times."""
     judge = judge_of(begin(TimerInstance()))
     for line in at_once(first_ms, Add("a", 1000)):
         judge.take(line)
@@ -21,7 +20,7 @@ def test_a_line_before_the_latest_of_its_thread_is_unusable(first_ms: int, then_
 
 
 def test_another_thread_may_be_a_little_behind() -> None:
-    """The line is judged: a time is read before the number is given out."""
+    """Judge the line: a time is read before the number is given out."""
     judge = judge_of(begin(TimerInstance()))
     for line in at_once(10, Add("a", 1000)):
         judge.take(line)

@@ -1,4 +1,4 @@
-"""When the order matters in which open calls of a memory pool take effect."""
+"""The order of open calls of a memory pool matters where some order refuses a request."""
 
 from itertools import permutations, product
 
@@ -21,7 +21,7 @@ from .wall_clock import Line, begin, call, judged, returns, rule_of
 
 
 def is_contended(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
-    """What the rules say of open requests of these sizes."""
+    """Return what the rules say of open requests of these sizes."""
     configuration = MemoryPoolConfiguration(100, 10, strict=strict)
     pool = SharedPoolRules(MemoryPoolModel(configuration, MemoryPoolProfile()))
     moment = Explanation(PoolStanding(available))
@@ -33,7 +33,7 @@ def is_contended(available: int, sizes: tuple[int, ...], *, strict: bool) -> boo
 
 
 def is_refused_in_some_order(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
-    """Whether some order of these requests has one that is not granted."""
+    """Return whether some order of these requests has one that is not granted."""
     for order in permutations(sizes):
         left = available
         for size_bytes in order:
@@ -47,7 +47,7 @@ REQUESTS = [sizes for number in (1, 2, 3) for sizes in product((1, 2, 5), repeat
 
 
 def differing(*, strict: bool) -> list[tuple[int, tuple[int, ...]]]:
-    """Where the rules say something else than all orders, one by one."""
+    """Return where the rules say something else than all orders, one by one."""
     return [
         (available, sizes)
         for available in range(-2, 18)
@@ -63,7 +63,7 @@ def test_the_order_matters_where_in_some_order_a_request_is_refused(strict: bool
 
 
 def test_it_is_the_smallest_request_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A control: by the largest one a non-strict pool would be taken for one with plenty."""
+    """Control the test above: by the largest one a non-strict pool seems to have plenty."""
     monkeypatch.setattr(rules, "min", max, raising=False)
     assert (5, (5, 1)) in differing(strict=False)
     assert differing(strict=True) == []
@@ -80,7 +80,7 @@ SMALL_BEHIND_LARGE: list[Line] = [
 def test_a_small_request_may_be_refused_for_the_sake_of_a_large_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """That is right where the large one takes all there is, and wrong where a byte is left."""
+    """Allow it where the large one takes all there is, and not where a byte is left."""
     all_there_is = begin(MemoryPoolInstance(MemoryPoolConfiguration(5, 5)))
     a_byte_more = begin(MemoryPoolInstance(MemoryPoolConfiguration(6, 5)))
     assert judged(all_there_is, SMALL_BEHIND_LARGE) is None

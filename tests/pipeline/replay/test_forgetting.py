@@ -43,7 +43,6 @@ def sizes(
 @pytest.mark.parametrize("declared", [False, True])
 @pytest.mark.parametrize("component", TRACED)
 def test_a_judge_does_not_grow_with_its_run(component: Component, declared: bool) -> None:
-    """Nor does it under a declared deviation."""
     deviations = (DEVIATIONS[component],) if declared else ()
     early, late = sizes(component, 2_402, (1_200, 2_400), deviations=deviations)
     assert late < early * 1.1
@@ -51,7 +50,7 @@ def test_a_judge_does_not_grow_with_its_run(component: Component, declared: bool
 
 @pytest.mark.parametrize("component", TRACED)
 def test_a_judge_that_keeps_names_grows(component: Component) -> None:
-    """A control: the size is one that shows what is kept."""
+    """Control the test above: the size shows what is kept."""
     early, late = sizes(component, 1_202, (400, 1_200), keeps_names=True)
     assert late > early * 1.7
 

@@ -11,7 +11,6 @@ from .wall_clock import Line, call, returns, rule_of
 
 
 def test_the_latest_names_are_known_and_that_others_were_forgotten() -> None:
-    """Given room for two names: the first is forgotten, and that some are is known from then on."""
     names = RecentNames[str](most=2)
     has_forgotten = []
     for name, fate in (("a", "ran"), ("b", "cancelled"), ("c", "ran")):
@@ -64,7 +63,6 @@ def finished(number: int) -> list[Line]:
 
 @pytest.mark.parametrize("first", [EXACT, PROPOSAL], ids=["exact", "proposal"])
 def test_an_unknown_operation_is_new_as_long_as_none_was_forgotten(first: Begin) -> None:
-    """That is wrong, or may be so."""
     answer = forced(0, "unknown", completes=False, result=False)
     assert rule_of(first, [*finished(MOST_NAMES), *answer]) == "PURGATORY-FORCE"
     assert rule_of(first, [*finished(MOST_NAMES + 1), *answer]) is None

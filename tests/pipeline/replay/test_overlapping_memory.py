@@ -26,7 +26,7 @@ SLACK = 60
 
 
 def kept(value: object) -> int:
-    """How many entries there are in the tables of a judge, and in those inside them."""
+    """Return how many entries there are in the tables of a judge, and in those inside them."""
     if isinstance(value, str | bytes | int | float | type(None)):
         return 0
     if is_dataclass(value) and not isinstance(value, type):
@@ -86,7 +86,7 @@ LINES: dict[str, tuple[Begin, Callable[[], Iterator[Line]]]] = {
 
 
 def objects() -> int:
-    """How many objects there are in the process that may hold others."""
+    """Return how many objects there are in the process that may hold others."""
     gc.collect()
     return len(gc.get_objects())
 
@@ -99,7 +99,6 @@ def judged_to(judge: TraceJudge, lines: Iterator[Line], number: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_as_much_is_kept_after_50_000_lines_as_after_20_000(name: str) -> None:
-    """As many entries are in the judge's tables as after 20,000, and as many objects are there."""
     first, lines_of = LINES[name]
     judge, lines = judge_of(first), lines_of()
     judged_to(judge, lines, EARLY)
@@ -117,7 +116,7 @@ def test_as_much_is_kept_after_50_000_lines_as_after_20_000(name: str) -> None:
 def test_were_no_name_forgotten_much_more_would_be_kept(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A control: what is counted is what is kept."""
+    """Control the test above: what is counted is what is kept."""
     monkeypatch.setattr(RecentNames, "put", _keep)
     first, lines_of = LINES[name]
     judge, lines = judge_of(first), lines_of()
@@ -139,7 +138,7 @@ def open_for_ever() -> Iterator[Line]:
 
 
 def test_what_is_live_is_kept() -> None:
-    """A control: tables grow where more becomes live."""
+    """Control the test above: tables grow where more becomes live."""
     judge, lines = judge_of(begin(TimerInstance())), open_for_ever()
     judged_to(judge, lines, 2000)
     early = kept(judge)

@@ -29,13 +29,8 @@ STRICT = MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2, strict=True)
 POOL = begin(MemoryPoolInstance(SIZES))
 
 
-def granted(buffer: str, size_bytes: int) -> list[Line]:
-    return at_once(0, Allocate(buffer, size_bytes), True)
-
-
 @pytest.mark.parametrize("clock", [ManualClock(), POOL.clock], ids=["manual", "real"])
 def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
-    """It is right on both; a request that is answered wrongly is found on both."""
     first = msgspec.structs.replace(POOL, clock=clock)
 
     def steps(again: Operation, result: Value) -> list[Finding | None]:
@@ -64,11 +59,7 @@ def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
 
 def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
     pool = ConcurrentMemoryPool(configuration, ("t1", "t2", "t3"))
-    asks = {
-        "t1": (Allocate("t1", 2),),
-        "t2": (Allocate("t2", 2),),
-        "t3": (Allocate("t3", 1),),
-    }
+    asks = {"t1": (Allocate("t1", 2),), "t2": (Allocate("t2", 2),), "t3": (Allocate("t3", 1),)}
     yield from islice(histories(Programmed(pool, asks)), 300)
 
 
@@ -76,7 +67,6 @@ def programs(configuration: MemoryPoolConfiguration) -> Iterator[History]:
 def test_it_says_what_the_model_says_of_every_history(
     configuration: MemoryPoolConfiguration,
 ) -> None:
-    """When model and judge are asked whether some order explains them, they agree."""
     rules = sequential(MemoryPoolModel(configuration, MemoryPoolProfile()))
     first = begin(MemoryPoolInstance(configuration))
     answers = []

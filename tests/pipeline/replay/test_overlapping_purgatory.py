@@ -105,7 +105,6 @@ def _due_at_once(each: Called | Happened | Returned) -> Called | Happened | Retu
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_history_of_the_concurrent_model_is_right(name: str) -> None:
-    """Given programs of the concurrent model with the exact accounting: none is found wrong."""
     number = 0
     for history in model_histories(name):
         assert judged(EXACT, lines_of(history)) is None, history
@@ -137,7 +136,6 @@ def mutants(history: History) -> Iterator[History]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_history_with_one_fault_is_wrong_as_the_model_says(name: str) -> None:
-    """Given histories of the model in each of which one thing is made wrong: nor does the judge."""
     rejected = 0
     projection = Projection("1", frozenset(PROGRAMS[name][0]))
     monitor = Projected(projection, Explainer(OverlappingCalls("1", arms_first=True)))

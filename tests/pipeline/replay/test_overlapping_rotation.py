@@ -77,7 +77,7 @@ ALL_WRONG = {
 } | {
     "timer: a long run": Run(
         TIMER, [*run_of_a_right_timer(40, 3), ran(9000, "task 1")], TimerLedger, LAST
-    ),
+    )
 }
 UNKNOWN_NAMES = {
     # What is forced and not live may be new, or have been completed long ago.
@@ -93,7 +93,7 @@ not know."""
 
 
 def is_quiet(run: Run, cut: int) -> bool:
-    """Whether no call is open in front of a line."""
+    """Return whether no call is open in front of a line."""
     return not CutRun(run.lines, run.ledger(), False).go_to(cut).calls
 
 
@@ -108,7 +108,6 @@ def is_same_or_of_unknown(whole: Said, resumed: Said) -> bool:
 
 @pytest.mark.parametrize("name", ALL_WRONG)
 def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
-    """The same line is found, or none where a call is open that is not seen from its beginning."""
     run = ALL_WRONG[name]
     whole = judged(run.first, run.lines)
     assert whole is not None
@@ -122,7 +121,6 @@ def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
 
 
 def test_a_check_that_was_open_is_still_judged() -> None:
-    """That is found; whether it had tried the operation before is free."""
     lines = [*ALL_RIGHT["purgatory: is completed by a check, exact"].lines]
     counted = [*lines[:-2], returns(9, "main", 0)]
     cut = len(lines) - 4
@@ -138,7 +136,7 @@ def test_a_check_that_was_open_is_still_judged() -> None:
 
 
 def test_a_snapshot_that_leaves_out_its_open_calls_makes_a_right_run_wrong() -> None:
-    """A control: that the open calls are told matters."""
+    """Control the tests above: that the open calls are told matters."""
     run = ALL_RIGHT["purgatory: is completed by a check, exact"]
     cut = len(run.lines) - 3
     told = CutRun(run.lines, run.ledger(), False).go_to(cut)

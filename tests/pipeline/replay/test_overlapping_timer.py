@@ -7,7 +7,7 @@ from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import Clock, TimerConfiguration, TimerProfile
-from purgatory_traces.traces.lines import PendingTask, Snapshot, Step, TimerInstance
+from purgatory_traces.traces.lines import Step, TimerInstance
 
 from .wall_clock import NS_PER_MS, Line, begin, call, event, judged, returns
 
@@ -72,7 +72,7 @@ def _step(operation: Operation, called: int, now: int, events: list[Event]) -> S
 
 
 def test_it_says_what_the_judge_of_real_clocks_says() -> None:
-    """Both judges name the same rule at the same step, but for seven cases."""
+    """Expect the same rule at the same step of both judges, but for seven cases."""
     rules = set()
     differing: dict[int, tuple[str | None, str | None]] = {}
     for seed in range(600):
@@ -146,7 +146,3 @@ def test_it_can_be_pickled_between_any_two_lines() -> None:
     found = judged(TIMER, wrong, pickled=True)
     assert found is not None
     assert found == judged(TIMER, wrong)
-
-
-def snapshot(at_ms: int, *tasks: PendingTask, queued: tuple[str, ...] = ()) -> Snapshot:
-    return Snapshot(run="run", seq=1, at_ns=at_ms * NS_PER_MS, tasks=tasks, queued=queued)

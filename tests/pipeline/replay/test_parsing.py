@@ -73,13 +73,13 @@ def test_a_line_that_is_none_of_a_trace(text: str) -> None:
 
 
 def test_a_right_line_is_read() -> None:
-    """A control: what the faults above were made of."""
+    """Control the faults above: this is what they were made of."""
     assert parse(STEP.encode()) == Step(run="r", seq=3, operation=Cancel("t"))
     assert parse(STEP.encode() + b"\r\n") == parse(STEP.encode())
 
 
 def test_a_large_integer_may_be_a_text() -> None:
-    """Not every language has a JSON reader and writer for integers beyond 2^53."""
+    """Accept a text, since not every language reads and writes integers beyond 2^53 in JSON."""
     add = '{"op":"add","task":"t","delay_ms":"9223372036854775807"}'
     line = parse(STEP.replace('{"op":"cancel","task":"t"}', add).encode())
     assert line == Step(run="r", seq=3, operation=Add("t", 9223372036854775807))

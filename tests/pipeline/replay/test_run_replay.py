@@ -15,7 +15,7 @@ from purgatory_traces.traces.lines import TRACED, Located
 from purgatory_traces.traces.synthetic import run_lines as made_up
 from purgatory_traces.traces.synthetic_steps import Fault
 
-from .run_lines import END, Plain, located, numbered, step, timer_begin
+from .run_lines import END, located, numbered, step, timer_begin
 
 RUN = numbered(
     timer_begin(observables=["size"]),
@@ -28,50 +28,6 @@ RUN = numbered(
     END,
 )
 """A run that conforms."""
-
-
-def changed(seq: int, **fields: object) -> list[Plain]:
-    """The run with one line changed."""
-    return [{**line, **fields} if line["seq"] == seq else line for line in RUN]
-
-
-def without(*numbers: int) -> list[Plain]:
-    """The run without some lines."""
-    return [line for line in RUN if line["seq"] not in numbers]
-
-
-UNUSABLE: dict[str, tuple[dict[str, object], str]] = {
-    "missing": ({"operation": None}, "Expected `object`, got `null` - at `$.operation`"),
-    "event": (
-        {"events": [{"kind": "expired", "task": "a", "when": 3}]},
-        "unknown key in the event: when",
-    ),
-    "event kind": (
-        {"events": [{"kind": "exploded", "task": "a"}]},
-        "Invalid enum value 'exploded' - at `$.events[0].kind`",
-    ),
-    "other component": (
-        {"operation": {"op": "check", "key": "k"}},
-        "a timer on a manual clock has no operation check",
-    ),
-    "wait": (
-        {"operation": {"op": "wait", "for_ms": 5}},
-        "a timer on a manual clock has no operation wait",
-    ),
-    "clock": (
-        {"operation": {"op": "advance", "to_ms": -1}},
-        "the clock reads 0 and cannot go back to -1",
-    ),
-    "no observable": ({"observed": {}}, "size is missing, which the first line says is observed"),
-    "call": (
-        {"kind": "call", "thread": "t", "events": None, "observed": None},
-        "Object contains unknown field `events`",
-    ),
-    "second beginning": (
-        {"kind": "begin", "instance": {"component": "timer"}, "operation": None},
-        "Object contains unknown field `operation`",
-    ),
-}
 
 
 def test_what_is_set_aside_is_told_with_its_file_its_line_and_its_text() -> None:

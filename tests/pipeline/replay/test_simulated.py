@@ -144,7 +144,6 @@ simulations = pytest.mark.parametrize("simulation", SIMULATIONS.values(), ids=SI
 
 @pytest.mark.parametrize(("simulation", "plan"), PLANS.values(), ids=PLANS)
 def test_a_right_run_conforms(simulation: Simulation, plan: object) -> None:
-    """They conform, and many of their calls overlap."""
     crowded = 0
     for seed in simulation.seeds:
         machine = simulation.simulated(seed, plan, snapshots=3).machine
@@ -169,7 +168,6 @@ def test_a_right_run_of_a_drawn_instance_conforms(simulation: Simulation, seeds:
 def test_a_fault_is_found_where_it_was_planted(
     simulation: Simulation, plan: object, fault: Enum
 ) -> None:
-    """The first line that is not allowed is the one that shows it."""
     scene, rules = simulation.scenes[fault]
     for seed in simulation.seeds_of(fault):
         machine = simulation.simulated(seed, plan, scene).machine
@@ -221,7 +219,6 @@ def crowded(calls: int, accounting: Accounting) -> PurgatoryPlan:
 def test_a_large_run_conforms(
     component: str, plan_of: Callable[[int], object], calls: int, share: int
 ) -> None:
-    """Given 8 threads, in a pool with less than they ask for: it conforms."""
     calls //= share
     machine = SIMULATIONS[component].simulated(1, plan_of(calls)).machine
     assert len(machine.lines) > 15 * calls

@@ -9,11 +9,7 @@ from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay import replay
 from purgatory_traces.results.rows import QuarantineRow, VerdictRow
-from purgatory_traces.traces.lines import (
-    Begin,
-    Instance,
-    MemoryPoolInstance,
-)
+from purgatory_traces.traces.lines import Begin, Instance, MemoryPoolInstance
 
 from .simulation.judged import located, verdict_of
 from .wall_clock import Line, at_once, begin, call, end, returns

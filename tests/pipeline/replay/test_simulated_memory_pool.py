@@ -20,7 +20,7 @@ from .simulation.memory_pool_run import simulated_pool
 
 
 def test_a_refusal_that_another_request_explains_is_no_fault() -> None:
-    """Only the latter is wrong: in the former it may have had the byte first."""
+    """Blame the latter alone: in the former the other may have had the byte first."""
     masked = found = 0
     for seed in range(60):
         pool = pool_of(seed, PoolPlan(size_bytes=1, max_single_bytes=1))
@@ -82,7 +82,7 @@ def with_one_answer_turned(lines: list[TraceLine]) -> Iterator[list[TraceLine]]:
 
 
 def history_of(lines: list[TraceLine]) -> History:
-    """What a model's explainer reads."""
+    """Return what a model's explainer reads."""
     history: list[HistoryEvent] = []
     for line in lines:
         if isinstance(line, Call):
@@ -93,7 +93,6 @@ def history_of(lines: list[TraceLine]) -> History:
 
 
 def test_it_says_what_the_model_says_of_each_small_run() -> None:
-    """Given small runs, and each with one answer turned round, somewhere: they agree."""
     answers = []
     for seed in range(60):
         plan = small_plan(seed)

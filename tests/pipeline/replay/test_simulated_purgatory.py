@@ -12,7 +12,7 @@ from .simulation.purgatory_run import PurgatoryRun, simulated_purgatory
 
 
 def checked_when_it_may_be_due(run: PurgatoryRun, thread: Thread) -> Script:
-    """What is satisfied is not completed by a check, at about the time at which it is due."""
+    """Play a check that does not complete what is satisfied, about when it is due."""
     purgatory, name = run.purgatory, run.fresh(PurgatoryFault.LOST_WAKE_UP)
     delay_ms = purgatory.machine.source.randrange(4)
     yield from calls.watch(purgatory, thread, name, ("own 1",), delay_ms)
@@ -36,7 +36,7 @@ def own_check(machine: Machine) -> tuple[Return, int]:
 
 
 def test_what_may_just_be_timing_out_is_no_lost_wake_up() -> None:
-    """Only the former is wrong: in the latter its time-out may just have completed it."""
+    """Blame the former alone: in the latter its time-out may just have completed it."""
     masked = found = 0
     for seed in range(60):
         purgatory = simulated_purgatory(seed, PurgatoryPlan(), checked_when_it_may_be_due)

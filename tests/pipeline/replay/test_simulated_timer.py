@@ -36,7 +36,7 @@ def lines_of(machine: Machine, task: str) -> list[TraceLine]:
 
 
 def test_what_may_have_been_handed_over_is_no_fault() -> None:
-    """Only the former is wrong: the latter may come too late to hold the task."""
+    """Blame the former alone: the latter may come too late to hold the task."""
     masked = found = 0
     for seed in range(60):
         timer = simulated_timer(seed, TimerPlan(), cancelled_when_it_may_be_due)

@@ -18,7 +18,7 @@ from purgatory_traces.replay.sequential import SequentialJudge
 from purgatory_traces.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_traces.traces.lines import TRACED, Begin, Snapshot, Step, TraceLine
 
-from .run_lines import Plain, cases, deviations, verdict_of
+from .run_lines import cases, deviations, verdict_of
 from .snapshot_of_state import snapshot_of
 
 Verdict = tuple[str, int | None]
@@ -84,7 +84,7 @@ def test_golden_vectors_are_cut_everywhere(component: Component) -> None:
 
 
 def test_a_divergence_behind_a_cut_is_found() -> None:
-    """The cases of Kafka's deviations, which do not concern the insides of a wheel."""
+    """Cut the cases of Kafka's deviations, which do not concern the insides of a wheel."""
     found = 0
     for path in deviations():
         case = read_case(path)
@@ -142,17 +142,9 @@ def test_generated_runs_are_cut(which: str, seed: int, behind: int) -> None:
 
 
 def test_most_generated_runs_can_be_cut() -> None:
-    """A control: the property above is about something."""
+    """Control the property above: it is about something."""
     for make, component in SUBJECTS.values():
         runs = [generated(make(), component, seed) for seed in range(20)]
         following = [lines for lines in runs if short(lines) == ("conforms", None)]
         assert len(following) >= 8, component
         assert sum(cut(lines, len(lines) // 2) is not None for lines in following) >= 6, component
-
-
-def snapshot(now_ms: int | None = 0, **fields: object) -> Plain:
-    return {"kind": "snapshot", **({} if now_ms is None else {"now_ms": now_ms}), **fields}
-
-
-def task(name: str, at_ms: int) -> dict[str, object]:
-    return {"task": name, "early_ms": at_ms, "late_ms": at_ms}

@@ -13,14 +13,7 @@ from purgatory_spec.requirements import requirements
 from purgatory_traces.replay import RunReplay, replay
 from purgatory_traces.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_traces.traces.lines import (
-    Begin,
-    Happened,
-    MemoryPoolInstance,
-    PurgatoryInstance,
-    TimerInstance,
-    TraceLine,
-)
+from purgatory_traces.traces import lines as trace_lines
 from tests.pipeline.trace_cases import TraceCase, cases_in
 
 from .run_lines import located
@@ -62,9 +55,9 @@ def test_a_replay_may_be_pickled_between_any_two_lines(case: TraceCase) -> None:
     assert [*rows, *pickle.loads(pickle.dumps(run)).finish()] == list(replay(case.lines))
 
 
-def exact(begin: Begin) -> Begin:
+def exact(begin: trace_lines.Begin) -> trace_lines.Begin:
     """Return the first line of a purgatory, with the exact accounting."""
-    assert isinstance(begin.instance, PurgatoryInstance)
+    assert isinstance(begin.instance, trace_lines.PurgatoryInstance)
     profile = msgspec.structs.replace(begin.instance.profile, accounting=Accounting.EXACT)
     instance = msgspec.structs.replace(begin.instance, profile=profile)
     return msgspec.structs.replace(begin, instance=instance)
@@ -83,10 +76,11 @@ UNTRIED = {name: case for name, case in CASES.items() if "untried" in case.expec
 
 @pytest.mark.parametrize("case", UNTRIED.values(), ids=UNTRIED)
 def test_a_right_run_is_right_without_its_tries(case: TraceCase) -> None:
-    """Given a recorder that leaves out the tries: they are right as well."""
-    left: list[TraceLine] = [msgspec.structs.replace(case.first, omitted=(EventKind.TRIED,))]
+    left: list[trace_lines.TraceLine] = [
+        msgspec.structs.replace(case.first, omitted=(EventKind.TRIED,))
+    ]
     for line in case.rest:
-        if not (isinstance(line, Happened) and line.event is EventKind.TRIED):
+        if not (isinstance(line, trace_lines.Happened) and line.event is EventKind.TRIED):
             left.append(msgspec.structs.replace(line, seq=len(left)))
     assert said_of(list(replay(located(left))), case) == case.expected
 
@@ -101,15 +95,14 @@ ON_A_WALL_CLOCK = [
 @pytest.mark.parametrize(
     ("component", "instance"),
     [
-        (Component.TIMER, TimerInstance),
-        (Component.PURGATORY, PurgatoryInstance),
-        (Component.MEMORY_POOL, MemoryPoolInstance),
+        (Component.TIMER, trace_lines.TimerInstance),
+        (Component.PURGATORY, trace_lines.PurgatoryInstance),
+        (Component.MEMORY_POOL, trace_lines.MemoryPoolInstance),
     ],
 )
 def test_the_rules_that_can_be_counted_are_those_that_some_run_visits(
     component: Component, instance: type
 ) -> None:
-    """These are the rules that are stated to be, all of them rules of the component."""
     visited: set[str] = set()
     for case in ON_A_WALL_CLOCK:
         if isinstance(case.first.instance, instance):

@@ -63,7 +63,7 @@ def visited(lines: list[TraceLine]) -> Iterator[tuple[int, TraceLine, Counter[st
 def test_no_return_visits_a_rule_that_its_other_answer_would_keep(
     component: str, lines: list[TraceLine]
 ) -> None:
-    """The run diverges wherever the return put one of these rules to the test."""
+    """Expect a divergence wherever the return put one of these rules to the test."""
     tested = free = 0
     for place, line, rules in list(visited(lines)):
         if not isinstance(line, Return):
@@ -99,7 +99,7 @@ def runs_outside_calls(lines: list[TraceLine]) -> Iterator[tuple[int, ...]]:
 
 
 def test_no_run_visits_exactly_once_where_a_second_one_would_be_right() -> None:
-    """The trace diverges wherever the run put it to the test that a task runs once."""
+    """Expect a divergence wherever the run put it to the test that a task runs once."""
     lines = simulated_timer(11, TimerPlan(threads=8, names=2)).machine.lines
     tested = free = 0
     for place, line, rules in list(visited(lines)):

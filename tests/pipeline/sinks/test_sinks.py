@@ -192,7 +192,6 @@ def killed(folder: Path, point: str, about: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("point", [point for point in POINTS if point != "never"])
 def test_whatever_kills_the_process_one_of_the_results_is_whole(tmp_path: Path, point: str) -> None:
-    """The folder holds the previous results or the new ones, whole, and a further check goes on."""
     before = write(tmp_path, ROWS)
     assert killed(tmp_path, point, "new") == -signal.SIGKILL
     found = read_results(tmp_path)
@@ -208,7 +207,7 @@ def test_whatever_kills_the_process_one_of_the_results_is_whole(tmp_path: Path, 
 
 @pytest.mark.slow
 def test_what_is_not_killed_is_there(tmp_path: Path) -> None:
-    """The control: the same process comes to its end where nothing kills it."""
+    """Control the test above: the process comes to its end where nothing kills it."""
     assert killed(tmp_path, "never", "new") == 0
     found = read_results(tmp_path)
     assert found.table("verdicts").num_rows == 40

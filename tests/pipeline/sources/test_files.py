@@ -28,12 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-FOUND = [
-    "traces/a.jsonl.gz",
-    "traces/b.jsonl",
-    "traces/deep/d.jsonl",
-    "traces/deep/er/c.parquet",
-]
+FOUND = ["traces/a.jsonl.gz", "traces/b.jsonl", "traces/deep/d.jsonl", "traces/deep/er/c.parquet"]
 IGNORED = (
     "traces/_temporary/f.jsonl",
     "traces/deep/.e.jsonl",

@@ -29,7 +29,6 @@ def lines_of(path: Path) -> tuple[list[bytes], bool]:
 
 
 def test_none_of_150_flipped_bits_changes_lines_without_a_word(tmp_path: Path) -> None:
-    """Each gives the very lines, or something is set aside; and some bits are found."""
     whole = tmp_path / "whole.parquet"
     write_parquet(whole, ROWS)
     right, is_aside = lines_of(whole)
@@ -50,7 +49,6 @@ def test_none_of_150_flipped_bits_changes_lines_without_a_word(tmp_path: Path) -
 def test_a_recorded_file_of_lines_has_a_checksum_beside_it_and_no_flipped_bit_conforms(
     tmp_path: Path,
 ) -> None:
-    """None conforms; without the checksum at least the latter does; and the whole one conforms."""
     trace = tmp_path / "whole" / "t.jsonl"
     trace.parent.mkdir()
     wish = Wish(threads=1, lines=600, rate=6000)

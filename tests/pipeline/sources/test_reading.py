@@ -165,7 +165,6 @@ def test_a_gzip_file_that_breaks_off_is_used_so_far_and_told(tmp_path: Path, kep
 def test_each_run_that_no_checksum_covers_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """Behind the lines of the second member comes one that says so for each of its runs."""
     monkeypatch.setattr(sources, "_MOST_RUNS", most)
     second = b'{"run":"a","seq":9}\n{"run":"b","seq":7}\n{"run":"b","seq":5}\n'
     path = tmp_path / "trace.jsonl.gz"
@@ -203,7 +202,6 @@ def flipped(packed: bytes, number: int) -> bytes:
 def test_no_line_counts_of_a_member_that_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
 ) -> None:
-    """The lines of the first count, and of the others one that does not count for each run."""
     monkeypatch.setattr(byte_streams, "CHUNK_BYTES", chunk_bytes)
     first, second = (gzip.compress(b"\n".join(LINES[a : a + 50]) + b"\n", 0) for a in (100, 200))
     third = gzip.compress(b'{"run":"other","seq":0}\n')

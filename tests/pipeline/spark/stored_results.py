@@ -20,7 +20,7 @@ SECONDS = 600
 
 
 def ask(url: str, method: str = "GET", content: bytes | None = None, seconds: int = 60) -> bytes:
-    """What a store answers."""
+    """Return what a store answers."""
     headers = {
         "Content-Type": "application/octet-stream",  # else S3's store takes it for a form
         "Authorization": "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/s3/aws4_request",

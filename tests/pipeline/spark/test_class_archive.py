@@ -37,13 +37,12 @@ def test_none_is_written_on_a_cluster_or_where_the_class_path_may_be_another(
 
 
 def test_the_folder_of_settings_does_not_exist() -> None:
-    """Java takes no archive for a class path on which a folder has files."""
+    """Keep it absent: Java takes no archive for a class path on which a folder has files."""
     assert not NO_SETTINGS.exists()
 
 
 @pytest.mark.large
 def test_java_takes_most_classes_from_the_archive(cache: Path, tmp_path: Path) -> None:
-    """Most classes that Java loads are from the archive, and the results are the same."""
     write_corpus(tmp_path / "traces", 9, 60, faulty=2, files=2)
 
     def check(*words: str, archives: bool = False) -> tuple[dict[str, object], list[str]]:

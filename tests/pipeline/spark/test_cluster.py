@@ -92,7 +92,7 @@ def daemon(folder: Path, env: dict[str, str], *words: str) -> Iterator[subproces
 
 
 def alive_workers(page: int) -> int:
-    """How many workers the master counts; none before it answers."""
+    """Return how many workers the master counts; none before it answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/", timeout=5) as answer:
             return int(json.load(answer)["aliveworkers"])
@@ -157,7 +157,6 @@ def executors(folder: Path) -> dict[str, set[object]]:
 def test_the_rows_are_those_of_the_local_engine(
     tmp_path: Path, cluster: Cluster, expected: list[Expected]
 ) -> None:
-    """The tables are those of the local engine, whose files have paths, and as planted."""
     traces = (tmp_path / "traces").as_uri()
     words = ["trace", "check", "--engine", "spark", *cluster.words(tmp_path / "events")]
     command = [*PURGATORY, *words, "--out", "out", traces]
@@ -176,7 +175,7 @@ def test_the_rows_are_those_of_the_local_engine(
 def test_a_standalone_cluster_takes_no_python_in_cluster_mode(
     tmp_path: Path, cluster: Cluster
 ) -> None:
-    """What the page says of deploy modes: Spark itself refuses, before anything has started."""
+    """Check what the page says of deploy modes: Spark refuses before anything has started."""
     submit = [spark_submit(), "--master", cluster.master, "--deploy-mode", "cluster"]
     words = [str(jobs.__file__), "trace", "check", "traces"]
     code, said = run([*submit, *words], tmp_path, cluster.environment)

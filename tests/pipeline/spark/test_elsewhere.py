@@ -109,7 +109,6 @@ def installed(tmp_path: Path) -> Path:
 def test_spark_submit_with_the_wheel(
     tmp_path: Path, expected: list[Expected], installed: Path
 ) -> None:
-    """The results are those of the local engine, and everything came out of the wheel."""
     env = {**environment(tmp_path), "PYTHONPATH": str(installed)}
     asked = "import purgatory_traces, purgatory_model; print(purgatory_traces.__file__)"
     code, said = run([sys.executable, "-c", asked], tmp_path, env)
@@ -231,7 +230,7 @@ with spark_session(remote=sys.argv[1]) as spark:
 def test_what_is_watched_on_a_server_runs_without_adaptive_execution(
     tmp_path: Path, connect_server: str
 ) -> None:
-    """With it the server prepares the last job in a thread that no cancellation reaches."""
+    """Avoid the thread in which the last job is prepared, and which no cancellation reaches."""
     command = [sys.executable, "-c", WATCHED, connect_server]
     code, said = run(command, tmp_path, {**os.environ})
     assert (code, said.split()) == (0, ["before", "true", "watched", "false"]), said

@@ -24,7 +24,6 @@ pytestmark = [pytest.mark.verify, pytest.mark.spark, pytest.mark.slow]
 def test_files_are_compared_with_the_digests_beside_them(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """The rows are those of the local engine: the runs in that file are incomplete."""
     folder = tmp_path / "traces"
     folder.mkdir()
     for run in "abc":
@@ -55,7 +54,7 @@ def test_files_are_compared_with_the_digests_beside_them(
 
 
 def test_each_file_is_found_once_and_spelled_alike(spark: "SparkSession", tmp_path: Path) -> None:
-    """Before, addresses of empty files began otherwise, and every file was found twice for it."""
+    """Compare the spelling, since addresses of empty files may begin otherwise."""
     (tmp_path / "a.jsonl").write_bytes(b"{}\n")
     (tmp_path / "empty.jsonl").write_bytes(b"")
     found = hadoop_files(spark, [tmp_path.as_uri()])

@@ -70,7 +70,6 @@ def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
 
 
 def test_a_check_whose_driver_runs_on_yarn(tmp_path: Path, hadoop: Hadoop) -> None:
-    """The rows are those of the local engine, and the driver's log ends with the exit code."""
     write_corpus(tmp_path / "in", 9, 60, faulty=2, files=2)
     for file in (tmp_path / "in").iterdir():
         hadoop.put(f"in/{file.name}", file.read_bytes())

@@ -42,7 +42,7 @@ def wait_for(folder: Path, pattern: str, process: subprocess.Popen[str]) -> None
 
 
 def are_gone(group: int) -> bool:
-    """Whether a group of processes has ended, or does in a moment."""
+    """Return whether a group of processes has ended, or does in a moment."""
     until = time.monotonic() + SECONDS_TO_STOP
     while time.monotonic() < until:
         try:

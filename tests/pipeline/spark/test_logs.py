@@ -110,7 +110,7 @@ def test_records_go_to_standard_error_and_json_to_standard_output(logged: Ended)
 
 
 def test_spark_is_heard_if_its_level_is_asked_for(tmp_path: Path) -> None:
-    """The control is the test above, in which no line is Spark's."""
+    """Control the test above, in which no line is Spark's."""
     ended = checked(tmp_path, "--conf", "spark.log.level=INFO")
     assert ended.exit_code == 0, ended.err
     assert json.loads(ended.out)["verdicts"]["conforms"] == 1

@@ -81,7 +81,6 @@ def submitted(store: str, jars: Path, folder: Path, *arguments: str) -> tuple[in
 
 
 def test_a_check_from_bucket_to_bucket(tmp_path: Path, store: str, jars: Path) -> None:
-    """The rows are those of the local engine, line by line, and the manifest names whole files."""
     traces = tmp_path / "in"
     traces.mkdir(parents=True)
     write_shuffled(traces, runs=12, events=200)

@@ -105,7 +105,6 @@ def test_rows_do_not_depend_on_the_shares(tmp_path: Path, judges: bool) -> None:
 
 
 def test_a_run_that_lies_whole_in_a_share_leaves_as_rows(tmp_path: Path) -> None:
-    """The first leaves as rows either way, and the second as lines where it is cut."""
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     lines = whole("cut").splitlines(keepends=True)
     one.write_bytes(b"".join(lines[:20]) + whole("whole"))
@@ -129,7 +128,6 @@ def test_runs_beyond_those_in_memory_leave_as_lines(
 
 
 def test_a_run_that_was_judged_and_has_lines_elsewhere_is_read_again(tmp_path: Path) -> None:
-    """The first run has a name and no rows."""
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     one.write_bytes(whole("a") + whole("b"))
     two.write_bytes(whole("a").splitlines(keepends=True)[7])

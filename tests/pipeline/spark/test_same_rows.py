@@ -25,7 +25,7 @@ LATER = pytest.mark.verify
 
 
 def rows_of_stream(spark: "SparkSession", traces: Path, folder: Path) -> list[Row]:
-    """What stands when a stream has read all files, in several batches."""
+    """Return what stands when a stream has read all files, in several batches."""
     rows, numbers = watched(spark, traces, folder, files_per_order=2)
     assert len(numbers) > 1
     return rows
@@ -79,11 +79,7 @@ def test_rows_of_all_engines_are_the_same_and_as_planted(
 def test_damaged_and_empty_files_are_told_alike(
     streams: bool, spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """
-    Given a sound file, two whose checksums are not those of their data, and two of no bytes
-    When each engine checks them
-    Then the rows are the same: nothing diverges that the control, without damage, shows to
-    """
+    """Damage the checksums of two files; the control, without damage, diverges."""
     traces = tmp_path / "traces"
     (traces / "inner").mkdir(parents=True)
     lines = {run: b"".join(run_lines(run, Component.TIMER, 60)) for run in ("a", "b", "c")}

@@ -37,12 +37,12 @@ class Shuffled(NamedTuple):
 
 
 def stages(spark: "SparkSession") -> int:
-    """How many stages the session has had."""
+    """Return how many stages the session has had."""
     return int(spark.sparkContext._jsc.sc().dagScheduler().nextStageId())
 
 
 def jobs(spark: "SparkSession") -> Counter[str]:
-    """How many jobs of each name the session has had."""
+    """Return how many jobs of each name the session has had."""
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     told = context.statusStore().jobsList(None)
@@ -51,7 +51,7 @@ def jobs(spark: "SparkSession") -> Counter[str]:
 
 
 def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
-    """What the jobs shuffle, when they give the verdicts of the local engine."""
+    """Return what the jobs shuffle, when they give the verdicts of the local engine."""
     since = stages(spark)
     plan = plan_of(files_of(["traces"]))
     _, summary, _ = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
@@ -75,7 +75,7 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_of_runs_that_lie_whole_in_a_share_the_rows_alone_are_shuffled(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """One record for each run; the control below, with the same lines, shuffles lines."""
+    """Shuffle one record for each run; the control below, with the same lines, shuffles lines."""
     write_corpus(traces, RUNS, EVENTS, faulty=0, files=FILES)
     assert shuffled(spark, tmp_path) == [Shuffled(RUNS, 3_559)]
 
@@ -83,7 +83,6 @@ def test_of_runs_that_lie_whole_in_a_share_the_rows_alone_are_shuffled(
 def test_of_runs_that_are_cut_compact_blocks_are_shuffled(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """A block for each run and file is shuffled, of fewer bytes a line than the line has."""
     write_shuffled(traces, RUNS, EVENTS)
     files = [file.read_bytes() for file in sorted(traces.iterdir())]
     (found,) = shuffled(spark, tmp_path)
@@ -95,7 +94,7 @@ def test_of_runs_that_are_cut_compact_blocks_are_shuffled(
 def test_of_a_long_run_that_is_cut_the_first_lines_of_its_files_are_shuffled(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """For each file two records and a block of lines are shuffled; nothing is read again."""
+    """Shuffle two records and a block of lines for each file; nothing is read again."""
     write_one_run(traces, 40_000)
     (found,) = shuffled(spark, tmp_path)
     assert found.records == 3 * LONG_FILES - 1
@@ -113,7 +112,7 @@ def test_of_logs_that_were_shipped_twice_all_lines_are_shuffled_once(
 def test_a_small_check_takes_seven_jobs_and_writes_each_table_once(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """Two for the two stages that judge; none asks for the columns of the rows."""
+    """Take two jobs for the two stages that judge; none asks for the columns of the rows."""
     write_corpus(traces, RUNS, EVENTS, faulty=0, files=FILES)
     before = jobs(spark)
     checked = checked_on_spark(spark, files_of(["traces"]), tmp_path)

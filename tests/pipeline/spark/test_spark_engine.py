@@ -16,7 +16,7 @@ from purgatory_traces.engines.local import check_locally
 from purgatory_traces.engines.sinks import ResultWriter
 from purgatory_traces.errors import OutOfOrder, PipelineError
 from purgatory_traces.results.manifest import described
-from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.results.rows import QuarantineRow, Row, VerdictRow
 from purgatory_traces.results.schemas import TABLES, TableName
 from purgatory_traces.summary.html import render_page
 from purgatory_traces.summary.summary import Summary
@@ -80,7 +80,6 @@ def test_lines_that_were_not_sorted_are_an_error_and_no_verdict(
 
 
 def test_tables_lie_in_folders_by_date_and_component(spark: "SparkSession", tmp_path: Path) -> None:
-    """Spark reads the tables with the types that are declared."""
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     write_runs(old, "a")
     old.write_bytes(old.read_bytes() + b"".join(run_lines("b", Component.PURGATORY, 60)))
@@ -138,7 +137,6 @@ def test_the_summary_of_all_tasks_is_that_of_the_local_engine(
 def test_rows_that_a_task_has_written_elsewhere_are_missed(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """That is an error, and no summary."""
     write_runs(tmp_path / "a.jsonl", "a", "b")
     plan = Plan((str(tmp_path / "a.jsonl"),), ((0,),), partitions=3)
     staging = tmp_path / "staging"
@@ -150,8 +148,12 @@ def test_rows_that_a_task_has_written_elsewhere_are_missed(
         summary_of(spark.read.parquet(str(staging / "first")), 3, 1)
 
 
-def test_odd_lines_and_names_and_files(spark: "SparkSession", tmp_path: Path) -> None:
-    traces = tmp_path / "trac es µ"
+def test_odd_lines_and_names_and_files(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check by relative names, in another thread than the main one; one file is gone meanwhile."""
+    monkeypatch.chdir(tmp_path)
+    traces = Path("trac es µ")
     traces.mkdir()
     write_runs(traces / "names.jsonl", "", "a", "\uffff", "😀", "Z", "a.b")
     write_lines(traces / "more.jsonl.gz", [b"{\n", b"\xff\xfe\n", b"\n", b'{"run":"","seq":99}\n'])
@@ -162,52 +164,25 @@ def test_odd_lines_and_names_and_files(spark: "SparkSession", tmp_path: Path) ->
     (traces / "table.parquet").write_bytes(b"PAR1")
     number = b'{"kind":"end","run":"a","seq":%d}\n'
     write_lines(traces / "numbers.jsonl", [number % ((1 << 63) - 1), number % (1 << 63)])
-
-    here = list(check_locally([traces]))
-    there = rows_on_spark(spark, files_of([traces]), tmp_path / "found")
-
-    assert Counter(there) == Counter(here)
-    runs = {row.run for row in there if isinstance(row, VerdictRow)}
-    assert runs == {"", "a", "\uffff", "😀", "Z", "a.b", "long"}
-    files = {Path(row.file).name for row in there if isinstance(row, QuarantineRow)}
-    assert files == {path.name for path in traces.iterdir()} - {"names.jsonl"}
-
-
-def test_a_file_that_is_gone_is_set_aside(spark: "SparkSession", tmp_path: Path) -> None:
-    write_runs(tmp_path / "a.jsonl", "a")
-    files = [tmp_path / "a.jsonl", tmp_path / "gone.jsonl"]
-
-    rows = rows_on_spark(spark, files, tmp_path / "found")
-
-    (gone,) = (row for row in rows if isinstance(row, QuarantineRow))
-    assert (gone.file, gone.line) == (str(files[1]), 0)
-    assert "No such file" in gone.reason
-    assert [row.verdict for row in rows if isinstance(row, VerdictRow)] == ["conforms"]
-
-
-def test_relative_names_stay_as_they_were_given(
-    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.jsonl").write_bytes(b"{\n")
-    (row,) = rows_on_spark(spark, ["a.jsonl"], Path("found"))
-    assert row == QuarantineRow("a.jsonl", 1, "{", row.reason)  # type: ignore[union-attr]
-
-
-def test_nothing_to_read_gives_no_rows(spark: "SparkSession", tmp_path: Path) -> None:
-    assert rows_on_spark(spark, [], tmp_path / "found") == []
-
-
-def test_it_runs_in_a_thread_that_is_not_the_main_one(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
-    write_runs(tmp_path / "a.jsonl", "a")
-    found: list[object] = []
+    files, gone = files_of([traces]), str(traces / "gone.jsonl")
+    there: list[Row] = []
 
     def check() -> None:
-        found.extend(rows_on_spark(spark, [tmp_path / "a.jsonl"], tmp_path / "found"))
+        there.extend(rows_on_spark(spark, [*files, gone], tmp_path / "found"))
 
     thread = threading.Thread(target=check)
     thread.start()
     thread.join(600)
-    assert any(isinstance(row, VerdictRow) for row in found)
+
+    (missed,) = (row for row in there if isinstance(row, QuarantineRow) and row.file == gone)
+    assert missed.line == 0
+    assert "No such file" in missed.reason
+    assert Counter(there) - Counter([missed]) == Counter(check_locally([traces]))
+    runs = {row.run for row in there if isinstance(row, VerdictRow)}
+    assert runs == {"", "a", "\uffff", "😀", "Z", "a.b", "long"}
+    told = {row.file for row in there if isinstance(row, QuarantineRow)}
+    assert told == {*files, gone} - {str(traces / "names.jsonl")}
+
+
+def test_nothing_to_read_gives_no_rows(spark: "SparkSession", tmp_path: Path) -> None:
+    assert rows_on_spark(spark, [], tmp_path / "found") == []

@@ -47,7 +47,7 @@ def is_busy(spark: "SparkSession") -> bool:
 
 
 def eventually(is_so: Callable[[], bool]) -> bool:
-    """Whether it becomes so: what Spark tells of its jobs comes a moment later."""
+    """Return whether it becomes so: what Spark tells of its jobs comes a moment later."""
     until = time.monotonic() + LONG_S
     while not is_so() and time.monotonic() < until:
         time.sleep(0.05)
@@ -113,7 +113,7 @@ def test_elsewhere_there_is_no_bar_and_spark_is_asked_nothing_for_it(
 
 
 def looks(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What Spark has answered while an action ran, as to how many tasks are done."""
+    """Return what Spark has answered while an action ran, as to how many tasks are done."""
     done: list[int] = []
     jobs = jobs_of(spark)
 

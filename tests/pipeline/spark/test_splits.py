@@ -46,7 +46,7 @@ def test_lines_before_a_split_are_those_of_all_splits_before_it() -> None:
 
 
 def rows_of_splits(content: bytes, cuts: tuple[int, ...]) -> list[QuarantineRow]:
-    """What is set aside of a file that is read in splits after so many lines."""
+    """Return what is set aside of a file that is read in splits after so many lines."""
     lines = content.split(b"\n")[: -1 if content.endswith(b"\n") else None]
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     which = [max(cut for cut in (0, *cuts) if cut <= number) for number in range(len(lines))]
@@ -70,14 +70,12 @@ def rows_of_splits(content: bytes, cuts: tuple[int, ...]) -> list[QuarantineRow]
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"{\n\n\n{\n \n", b"\n\n", b"", b"\n{", b"{\n{\n{\n\n\n\n{\n\n", b"\xff\n\r\n{\n"],
+    "content", [b"{\n\n\n{\n \n", b"\n\n", b"", b"\n{", b"{\n{\n{\n\n\n\n{\n\n", b"\xff\n\r\n{\n"]
 )
 @pytest.mark.parametrize("cuts", [(), (1,), (2,), (1, 3), (1, 2, 3, 4, 5, 6)])
 def test_what_is_set_aside_does_not_depend_on_the_splits(
     content: bytes, cuts: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bad lines and empty ones, at the ends of splits and of the file, as locally."""
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_bytes(content)
     assert rows_of_splits(content, cuts) == sorted(check_locally(["a.jsonl"]))

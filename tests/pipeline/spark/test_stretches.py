@@ -175,7 +175,7 @@ def came_out_as_in_one_piece(paths: list[Path]) -> str:
 
 @pytest.fixture(params=[30])
 def warmup(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """After so many lines judges are compared."""
+    """Have judges compared after a few lines."""
     lines = int(request.param)
     monkeypatch.setattr(reading, "WARMUP", lines)
     return lines
@@ -188,7 +188,6 @@ def synthetic(component: Component, events: int, fault: Fault = Fault.NONE) -> l
 @pytest.mark.usefixtures("warmup")
 @pytest.mark.parametrize("component", TRACED)
 def test_planted_faults_behind_a_border(component: Component, tmp_path: Path) -> None:
-    """The verdicts are as planted, by leaps, and all rows are those of the run in one piece."""
     for fault in FAULTS_OF_STEPS & set(faults_of(component)):
         files = rotated(synthetic(component, 400, fault), (65, 130, 195))
         paths = written(tmp_path / fault.value, [[encoded(line) for line in f] for f in files])
@@ -204,7 +203,6 @@ def test_planted_faults_behind_a_border(component: Component, tmp_path: Path) ->
 @pytest.mark.parametrize("warmup", [12], indirect=True)
 @pytest.mark.parametrize("component", TRACED)
 def test_generated_runs_with_anything_wrong(component: Component, tmp_path: Path) -> None:
-    """The rows are those of the run in one piece."""
     ways: Counter[str] = Counter()
     for seed in range(100):
         source = Random(f"{component.value}/{seed}")
@@ -225,7 +223,6 @@ def test_generated_runs_with_anything_wrong(component: Component, tmp_path: Path
 def test_of_a_long_run_few_lines_are_replayed_where_it_is_put_together(
     tmp_path: Path, warmup: int
 ) -> None:
-    """Of each further file the first lines are replayed, and of the other run all lines are."""
     events, count = 4000, 8
     each = events // count
     lines = synthetic(Component.TIMER, events)
@@ -238,7 +235,7 @@ def test_of_a_long_run_few_lines_are_replayed_where_it_is_put_together(
 
 
 def lines_in_pieces(paths: list[Path]) -> int:
-    """How many lines a task replays that puts together what others have read."""
+    """Return how many lines a task replays that puts together what others have read."""
     return sum(lines for _, kind, lines in kinds(read(*paths)) if kind == PieceKind.LINES)
 
 
@@ -282,7 +279,6 @@ def test_where_a_stretch_may_begin(
 
 
 def test_a_judge_that_knows_less_is_not_believed() -> None:
-    """Nothing is taken over before these tasks have run, and everything behind."""
     first, second = rotated(synthetic(Component.TIMER, 100), (40,))
     whole, apart = RunReplay("r"), RunReplay("r")
     for line in located(first):

@@ -134,6 +134,7 @@ def test_of_a_corpus_for_spark_alone_every_run_conforms(tmp_path: Path, name: st
 
 
 @linux
+@pytest.mark.verify
 @pytest.mark.parametrize("kind", ["java", "python"])
 def test_processor_time_and_memory_of_children_are_seen(kind: str) -> None:
     script = "data = bytearray(80 << 20); print(sum(range(6_000_000)), flush=True); input()"
@@ -149,11 +150,12 @@ def test_processor_time_and_memory_of_children_are_seen(kind: str) -> None:
 
 
 @linux
+@pytest.mark.verify
 @pytest.mark.parametrize("looks_before", [True, False])
 def test_a_worker_that_has_ended_counts_though_its_parent_ignores_its_end(
     looks_before: bool,
 ) -> None:
-    """This counts if the child was seen before; the control is the one that nobody has seen."""
+    """Count it where it was seen before; nobody has seen the control."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as parent:
@@ -198,6 +200,7 @@ sys.stdin.readline()
 
 
 @linux
+@pytest.mark.verify
 @pytest.mark.parametrize("engine", ["local", "tasks"])
 def test_an_engine_without_java_is_measured_and_its_verdicts_kept(
     tmp_path: Path, engine: str
@@ -209,6 +212,7 @@ def test_an_engine_without_java_is_measured_and_its_verdicts_kept(
 
 
 @linux
+@pytest.mark.verify
 @pytest.mark.slow
 def test_other_verdicts_than_planted_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

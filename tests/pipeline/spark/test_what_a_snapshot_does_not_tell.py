@@ -113,7 +113,6 @@ def texts(files: Sequence[Sequence[TraceLine]]) -> list[list[bytes]]:
 def test_it_is_known_where_the_run_is_put_together(
     component: profiles.Component, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rows are those of the run in one piece."""
     monkeypatch.setattr(reading, "WARMUP", WARMUP)
     wrong = 0
     for seed in range(20):

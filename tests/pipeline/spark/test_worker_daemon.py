@@ -24,7 +24,7 @@ def _by_value() -> "Iterator[None]":
 
 
 def imported(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Where a worker has its modules from, and which of the tasks' it had already."""
+    """Yield where a worker has its modules from, and which of the tasks' it had already."""
     import sys
 
     import pyarrow as pa
@@ -38,7 +38,6 @@ def imported(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
 
 
 def test_workers_have_their_modules_before_they_are_forked(spark: "SparkSession") -> None:
-    """PySpark is the installed one, not the zip file, and what tasks need is there."""
     import pyspark
 
     told = spark.range(0, 1, 1, 1).mapInArrow(imported, "pyspark string, there string").collect()

@@ -31,7 +31,7 @@ class Watched:
         self.told: list[QuarantineRow] = []
 
     def orders(self) -> list[list[Span]]:
-        """What a look orders; it is taken away, as Spark does when it has carried it out."""
+        """Return what a look orders; it is taken away, as Spark does when it has carried it out."""
         arrivals = Arrivals(self.logs, self.own, files_per_order=2)
         arrivals.look()
         self.told = arrivals.told()
@@ -47,7 +47,7 @@ class Watched:
         return taken
 
     def read(self) -> Read:
-        """What a look brings."""
+        """Return what a look brings."""
         spans = [span for order in self.orders() for span in order]
         return [line for span in spans for line in read_span(span, str(self.logs))]
 
@@ -68,9 +68,16 @@ def lines(*runs: str) -> bytes:
 WHOLE = lines("a") + b'{"run":"b","seq":2}\r\n\n\n  \ngarbage\n' + lines("c", "d")[:-1]
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n\n", b"half a li"], ids=repr)
+@pytest.mark.parametrize(
+    "end",
+    [
+        b"\r\n\n",
+        b"half a li",
+        *(pytest.param(end, marks=pytest.mark.verify) for end in (b"", b"\n")),
+    ],
+    ids=repr,
+)
 def test_a_file_that_grows_is_read_as_if_it_had_not(tmp_path: Path, end: bytes) -> None:
-    """Each line is read once, by its number, and what was told last is what a check would tell."""
     whole = WHOLE + (b"\n" if end.startswith(b"half") else b"") + end
     for cut in range(len(whole) + 1):
         watched = Watched(tmp_path / str(cut))
@@ -96,7 +103,6 @@ def test_a_name_that_is_used_again_is_another_file(watched: Watched) -> None:
 
 
 def test_a_file_that_is_cut_begins_anew(watched: Watched) -> None:
-    """The copy is read, whose lines are set aside as copies, and what is new is read."""
     watched.log.write_bytes(lines("a"))
     assert watched.runs() == ["a"]
     shutil.copy(watched.log, watched.logs / "log-1.jsonl")
@@ -122,7 +128,6 @@ def test_a_file_that_loses_its_end_is_told_and_read_on(watched: Watched) -> None
 
 
 def test_a_compressed_file_that_grows_is_told(watched: Watched) -> None:
-    """When something is added to it, that is not read, and a row says so until the file is gone."""
     packed = watched.logs / "log.jsonl.gz"
     packed.write_bytes(gzip.compress(lines("a")))
     assert watched.runs() == ["a"]
@@ -154,7 +159,6 @@ def flipped(content: bytes) -> bytes:
 def test_a_file_that_is_complete_is_compared(
     watched: Watched, read_before: int, is_sound: bool
 ) -> None:
-    """The rest is read where it has not."""
     whole = lines("a", "b")
     if read_before:
         watched.log.write_bytes(lines(*"ab"[:read_before]))
@@ -176,7 +180,6 @@ def test_a_file_that_is_complete_is_compared(
 
 
 def test_a_file_that_comes_behind_its_digest_is_read(watched: Watched) -> None:
-    """Nothing is read before it is whole, and everything then."""
     whole = lines("a", "b", "c")
     sealed(watched.log, whole)
     for size in (10, len(lines("a"))):
@@ -237,8 +240,6 @@ def test_orders_are_as_long_as_is_asked_for(watched: Watched) -> None:
 def test_a_kill_while_ordering_loses_nothing_and_orders_nothing_twice(
     watched: Watched, committed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the folder is looked at again, the order is there, once."""
-
     def killed(*given: object) -> None:
         raise KeyboardInterrupt
 
@@ -259,7 +260,6 @@ def test_a_kill_while_ordering_loses_nothing_and_orders_nothing_twice(
 def test_files_that_are_gone_are_forgotten_some_time(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The one that went last is known, and the other is read again."""
     monkeypatch.setattr(module, "MOST_GONE", 1)
     away = tmp_path / "away"
     away.mkdir()

@@ -44,7 +44,6 @@ def verdicts(rows: list[Row]) -> dict[str, str]:
 def test_a_name_that_is_used_again_is_read_again(
     spark: "SparkSession", logs: Path, tmp_path: Path
 ) -> None:
-    """Given a file that was read: that run diverges, and no line counts twice."""
     (logs / "log.jsonl").write_bytes(of_run("a"))
     rows, _ = watched(spark, logs, tmp_path / "out")
     assert verdicts(rows) == {"a": "conforms"}
@@ -56,7 +55,6 @@ def test_a_name_that_is_used_again_is_read_again(
 
 
 def test_a_file_that_grows_is_read_on(spark: "SparkSession", logs: Path, tmp_path: Path) -> None:
-    """The run diverges, in the right line of the file, and what was cut off is told no longer."""
     whole, log = of_run("a", Fault.TWICE), logs / "log.jsonl"
     log.write_bytes(whole[:1000])
     rows, _ = watched(spark, logs, tmp_path / "out")
@@ -73,7 +71,6 @@ def test_a_file_that_grows_is_read_on(spark: "SparkSession", logs: Path, tmp_pat
 def test_a_file_that_was_changed_before_it_was_complete_supports_no_verdict(
     spark: "SparkSession", logs: Path, tmp_path: Path
 ) -> None:
-    """The next look tells so, and from the one after that on the run is incomplete."""
     content, log, out = of_run("a"), logs / "log.jsonl", tmp_path / "out"
     log.write_bytes(content)
     rows, _ = watched(spark, logs, out)

@@ -19,7 +19,6 @@ A_YEAR_SECONDS = 365 * 24 * 3600
 
 
 def test_an_old_file_that_comes_late_is_read(spark: "SparkSession", tmp_path: Path) -> None:
-    """Given a stream that has read a file of today: its lines are judged as a check judges them."""
     written, logs = tmp_path / "written", tmp_path / "logs"
     write_corpus(written, runs=8, events=60, faulty=2, files=2)
     logs.mkdir()

@@ -18,7 +18,6 @@ def logs(tmp_path: Path) -> Path:
 
 
 def test_a_later_start_goes_on_and_another_folder_is_refused(logs: Path, tmp_path: Path) -> None:
-    """The first goes on, and the second is refused."""
     out = tmp_path / "out"
     (tmp_path / "link").symlink_to(logs)
     for same in (logs, logs, tmp_path / "link", logs / ".." / "logs"):
@@ -34,7 +33,6 @@ def test_a_later_start_goes_on_and_another_folder_is_refused(logs: Path, tmp_pat
 
 
 def test_what_another_version_kept_is_set_aside_and_told(logs: Path, tmp_path: Path) -> None:
-    """The first says in a sentence where all that was kept is now, and the second goes on."""
     out = tmp_path / "out"
     (out / "checkpoint").mkdir(parents=True)
     (out / "watched.json").write_text(f'{{"folder":"{logs}"}}', encoding="utf-8")

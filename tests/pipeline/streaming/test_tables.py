@@ -23,7 +23,7 @@ def aside(line: int, run: str = "") -> QuarantineRow:
 
 
 def told(run: str, events: int, *held: int, says: str = "incomplete") -> list[Record]:
-    """What a batch says of a run: its verdict, its coverage and the lines that it holds."""
+    """Return what a batch says of a run: its verdict, its coverage and the lines that it holds."""
     rows: list[Row] = [verdict(run, events, says), CoverageRow(run, "TIMER-CANCEL", events)]
     rows += [aside(line, run) for line in held]
     return [(HOMES[run], run, row, False) for row in rows]
@@ -93,7 +93,6 @@ def test_rows_about_files_stand_as_long_as_they_are_told(stream: Stream) -> None
 def test_only_parts_with_a_changed_run_are_written(
     stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given room for two runs in a part, and six runs: the files of its part alone are new."""
     monkeypatch.setattr(module, "MOST_RUNS", 2)
     stream.take(0, [record for run in "abcdef" for record in told(run, 1)])
     before = stream.files()
@@ -109,7 +108,6 @@ def test_only_parts_with_a_changed_run_are_written(
 def test_merging_changes_no_row_and_bounds_the_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their rows are the same, and the first has few files."""
     few, many = Stream(tmp_path / "few"), Stream(tmp_path / "many")
     for number, runs in enumerate(["ab", "c", "f", "de", "ac", "f", "b", "e"]):
         records = [record for run in runs for record in told(run, number, number)]

@@ -46,7 +46,6 @@ def watching(corpus: Path, out: Path, *words: str) -> list[str | Path]:
 
 
 def test_one_turn_is_sure_of_a_file_that_has_changed(tmp_path: Path) -> None:
-    """The run in the first is incomplete, and the other conforms."""
     logs = tmp_path / "logs"
     logs.mkdir()
     for run in ("flipped", "sound"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def watched(
     spark: "SparkSession", folder: Path, out: Path, files_per_order: int = 16
 ) -> tuple[list[Row], list[int]]:
-    """What stands when all that is there has been read, and the numbers of the batches."""
+    """Return what stands when all that is there has been read, and the numbers of the batches."""
     before = {name: spark.conf.get(name, None) for name in SETTINGS}
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)

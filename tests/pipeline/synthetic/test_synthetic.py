@@ -8,19 +8,15 @@ import pytest
 from purgatory_spec.profiles import Component
 from purgatory_traces.replay import replay
 from purgatory_traces.results.rows import QuarantineRow, RunVerdict, VerdictRow
+from purgatory_traces.traces import synthetic
 from purgatory_traces.traces.lines import TRACED, Located
 from purgatory_traces.traces.sources import read_file
-from purgatory_traces.traces.synthetic import (
-    Expected,
-    expected_of,
-    faults_of,
-    run_lines,
-    write_corpus,
-)
 from purgatory_traces.traces.synthetic_steps import Fault
 
 EVERY = [
-    (component, fault) for component in TRACED for fault in (Fault.NONE, *faults_of(component))
+    (component, fault)
+    for component in TRACED
+    for fault in (Fault.NONE, *synthetic.faults_of(component))
 ]
 
 
@@ -42,8 +38,8 @@ def test_each_fault_of_each_component_has_the_verdict_that_is_foretold(
 ) -> None:
     path = tmp_path / "run.jsonl"
     for delay_ms, events in product((2, 9), (60, 173)):
-        path.write_bytes(b"".join(run_lines("r", component, events, fault, delay_ms)))
-        foretold = expected_of("r", component, events, fault, delay_ms)
+        path.write_bytes(b"".join(synthetic.run_lines("r", component, events, fault, delay_ms)))
+        foretold = synthetic.expected_of("r", component, events, fault, delay_ms)
         row, aside = judged(path)
         said = row.verdict, row.seq, row.rule, row.events, aside
         assert said == (
@@ -57,7 +53,7 @@ def test_each_fault_of_each_component_has_the_verdict_that_is_foretold(
 
 
 def test_a_corpus_holds_every_fault_and_the_lines_that_are_foretold(tmp_path: Path) -> None:
-    expected = write_corpus(tmp_path, 120, 80, faulty=2, files=3)
+    expected = synthetic.write_corpus(tmp_path, 120, 80, faulty=2, files=3)
     assert {(each.component, each.fault) for each in expected} == {
         (component.value, fault.value) for component, fault in EVERY
     }
@@ -67,9 +63,9 @@ def test_a_corpus_holds_every_fault_and_the_lines_that_are_foretold(tmp_path: Pa
 
 
 def test_how_a_corpus_is_spread_over_files_does_not_change_its_lines(tmp_path: Path) -> None:
-    def written(name: str, **how: int | bool) -> tuple[list[Expected], list[bytes]]:
+    def written(name: str, **how: int | bool) -> tuple[list[synthetic.Expected], list[bytes]]:
         folder = tmp_path / name
-        expected = write_corpus(folder, 24, 70, faulty=2, seed=3, **how)  # type: ignore[arg-type]
+        expected = synthetic.write_corpus(folder, 24, 70, faulty=2, seed=3, **how)  # type: ignore[arg-type]
         read = (line for path in sorted(folder.iterdir()) for line in read_file(path))
         return expected, sorted(e.raw for e in read if isinstance(e, Located))
 
@@ -83,7 +79,7 @@ def test_how_a_corpus_is_spread_over_files_does_not_change_its_lines(tmp_path: P
 
 def test_another_seed_gives_other_lines(tmp_path: Path) -> None:
     for seed in (1, 2):
-        write_corpus(tmp_path / str(seed), 6, 70, seed=seed)
+        synthetic.write_corpus(tmp_path / str(seed), 6, 70, seed=seed)
     one, other = ((tmp_path / name / "part-00000.jsonl").read_bytes() for name in "12")
     assert one != other
 
@@ -99,4 +95,4 @@ def test_what_cannot_be_made_up_is_refused(
     component: Component, events: int, fault: Fault, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        list(run_lines("r", component, events, fault))
+        list(synthetic.run_lines("r", component, events, fault))

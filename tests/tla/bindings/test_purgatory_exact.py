@@ -85,7 +85,6 @@ TWO_OPERATIONS = ExactInstance(purgers=(), keys=("k1",))
     ],
 )
 def test_the_graphs_are_equal(instance: ExactInstance, states: int, edges: int) -> None:
-    """When both sides are compared, they are equal."""
     found = compare(exact.bound("further", "A further instance.", instance))
     assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges) == (states, edges)
@@ -93,7 +92,6 @@ def test_the_graphs_are_equal(instance: ExactInstance, states: int, edges: int) 
 
 @pytest.mark.parametrize("flag", ["programs", "ordered"])
 def test_what_the_module_does_not_know_is_not_bound(flag: str) -> None:
-    """Given an instance that keeps results, or the order of lists: it is refused."""
     instance = replace(exact.SMALL, **{flag: True})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="neither results of calls nor orders of lists"):
         exact.bound("a", "b", instance)
@@ -105,7 +103,6 @@ def in_tla(claim: str) -> str:
 
 
 def test_every_claim_of_the_model_is_one_of_the_module() -> None:
-    """Given the claims about the model: it has a definition of each."""
     defined = vocabulary(modules_folder(), "PurgatoryExact")
     assert {in_tla(claim) for claim in CLAIMS} <= defined.keys()
 
@@ -116,7 +113,6 @@ SHARED = sorted(name for name in {**FALSE_CLAIMS, **FAULTS} if f"exact-{name}" i
 
 @pytest.mark.parametrize("name", SHARED)
 def test_a_false_claim_fails_after_as_many_steps_as_in_tla(name: str) -> None:
-    """Claim and constants are the same, and so is the length of the counterexample."""
     model = MODELS[f"exact-{name}"]
     instance, claim = {**FALSE_CLAIMS, **FAULTS}[name]
     assert model.violated == in_tla(claim)
@@ -130,7 +126,6 @@ def test_a_false_claim_fails_after_as_many_steps_as_in_tla(name: str) -> None:
 
 
 def test_most_counterexamples_are_laid_beside_tla() -> None:
-    """Given the counterexamples of the model: these are left out, and no others."""
     assert {*FALSE_CLAIMS, *FAULTS} - set(SHARED) == {
         "cancel-takes-time-out-estimate",
         "promise-one-too-few",
@@ -149,7 +144,7 @@ def _elements(value: str) -> frozenset[str]:
 
 
 def test_every_action_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:
-    """What is missing are the steps of two choices that argue for a reduction, and of faults."""
+    """Leave out the steps of two choices that argue for a reduction, and of faults."""
     text = (modules_folder() / "PurgatoryExactHistory.tla").read_text(encoding="utf-8")
     labelled = set(re.findall(r'<<"(\w+)"', text))
     groups = (

@@ -18,7 +18,6 @@ MODELS = {model.name: model for model in read_manifest().models}
 @pytest.mark.java
 @pytest.mark.large
 def test_the_purgatory_as_it_was_released_has_one_graph() -> None:
-    """They have the same states, and the same steps with the same arguments between them."""
     released = ProposalInstance(callers=("c1", "c2"), keys=("k1",), most_events=1, purge_interval=1)
     found = compare(proposal.bound("released", "As it was released.", released))
     assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
@@ -26,7 +25,7 @@ def test_the_purgatory_as_it_was_released_has_one_graph() -> None:
 
 
 def test_every_action_of_the_module_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:
-    """What is missing are the steps of a rejected order and of a fault."""
+    """Leave out the steps of a rejected order and of a fault."""
     text = (modules_folder() / "PurgatoryProposalHistory.tla").read_text(encoding="utf-8")
     labelled = {part.split('"')[1] for part in text.split("step' = <<")[1:] if '"' in part[:2]}
     left_out = {"ReadSizeFirst", "ExpiryTests", "ExpirySets"}
@@ -41,7 +40,6 @@ def in_tla(claim: str) -> str:
 
 @pytest.mark.parametrize("name", [*FALSE_CLAIMS, *FAULTS])
 def test_what_is_false_is_false_in_tla_after_as_many_steps(name: str) -> None:
-    """The same property is broken, by a path of the same length."""
     instance, claim = (FALSE_CLAIMS | FAULTS)[name]
     model = MODELS[f"proposal-{name}"]
     assert model.violated == in_tla(claim)
@@ -59,7 +57,6 @@ def test_what_is_true_is_claimed_in_tla_by_the_same_names_and_rules() -> None:
 
 
 def test_the_module_claims_at_least_what_the_model_does() -> None:
-    """They are there, and claim the same of one thread at a time."""
     sequential = MODELS["proposal-sequential"]
     (instance,) = (each for each in TRUE_CLAIMS if each.features)
     assert isinstance(instance, ProposalInstance)

@@ -39,7 +39,7 @@ def simulated_by_tlc(name: str, traces: int = 20, depth: int = 60) -> tuple[Foun
 
 
 def asked_of(subject: Subject, driven: Driven) -> tuple[Driven, Followed]:
-    """What of a behaviour a subject could be asked, and how far it went along."""
+    """Return what of a behaviour a subject could be asked, and how far it went along."""
     declared = profile_of(subject, component_of(driven.configuration))
     offered = driven.for_subject(declared)
     if misfit(offered, declared):

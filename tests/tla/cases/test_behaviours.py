@@ -12,7 +12,6 @@ from .made_traces import behaviour
 
 
 def test_each_label_is_a_move_between_the_states_around_it() -> None:
-    """When it is read, it has two moves, with their labels, numbers and states."""
     read = behaviour({"now": 0}, (("Elapse",), {"now": 1}), (("Advance", 3), {"now": 3}))
     assert [(move.number, move.step) for move in read.moves] == [
         (1, Step("Elapse")),
@@ -24,7 +23,6 @@ def test_each_label_is_a_move_between_the_states_around_it() -> None:
 
 
 def test_a_behaviour_may_end_with_a_label() -> None:
-    """When it is read, that step is its last move."""
     states = [
         make_state({}, {"now": 0, "step": ()}),
         make_state({}, {"now": 1, "step": ("Elapse",)}),
@@ -33,27 +31,20 @@ def test_a_behaviour_may_end_with_a_label() -> None:
 
 
 def test_a_behaviour_without_labels_is_refused() -> None:
-    """When it is read, the error says what is missing."""
     states = [make_state({}, {"now": 0}), make_state({}, {"now": 1})]
     with pytest.raises(UnexpectedOutput, match="no variable step"):
         behaviour_of(make_trace(states, None, {}))
 
 
 def test_an_argument_of_another_kind_is_refused() -> None:
-    """Given a step whose label has no second argument: the error names the step."""
     (move,) = behaviour({"now": 0}, (("Advance", 3), {})).moves
     with pytest.raises(UnexpectedOutput, match="step 1, Advance, has no int as argument 2"):
         move.integer(1)
 
 
 def test_values_are_read_as_what_they_are_declared_to_be() -> None:
-    """They are plain Python values; a value of another type is refused, and so is no value."""
     state = TlaState(
-        {
-            "due": function({"a": 3}),
-            "queue": sequence(["a", "b"]),
-            "buckets": frozenset({(3, 1)}),
-        }
+        {"due": function({"a": 3}), "queue": sequence(["a", "b"]), "buckets": frozenset({(3, 1)})}
     )
     assert state.read("due", dict[str, int]) == {"a": 3}
     assert state.read("queue", list[str]) == ["a", "b"]
@@ -65,7 +56,6 @@ def test_values_are_read_as_what_they_are_declared_to_be() -> None:
 
 
 def test_constants_are_read_from_the_configuration() -> None:
-    """A value is one, an operator is a name, and what is not written out is refused."""
     constants = Constants({"Keys": '{"a", "b"}', "Tick": "2", "Start": "<- BelowZero"})
     assert constants.read("Keys", frozenset[str]) == {"a", "b"}
     assert constants.read("Tick", int) == 2

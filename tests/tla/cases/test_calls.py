@@ -26,21 +26,18 @@ def order(*calls: Call) -> list[str]:
 
 
 def test_calls_that_touch_nothing_in_common_keep_their_order() -> None:
-    """When an order is looked for, the one that began first comes first."""
     first = call("first", (1, "", "list k1 1"), (3, "", "list k2 1"))
     second = call("second", (2, "", "list k1 2"), (4, "count", ""))
     assert order(first, second) == ["first", "second"]
 
 
 def test_a_call_comes_before_one_that_changes_what_it_has_read() -> None:
-    """When an order is looked for, the reader comes first."""
     changes = call("changes", (1, "", ""), (3, "", "count"))
     reads = call("reads", (2, "count", ""))
     assert order(changes, reads) == ["reads", "changes"]
 
 
 def test_a_large_cell_holds_the_small_ones() -> None:
-    """When an order is looked for, there is none, and the step that closes the cycle is named."""
     reads = call("reads", (2, "list k1", ""))
     changes = call("changes", (1, "", "list k1 1"), (3, "", "list k1 2"))
     with pytest.raises(Entangled) as found:
@@ -49,21 +46,18 @@ def test_a_large_cell_holds_the_small_ones() -> None:
 
 
 def test_names_that_begin_alike_are_different_cells() -> None:
-    """Given the same with keys k1 and k10, when an order is looked for, there is one."""
     reads = call("reads", (2, "list k1", ""))
     changes = call("changes", (1, "", "list k10 1"), (3, "", "list k10 2"))
     assert order(changes, reads) == ["changes", "reads"]
 
 
 def test_reading_twice_what_nobody_changes_entangles_nothing() -> None:
-    """Given two calls that read the same cell by turns: there is one."""
     one = call("one", (1, "count", ""), (3, "count", ""))
     other = call("other", (2, "count", ""), (4, "count", ""))
     assert order(one, other) == ["one", "other"]
 
 
 def test_a_call_without_an_end_is_left_out_with_all_that_follow_it() -> None:
-    """When an order is looked for, the free one alone is in it."""
     unfinished = call("unfinished", (1, "", "count"), complete=False)
     follower = call("follower", (2, "count", "list k1 1"))
     further = call("further", (3, "list k1", ""))
@@ -72,7 +66,6 @@ def test_a_call_without_an_end_is_left_out_with_all_that_follow_it() -> None:
 
 
 def test_a_call_may_be_cut() -> None:
-    """Given a call of two steps: what is left is not complete."""
     whole = call("whole", (2, "", ""), (4, "", ""))
     assert [move.number for move in before(whole, 3).moves] == [2]
     assert not before(whole, 3).complete

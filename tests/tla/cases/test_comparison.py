@@ -23,7 +23,6 @@ def difference(prediction: Prediction, seen: Outcome) -> Difference | None:
 
 
 def test_what_is_as_predicted_does_not_differ() -> None:
-    """Given a predicted outcome: nothing differs."""
     seen = msgspec.structs.replace(EXPECTED, observed={"size": 1, "levels": 2})
     assert difference(Prediction(Advance(5), EXPECTED), seen) is None
 
@@ -40,7 +39,6 @@ def test_what_is_as_predicted_does_not_differ() -> None:
     ],
 )
 def test_each_part_can_differ(changes: dict[str, object], about: str) -> None:
-    """Given a predicted outcome, when one part of what is seen is another, that part is named."""
     seen = msgspec.structs.replace(EXPECTED, **changes)
     found = difference(Prediction(Advance(5), EXPECTED), seen)
     assert found is not None
@@ -49,7 +47,6 @@ def test_each_part_can_differ(changes: dict[str, object], about: str) -> None:
 
 
 def test_inside_a_group_tasks_may_change_places() -> None:
-    """The former does not differ, and the latter does."""
     a, b, c = expired("a"), expired("b"), expired("c")
     prediction = Prediction(Advance(5), Outcome(events=(a, b, c)), groups=(2,))
     assert difference(prediction, Outcome(events=(b, a, c))) is None
@@ -57,7 +54,6 @@ def test_inside_a_group_tasks_may_change_places() -> None:
 
 
 def test_inside_a_group_the_events_of_one_operation_keep_their_order() -> None:
-    """The former does not differ, and the latter does."""
     events = (tried("1"), completed("1"), tried("2"))
     prediction = Prediction(Check("k"), Outcome(1, events=events), groups=(3,))
     comparison = Comparison(profiles.PurgatoryProfile(executor=profiles.Executor.STEPPED))
@@ -67,7 +63,6 @@ def test_inside_a_group_the_events_of_one_operation_keep_their_order() -> None:
 
 
 def test_the_executor_runs_what_the_subject_handed_over_first() -> None:
-    """The former does not differ, and the latter does."""
     advance = Prediction(Advance(5), Outcome(events=(expired("a"), expired("b"))), groups=(2,))
     run = Prediction(RunOne(), Outcome(events=(ran("a"),)))
     for task, differs in (("b", False), ("a", True)):
@@ -78,7 +73,6 @@ def test_the_executor_runs_what_the_subject_handed_over_first() -> None:
 
 
 def test_what_is_free_is_not_compared() -> None:
-    """Given a prediction whose answer is free, and one whose events are: nothing differs."""
     free = Prediction(Advance(5), EXPECTED, free=frozenset({"answer"}))
     seen = Outcome(rejected=Reason.CLOSED, events=EXPECTED.events, observed=EXPECTED.observed)
     assert difference(free, seen) is None
@@ -93,7 +87,6 @@ def test_an_advance_has_a_result_only_where_it_is_declared() -> None:
 
 
 def test_names_in_an_answer_may_stand_in_any_order() -> None:
-    """The former does not differ, and the latter does."""
     prediction = Prediction(CancelForKey("k"), Outcome(("1", "2")))
     comparison = Comparison(profiles.PurgatoryProfile(executor=profiles.Executor.STEPPED))
     assert comparison.difference(prediction, Outcome(("2", "1"))) is None
@@ -112,16 +105,11 @@ def outcomes(*sizes: int) -> Iterable[Outcome]:
 def sized(number: int, *steps: int, either: str = "", needs: str = "") -> Prediction:
     features = frozenset({needs} if needs else ())
     return Prediction(
-        Add("a", 1),
-        Outcome(observed={"size": number}),
-        steps,
-        needs=features,
-        either=either,
+        Add("a", 1), Outcome(observed={"size": number}), steps, needs=features, either=either
     )
 
 
 def test_a_case_is_followed_up_to_its_first_difference() -> None:
-    """When the second outcome differs, two steps were followed, and two outcomes are kept."""
     case = driven(sized(1, 1, 2), sized(2, 3), sized(3, 4, 5, 6))
     followed = follow(case, STEPPED, outcomes(1, 9, 3))
     assert followed.difference == Difference("size", "2", "9")
@@ -131,7 +119,6 @@ def test_a_case_is_followed_up_to_its_first_difference() -> None:
 
 
 def test_a_way_that_is_as_right_ends_the_case_without_a_difference() -> None:
-    """Given a prediction that may go otherwise: the case is left there, and nothing differs."""
     case = driven(sized(1, 1), sized(2, 2, either="both are right"), sized(3, 3))
     followed = follow(case, STEPPED, outcomes(1, 7, 3))
     assert followed.difference is None
@@ -140,7 +127,6 @@ def test_a_way_that_is_as_right_ends_the_case_without_a_difference() -> None:
 
 
 def test_a_subject_is_asked_up_to_what_it_does_not_offer() -> None:
-    """The former is asked the first operation alone, and the step and the feature are named."""
     case = driven(sized(1, 1, 2), sized(2, 3, needs="readd"))
     cut = case.for_subject(STEPPED)
     assert len(cut.predictions) == 1
@@ -150,7 +136,6 @@ def test_a_subject_is_asked_up_to_what_it_does_not_offer() -> None:
 
 
 def test_a_subject_with_another_choice_is_not_asked() -> None:
-    """When the subject rounds up, runs inline, or tells nothing apart, the reason is said."""
     case = driven(sized(1, 1))
     up = msgspec.structs.replace(STEPPED, rounding=profiles.Rounding.UP)
     assert misfit(case, STEPPED) == ""

@@ -26,7 +26,6 @@ def at(one: str, other: str, available: int) -> dict[str, Any]:
 
 
 def test_calls_take_effect_in_the_order_of_their_swaps() -> None:
-    """The other's call comes first, and what was read in vain has no effect."""
     made = drive(
         (("Ask", "t1", 2), at("read", "idle", 5)),
         (("Read", "t1"), at("swap", "idle", 5)),
@@ -54,7 +53,6 @@ def test_calls_take_effect_in_the_order_of_their_swaps() -> None:
 
 
 def test_a_refusal_takes_effect_when_the_count_is_read() -> None:
-    """When the behaviour is made a case, the refusal comes before the release."""
     made = drive(
         (("Ask", "t2", 3), at("idle", "read", 5)),
         (("Read", "t2"), at("idle", "swap", 5)),
@@ -72,17 +70,14 @@ def test_a_refusal_takes_effect_when_the_count_is_read() -> None:
 
 
 def test_a_call_that_is_decided_is_told_though_it_has_not_returned() -> None:
-    """When it is made a case, the refusal is in it, and the other call is not."""
     made = drive(
-        (("Ask", "t1", 0), at("reject", "idle", 5)),
-        (("Ask", "t2", 3), at("reject", "read", 5)),
+        (("Ask", "t1", 0), at("reject", "idle", 5)), (("Ask", "t2", 3), at("reject", "read", 5))
     )
     assert [each.outcome.rejected for each in made.predictions] == [Reason.INVALID_ARGUMENT]
     assert (made.driven, made.length) == (1, 2)
 
 
 def test_releases_of_what_is_not_outstanding_are_told() -> None:
-    """When the behaviour is made a case, both are rejected, and name what is released."""
     made = drive(
         (("Ask", "t1", 3), at("read", "idle", 5)),
         (("Read", "t1"), at("swap", "idle", 5)),
@@ -103,7 +98,6 @@ def test_releases_of_what_is_not_outstanding_are_told() -> None:
 
 
 def test_a_buffer_that_cannot_be_created_is_not_driven() -> None:
-    """Given a pool that loses what it has granted: it ends there, and the step is named."""
     made = drive(
         (("Ask", "t1", 3), at("read", "idle", 5)),
         (("Read", "t1"), at("swap", "idle", 5)),

@@ -23,7 +23,6 @@ def timing(*calls: Call) -> Timing:
 
 
 def test_what_expires_together_is_due_in_the_order_of_its_runs() -> None:
-    """Both are due by the advance, the one before the other, and the third one much later."""
     found = timing(
         call("watch", 1),
         call("watch", 2),
@@ -38,7 +37,6 @@ def test_what_expires_together_is_due_in_the_order_of_its_runs() -> None:
 
 
 def test_an_advance_without_an_expiry_goes_on_by_one() -> None:
-    """When delays are chosen, the operation is due by the second one."""
     idle = call("advance", 0, action="ReadEstimate")
     found = timing(idle, call("watch", 1), idle, call("advance", 1))
     assert found.readings == {0: 1, 2: 2, 3: 3}
@@ -46,7 +44,6 @@ def test_an_advance_without_an_expiry_goes_on_by_one() -> None:
 
 
 def test_the_executor_takes_what_has_waited_longest() -> None:
-    """When delays are chosen, there are none."""
     with pytest.raises(CannotDrive, match="takes operation 2, and 1 has waited longest"):
         timing(
             call("watch", 1),
@@ -58,7 +55,6 @@ def test_the_executor_takes_what_has_waited_longest() -> None:
 
 
 def test_an_operation_keeps_its_delay_when_it_is_watched_again() -> None:
-    """When delays are chosen, there are none; at the same distance there are."""
     idle = call("advance", 0, action="ReadEstimate")
     again = (call("watch", 1), call("advance", 1), call("run", 1), call("watch", 1))
     assert timing(*again, call("advance", 1)).delays == {1: 1}
@@ -67,7 +63,6 @@ def test_an_operation_keeps_its_delay_when_it_is_watched_again() -> None:
 
 
 def test_an_operation_may_not_be_due_before_it_is_watched_again() -> None:
-    """When delays are chosen, there are none: its first arming would be due."""
     idle = call("advance", 0, action="ReadEstimate")
     with pytest.raises(CannotDrive, match="operation 1 would be due before"):
         timing(call("watch", 1), idle, idle, call("watch", 1), call("advance", 1))

@@ -45,13 +45,11 @@ large = pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.parametrize("stored", files())
 def test_a_file_is_what_tlc_answers(stored: Stored) -> None:
-    """The case made of it is the stored one, byte for byte."""
     case = made_again(stored, models(), Settings(modules_folder(), jar=wheel_jar()))
     assert path_of(stored).read_bytes() == encode_case(case).encode("utf-8")
 
 
 def test_every_file_of_tlc_is_known() -> None:
-    """They are those that can be made again, and each says where it is from."""
     folders = [specification_folder() / "vectors", adapters_folder() / "kafka" / "deviations"]
     found = {path for folder in folders for path in folder.rglob("tlc-*.jsonl")}
     assert found == {path_of(stored) for stored in STORED}
@@ -66,7 +64,6 @@ def test_every_file_of_tlc_is_known() -> None:
 def test_the_rules_allow_what_a_vector_predicts_and_a_replay_file_breaks_one(
     stored: Stored,
 ) -> None:
-    """All are right and the rules that it names are put to the test."""
     case = read_case(path_of(stored))
     judge = judged(case.component).judge(case.header.configuration, case.header.profile, ())
     visited: set[str] = set()
@@ -93,6 +90,5 @@ def test_the_rules_allow_what_a_vector_predicts_and_a_replay_file_breaks_one(
     ],
 )
 def test_what_cannot_be_stored_is_refused(model: str, words: str) -> None:
-    """When it is to be stored, the reason is said."""
     with pytest.raises(InvalidSpecification, match=words):
         made_again(Stored("memory-pool", "tlc-x", model, ()), models(), Settings(modules_folder()))

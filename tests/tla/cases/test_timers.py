@@ -25,15 +25,11 @@ FIRST = {
 
 
 def test_the_wheel_predicts_what_its_states_say() -> None:
-    """Each step is an operation, and the observables are those of the state after it."""
     both = {"due": function({"a": 1, "b": 1})}
     made = timing_wheel.drive(
         behaviour(
             FIRST,
-            (
-                ("Insert", "a", 1),
-                {"due": function({"a": 1}), "buckets": frozenset({(1, 1)})},
-            ),
+            (("Insert", "a", 1), {"due": function({"a": 1}), "buckets": frozenset({(1, 1)})}),
             (("Insert", "b", 1), both),
             (
                 ("Advance", 1),
@@ -75,7 +71,6 @@ def test_the_wheel_predicts_what_its_states_say() -> None:
 
 
 def test_what_is_optional_is_needed_where_it_is_used() -> None:
-    """When the behaviour is made a case, the operations need the features of these steps."""
     pending = {"due": function({"a": 1}), "buckets": frozenset({(1, 1)})}
     made = timing_wheel.drive(
         behaviour(
@@ -99,7 +94,6 @@ def test_what_is_optional_is_needed_where_it_is_used() -> None:
 
 
 def test_after_shutdown_the_queue_alone_is_predicted() -> None:
-    """The answer of the advance is free, the add is refused, and only the queue is observed."""
     made = timer.drive(
         behaviour(
             {**FIRST, "queue": sequence(["a"])},
@@ -118,14 +112,12 @@ def test_after_shutdown_the_queue_alone_is_predicted() -> None:
 
 @pytest.mark.parametrize(("delay", "free"), [(0, True), (-3, True), (1, False)])
 def test_the_abstract_timer_leaves_open_when_a_due_task_expires(delay: int, free: bool) -> None:
-    """Another timer may answer otherwise exactly where it is due."""
     pending = {"due": function({"a": delay})}
     made = timer.drive(behaviour(FIRST, (("AddPending", "a", delay), pending)), CONSTANTS)
     assert bool(made.predictions[0].either) is free
 
 
 def test_a_bound_of_the_module_alone_cannot_be_driven() -> None:
-    """When the behaviour is made a case, it ends before that step."""
     made = timer.drive(
         behaviour(FIRST, (("Elapse",), {"now": 1}), (("Refuse", "a", 5), {})), CONSTANTS
     )
@@ -136,7 +128,6 @@ def test_a_bound_of_the_module_alone_cannot_be_driven() -> None:
 
 
 def test_the_features_of_the_module_are_choices_of_the_profile() -> None:
-    """The profile has these choices, and a refused negative delay is an invalid argument."""
     features = Constants({**CONSTANTS.texts, "Features": '{"rounds-up", "rejects-negative"}'})
     made = timer.drive(behaviour(FIRST, (("Refuse", "a", -1), {})), features)
     assert isinstance(made.profile, TimerProfile)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main(words: list[str]) -> int:
-    """One call."""
+    """Answer one call."""
     answer = json.loads(Path(os.environ["STAND_IN"]).read_text(encoding="utf-8"))
     files = sorted(path.name for path in Path.cwd().iterdir())
     configuration = next((each.partition("=")[2] for each in words if "--config=" in each), None)

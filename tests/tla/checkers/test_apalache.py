@@ -249,11 +249,7 @@ def test_induction_asks_three_questions(counter: Path, stand_in: StandIn, tmp_pa
 def test_an_induction_that_fails_or_is_vacuous(counter: Path, stand_in: StandIn) -> None:
     def proof(program: Path) -> str | None:
         return induction(
-            counter,
-            INSTANCE,
-            inductive_invariant="Range",
-            backend="apalache",
-            apalache=program,
+            counter, INSTANCE, inductive_invariant="Range", backend="apalache", apalache=program
         ).failed
 
     assert proof(stand_in(VIOLATION)) == "base"

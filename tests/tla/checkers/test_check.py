@@ -203,6 +203,7 @@ def test_java_that_cannot_make_its_heap(counter: Path) -> None:
         by_tlc(counter, memory_megabytes=1)
 
 
+@pytest.mark.verify
 def test_time_out_ends_the_process(counter: Path) -> None:
     deep = INSTANCE.with_changes(init="Init", next="Deep")
     others = _children()
@@ -214,6 +215,7 @@ def test_time_out_ends_the_process(counter: Path) -> None:
     assert "Starting" in raised.value.raw_log
 
 
+@pytest.mark.verify
 def test_an_interruption_ends_the_process(counter: Path) -> None:
     deep = INSTANCE.with_changes(init="Init", next="Deep")
     others = _children()

@@ -15,11 +15,6 @@ def lines(text: str) -> list[str]:
 
 
 def test_states_and_steps_stand_in_the_order_of_the_file() -> None:
-    """
-    Given a dump of three states and two steps
-    When it is read
-    Then each is there, with TLC's numbers, its variables as they stand, and the initial state known
-    """
     first, step, second, _, third = list(read_dump(lines(one_step())))
     assert first == Node(1, ("step = <<>>", "total = 0"), initial=True)
     assert step == Edge(1, -2)
@@ -28,30 +23,15 @@ def test_states_and_steps_stand_in_the_order_of_the_file() -> None:
 
 
 def test_escapes_are_undone() -> None:
-    """
-    Given a value over two lines, with a string and a backslash in it
-    When its escapes are undone
-    Then it is what TLC prints
-    """
     assert unescaped('f = <<\\"a\\",\\n  \\"\\\\\\\\\\">>') == 'f = <<"a",\n  "\\\\">>'
 
 
 def test_a_single_variable_stands_without_a_bullet() -> None:
-    """
-    Given a module with one variable
-    When its dump is read
-    Then the variable is read as well
-    """
     (node,) = read_dump(lines(HEAD + '7 [label="total = 0",style = filled]\n' + TAIL))
     assert node == Node(7, ("total = 0",), initial=True)
 
 
 def test_lines_are_taken_one_by_one() -> None:
-    """
-    Given a dump that goes on for ever
-    When its first states are read
-    Then no line is taken before it is needed
-    """
     taken = 0
 
     def endless() -> Iterator[str]:
@@ -84,10 +64,5 @@ def test_lines_are_taken_one_by_one() -> None:
     ],
 )
 def test_a_dump_that_is_cut_off_or_unknown_is_an_error(text: str, sentence: str) -> None:
-    """
-    Given a dump that ends early, in the middle of a line or not at its end, or has a strange line
-    When it is read
-    Then the error names the line
-    """
     with pytest.raises(UnexpectedOutput, match=sentence):
         list(read_dump(lines(text)))

@@ -4,22 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_tla import errors
 from purgatory_tla.checkers.configurations import Configuration
 from purgatory_tla.checkers.results import CheckResult, Outcome
 from purgatory_tla.checkers.tlc.log import BoundedText, Message, Progress, TlcLog, parse_progress
 from purgatory_tla.checkers.tlc.outcome import Run, check_result
-from purgatory_tla.errors import (
-    CheckerError,
-    EvaluationFailure,
-    InvalidSpecification,
-    MissingJava,
-    MissingTool,
-    OutOfMemory,
-    ParseFailure,
-    UnexpectedOutput,
-    UnknownOperator,
-    VacuousRun,
-)
 from purgatory_tla.modules.module_text import read_module
 
 MODULE = r"""---- MODULE Toy ----
@@ -95,40 +84,40 @@ def test_a_success(module: Path) -> None:
 
 @pytest.mark.parametrize("end", [len(SUCCESS) * part // 25 for part in range(25)])
 def test_a_log_that_breaks_off_is_no_success(module: Path, end: int) -> None:
-    with pytest.raises(CheckerError):
+    with pytest.raises(errors.CheckerError):
         judged(module, SUCCESS[:end])
 
 
 @pytest.mark.parametrize("missing", [NO_ERROR, COUNTS, FINISHED])
 def test_a_log_in_which_something_is_missing_is_no_success(module: Path, missing: str) -> None:
-    with pytest.raises(UnexpectedOutput):
+    with pytest.raises(errors.UnexpectedOutput):
         judged(module, SUCCESS.replace(missing, ""))
 
 
 def test_another_exit_code_is_no_success(module: Path) -> None:
-    with pytest.raises(UnexpectedOutput, match="exit code 1"):
+    with pytest.raises(errors.UnexpectedOutput, match="exit code 1"):
         judged(module, SUCCESS, exit_code=1)
 
 
 def test_states_on_the_queue_are_no_success(module: Path) -> None:
-    with pytest.raises(UnexpectedOutput, match="3 states were not expanded"):
+    with pytest.raises(errors.UnexpectedOutput, match="3 states were not expanded"):
         judged(module, SUCCESS.replace(" 0 states left", " 3 states left"))
 
 
 def test_an_unknown_error_is_no_success(module: Path) -> None:
-    with pytest.raises(UnexpectedOutput, match="never seen"):
+    with pytest.raises(errors.UnexpectedOutput, match="never seen"):
         judged(module, BEGIN + message(9999, 1, "never seen") + NO_ERROR + COUNTS + FINISHED)
 
 
 def test_symmetry_may_hide_a_violation_of_liveness(module: Path) -> None:
     warning = message(2279, 3, "Declaring symmetry during liveness checking is dangerous.")
-    with pytest.raises(InvalidSpecification, match="dangerous"):
+    with pytest.raises(errors.InvalidSpecification, match="dangerous"):
         judged(module, warning + SUCCESS)
 
 
 def test_no_initial_state_is_vacuous(module: Path) -> None:
     none = SUCCESS.replace("1 distinct state generated", "0 distinct states generated")
-    with pytest.raises(VacuousRun, match="no initial state"):
+    with pytest.raises(errors.VacuousRun, match="no initial state"):
         judged(module, none)
 
 
@@ -146,9 +135,9 @@ def test_a_violation_with_its_behaviour(module: Path) -> None:
 
 
 def test_a_violation_that_breaks_off_is_no_result(module: Path) -> None:
-    with pytest.raises(UnexpectedOutput, match="before it had finished"):
+    with pytest.raises(errors.UnexpectedOutput, match="before it had finished"):
         judged(module, BEGIN + VIOLATED + STATES, 12)
-    with pytest.raises(UnexpectedOutput, match="no behaviour"):
+    with pytest.raises(errors.UnexpectedOutput, match="no behaviour"):
         judged(module, BEGIN + VIOLATED + COUNTS + FINISHED, 12)
 
 
@@ -157,10 +146,7 @@ def test_a_lasso_and_a_stuttering_end(module: Path) -> None:
     heading = message(2264, 1, "The following behavior constitutes a counter-example:")
     states = STATES.partition("\n@!@!@STARTMSG 2217")[0]
     states = STATES[len(states) + 1 :]
-    for ending, loop, action in (
-        (BACK, 1, "Up"),
-        (message(2218, 4, "4: Stuttering"), 2, None),
-    ):
+    for ending, loop, action in ((BACK, 1, "Up"), (message(2218, 4, "4: Stuttering"), 2, None)):
         output = BEGIN + PROGRESS + temporal + heading + states + ending + COUNTS + FINISHED
         result = judged(module, output, 13, properties=["Live"])
         assert (result.outcome, result.violated) == (Outcome.PROPERTY, "Live")
@@ -182,31 +168,31 @@ def test_a_property_is_named_by_its_place(module: Path) -> None:
 @pytest.mark.parametrize(
     ("outside", "messages", "kind", "line"),
     [
-        ("Error: java.lang.OutOfMemoryError: Java heap space", BEGIN, OutOfMemory, None),
-        ("", BEGIN + message(1001, 1, "Java ran out of memory."), OutOfMemory, None),
-        ("Error: Could not find or load main class tlc2.TLC", "", MissingTool, None),
-        ("java.lang.UnsupportedClassVersionError: tlc2/TLC", "", MissingJava, None),
-        ("", "", UnexpectedOutput, None),
+        ("Error: java.lang.OutOfMemoryError: Java heap space", BEGIN, errors.OutOfMemory, None),
+        ("", BEGIN + message(1001, 1, "Java ran out of memory."), errors.OutOfMemory, None),
+        ("Error: Could not find or load main class tlc2.TLC", "", errors.MissingTool, None),
+        ("java.lang.UnsupportedClassVersionError: tlc2/TLC", "", errors.MissingJava, None),
+        ("", "", errors.UnexpectedOutput, None),
         (
             "***Parse Error***\nat line 5, column 1\n\nIn module Toy",
             BEGIN + message(3002, 1, "Parsing or semantic analysis failed."),
-            ParseFailure,
+            errors.ParseFailure,
             5,
         ),
         (
             "line 4, col 13 to line 4, col 15 of module Toy\n\nUnknown operator: `Foo'.",
             BEGIN + message(3002, 1, "Parsing or semantic analysis failed."),
-            UnknownOperator,
+            errors.UnknownOperator,
             4,
         ),
         (
             "Cannot find source file for module Nowhere imported in module Toy.",
             BEGIN + message(3002, 1, "Parsing or semantic analysis failed."),
-            InvalidSpecification,
+            errors.InvalidSpecification,
             None,
         ),
-        ("", BEGIN + message(2229, 1, "The invariant Nope ..."), UnknownOperator, None),
-        ("", BEGIN + message(2222, 1, "The constant Top ..."), InvalidSpecification, None),
+        ("", BEGIN + message(2229, 1, "The invariant Nope ..."), errors.UnknownOperator, None),
+        ("", BEGIN + message(2222, 1, "The constant Top ..."), errors.InvalidSpecification, None),
         (
             "",
             BEGIN
@@ -217,16 +203,16 @@ def test_a_property_is_named_by_its_place(module: Path) -> None:
                 "0. Line 7, column 9 to line 7, column 9 in Toy\n"
                 "1. Line 8, column 3 to line 8, column 4 in Toy",
             ),
-            EvaluationFailure,
+            errors.EvaluationFailure,
             8,
         ),
-        ("", BEGIN + message(1000, 2, "a defect of TLC"), UnexpectedOutput, None),
+        ("", BEGIN + message(1000, 2, "a defect of TLC"), errors.UnexpectedOutput, None),
     ],
 )
 def test_errors(
-    module: Path, outside: str, messages: str, kind: type[CheckerError], line: int | None
+    module: Path, outside: str, messages: str, kind: type[errors.CheckerError], line: int | None
 ) -> None:
-    with pytest.raises(CheckerError) as raised:
+    with pytest.raises(errors.CheckerError) as raised:
         judged(module, f"{outside}\n{messages}", 1)
     assert type(raised.value) is kind
     assert getattr(raised.value, "line", None) == line
@@ -245,10 +231,7 @@ def test_a_message_in_a_message_is_part_of_the_error() -> None:
         "printed by the specification",
     ]:
         log.add(line)
-    assert log.messages == [
-        Message(5006, 1, "inside"),
-        Message(1000, 1, "The exception was\n: "),
-    ]
+    assert log.messages == [Message(5006, 1, "inside"), Message(1000, 1, "The exception was\n: ")]
     assert str(log.outside) == "printed by the specification"
     assert log.is_complete
 

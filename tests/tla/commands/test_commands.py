@@ -44,7 +44,6 @@ def problem(result: Result) -> Problem:
 @pytest.mark.java
 @pytest.mark.slow
 def test_check_prints_the_table_of_the_small_models(run: Run) -> None:
-    """When the models are checked, the table has the two, with expected, found, states and tool."""
     result = run("check")
     assert result.exit_code == 1, result.output
     claim, broken = sorted(line for line in result.output.splitlines() if "toy-" in line)
@@ -57,7 +56,6 @@ def test_check_prints_the_table_of_the_small_models(run: Run) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_check_names_what_differs(run: Run) -> None:
-    """When it is checked, the difference stands below its row, and the exit code is 1."""
     result = run("check", "--large")
     assert result.exit_code == 1
     assert "differs: expected distinct 9, found" in result.output
@@ -67,7 +65,6 @@ def test_check_names_what_differs(run: Run) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_explain_tells_a_counterexample_and_writes_the_page(run: Run, tmp_path: Path) -> None:
-    """Given a model that must fail: both tell the steps by thread, and which claim is broken."""
     page = tmp_path / "page.html"
     result = run("explain", "toy-bound-two-threads", "--html", str(page))
     text = page.read_text(encoding="utf-8")
@@ -81,13 +78,11 @@ def test_explain_tells_a_counterexample_and_writes_the_page(run: Run, tmp_path: 
 @pytest.mark.java
 @pytest.mark.slow
 def test_explain_says_that_a_claim_holds(run: Run) -> None:
-    """Given a model in which everything holds: it says so, with the number of states."""
     result = run("explain", "toy-bound")
     assert (result.exit_code, "It holds: 7 distinct states" in result.output) == (0, True)
 
 
 def test_list_shows_every_model(run: Run) -> None:
-    """Given the models: names, kinds and titles are shown."""
     assert run("list").output.count("toy-") == 3
     witnesses = run("list", "--kind", "witness").output
     assert "The total gets as far as two." in witnesses
@@ -96,7 +91,6 @@ def test_list_shows_every_model(run: Run) -> None:
 
 @pytest.mark.parametrize("command", ["check", "explain"])
 def test_an_unknown_model_is_a_usage_error_with_near_names(run: Run, command: str) -> None:
-    """When they are asked for, the exit code is 2, and the sentence helps."""
     near = problem(run(command, "toy-bounds"))
     assert (near.exit_code, "did you mean toy-bound" in str(near)) == (2, True)
     far = problem(run(command, "xyz"))
@@ -107,7 +101,6 @@ def test_an_unknown_model_is_a_usage_error_with_near_names(run: Run, command: st
 def test_a_missing_tool_exits_with_five(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Given a machine without Java: the exit code is 5, and the sentence says what to install."""
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     found = problem(run(command, "toy-bound"))
@@ -119,22 +112,18 @@ def test_a_missing_tool_exits_with_five(
 def test_a_run_that_takes_too_long_exits_with_four(
     run: Run, toys: Toys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a model that takes longer than its time: both exit with 4."""
     endless = toys.manifest({**toys.claim, "constants": {"Most": "100000000"}})
     monkeypatch.setattr(recorded_models_commands, "read_manifest", lambda: endless)
-    result = run("check", "--timeout", "2")
+    result = run("check", "--timeout", "1")
     assert (result.exit_code, "1 inconclusive" in result.output) == (4, True)
-    assert problem(run("explain", "toy-bound", "--timeout", "2")).exit_code == 4
+    assert problem(run("explain", "toy-bound", "--timeout", "1")).exit_code == 4
 
 
 def test_no_model_of_a_kind_is_inconclusive(run: Run) -> None:
-    """Given no large model that is a claim, nothing was shown: the exit code is 4."""
     assert problem(run("check", "--large", "--kind", "claim")).exit_code == 4
 
 
 def test_a_faulty_manifest_is_a_usage_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When models are listed, the exit code is 2, and the sentence is the manifest's."""
-
     def broken() -> Manifest:
         raise InvalidManifest("toy: no title")
 
@@ -144,6 +133,5 @@ def test_a_faulty_manifest_is_a_usage_error(run: Run, monkeypatch: pytest.Monkey
 
 
 def test_nothing_but_the_commands_needs_the_command_line() -> None:
-    """Given the bindings, when they are imported, the command line's package is not."""
     code = "import sys, purgatory_tla; sys.exit('purgatory_conformance' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

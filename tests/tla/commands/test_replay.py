@@ -19,7 +19,6 @@ def run(*words: str) -> Result:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_counterexample_is_told_step_by_step(tmp_path: Path) -> None:
-    """Each operation is told with the steps it stands for, and the rule that TLA+ shows broken."""
     result = run(
         "replay",
         "proposal-mass-expiry-passed-over",
@@ -39,7 +38,6 @@ def test_a_counterexample_is_told_step_by_step(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.large
 def test_a_subject_without_the_defect_differs() -> None:
-    """When it is replayed, the first difference is told, and that the rules allow what was seen."""
     result = run("replay", "proposal-mass-expiry-passed-over", "--subject", "bundled")
     assert result.exit_code == 1, result.output
     assert "differs from TLA+: estimate" in result.output
@@ -53,7 +51,6 @@ def test_a_subject_without_the_defect_differs() -> None:
 @pytest.mark.slow
 @pytest.mark.large
 def test_a_race_is_not_drivable() -> None:
-    """The step is named, no behaviour with one call at a time is found, and the code is 4."""
     result = run("replay", "proposal-lost-count")
     assert result.exit_code == EXIT_INCONCLUSIVE, result.output
     assert "Not drivable at step 8: the calls interleave here" in result.output
@@ -69,9 +66,7 @@ def test_a_race_is_not_drivable() -> None:
         pytest.param("wheel-own-clock-follows-fails", "follows-clock", marks=pytest.mark.large),
         pytest.param("wheel-due-by-the-clock-fails", "due-by-the-clock", marks=pytest.mark.large),
         pytest.param(
-            "wheel-upper-expires-whole-is-early",
-            "expires-with-its-bucket",
-            marks=pytest.mark.large,
+            "wheel-upper-expires-whole-is-early", "expires-with-its-bucket", marks=pytest.mark.large
         ),
         pytest.param(
             "pool-strict-ignores-size", "pool-strict-ignores-size", marks=pytest.mark.large
@@ -81,7 +76,6 @@ def test_a_race_is_not_drivable() -> None:
     ],
 )
 def test_a_wrong_implementation_does_what_its_defect_does_in_tla(model: str, wrong: str) -> None:
-    """The former differs, and the latter does as TLA+ predicts."""
     assert run("replay", model).exit_code == 1
     result = run("replay", model, "--subject", f"mutant:{wrong}")
     assert result.exit_code == 0, result.output
@@ -90,7 +84,6 @@ def test_a_wrong_implementation_does_what_its_defect_does_in_tla(model: str, wro
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_simulation_counts_what_was_driven(tmp_path: Path) -> None:
-    """Given a named instance: their steps are counted, and the cases are there."""
     words = ("memory-pool-strict", "--traces", "3", "--depth", "20", "--store", str(tmp_path))
     result = run("simulate", *words)
     assert result.exit_code == 0, result.output
@@ -102,7 +95,6 @@ def test_a_simulation_counts_what_was_driven(tmp_path: Path) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_simulation_of_a_wrong_implementation_tells_the_difference() -> None:
-    """The first that differs is told with the rule that is broken."""
     words = ("wheel-zero-delays", "--traces", "5", "--subject", "mutant:one-tick-late")
     result = run("simulate", *words)
     assert result.exit_code == 1, result.output
@@ -113,7 +105,6 @@ def test_a_simulation_of_a_wrong_implementation_tells_the_difference() -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When they are made again in a folder, they are there, and what they are from is printed."""
     two = [each for each in STORED if each.name in ("tlc-zero-delay-waits", "tlc-bound-is-tight")]
     monkeypatch.setattr(stored, "STORED", two)
     result = run("vectors", str(tmp_path))
@@ -135,7 +126,6 @@ def test_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_what_cannot_be_replayed_is_a_usage_error(words: tuple[str, ...], told: str) -> None:
-    """When it is to be replayed or simulated, the sentence says what to do instead."""
     result = run(*words)
     assert isinstance(result.exception, Problem), result.output
     assert result.exception.exit_code == EXIT_USAGE

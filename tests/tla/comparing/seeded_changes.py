@@ -2,8 +2,7 @@
 
 A change is planted in a copy: of the folder of TLA+ modules, or of the model's package and that of
 the bindings, which are imported under names of their own. What is installed is never touched.
-To add changes for a binding: a table ``CHANGES`` in ``changes_….py`` beside this file, named in
-``test_compare_controls.py``.
+To add a change: a line of ``changes.jsonl`` beside this file.
 """
 
 import importlib
@@ -16,6 +15,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 import purgatory_model
 import purgatory_tla.bindings
@@ -42,6 +43,7 @@ class SeededChange:
         line: The line as it is, without its indentation.
         instead: The line that takes its place.
         action: The action of the first step that the comparison must tell as different.
+        in_label_alone: No state shows it, but only the label of a step in the history.
     """
 
     name: str
@@ -50,11 +52,18 @@ class SeededChange:
     line: str
     instead: str
     action: str
+    in_label_alone: bool = False
 
     @property
     def in_tla(self) -> bool:
-        """Whether the change is in a module of TLA+."""
+        """Return whether the change is in a module of TLA+."""
         return self.file.endswith(".tla")
+
+
+def seeded_changes() -> tuple[SeededChange, ...]:
+    """Return the changes of ``changes.jsonl``, in their order."""
+    lines = Path(__file__).with_name("changes.jsonl").read_bytes()
+    return tuple(msgspec.json.Decoder(SeededChange).decode_lines(lines))
 
 
 def installed_binding(name: str) -> Binding[Any]:

@@ -1,7 +1,8 @@
 """A change of one line on either side is reported, with a path to the step that differs."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +12,14 @@ from purgatory_tla.comparing.binding import Binding
 from purgatory_tla.comparing.comparing import (
     QUICK,
     CompareSettings,
-    Comparison,
     Dump,
     GraphVerdict,
-    compare,
     compare_with,
     explore_module,
 )
 from purgatory_tla.comparing.report import told
 from purgatory_tla.resources import modules_folder
 
-from . import (
-    changes_channel_muting,
-    changes_memory_pool,
-    changes_memory_pool_calls,
-    changes_purgatory_calls,
-    changes_purgatory_exact,
-    changes_purgatory_proposal,
-    changes_timer,
-    changes_timing_wheel,
-)
 from .seeded_changes import (
     LineNotUnique,
     SeededChange,
@@ -38,18 +27,10 @@ from .seeded_changes import (
     changed_modules,
     installed_binding,
     plant,
+    seeded_changes,
 )
 
-CHANGES = (
-    *changes_memory_pool.CHANGES,
-    *changes_purgatory_exact.CHANGES,
-    *changes_memory_pool_calls.CHANGES,
-    *changes_purgatory_calls.CHANGES,
-    *changes_purgatory_proposal.CHANGES,
-    *changes_timer.CHANGES,
-    *changes_timing_wheel.CHANGES,
-    *changes_channel_muting.CHANGES,
-)
+CHANGES = seeded_changes()
 
 Explore = Callable[[Binding[Any]], Dump]
 
@@ -99,14 +80,18 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Explore:
     return of
 
 
-def compared(change: SeededChange, folder: Path, explored: Explore) -> Comparison:
-    """The comparison with the change in place."""
+@contextmanager
+def sides(
+    change: SeededChange, folder: Path, explored: Explore
+) -> Iterator[tuple[Binding[Any], Dump, Path]]:
+    """Yield binding, graph of the module and folder of modules, with the change in place."""
     binding = installed_binding(change.binding)
     if change.in_tla:
-        modules = changed_modules(change, folder)
-        return compare(binding, CompareSettings(modules, java_options=QUICK))
-    with changed_binding(change, folder) as changed:
-        return compare_with(changed, explored(binding), modules_folder())
+        settings = CompareSettings(changed_modules(change, folder), java_options=QUICK)
+        yield binding, explore_module(binding, settings, folder / "graph.dot"), settings.modules
+    else:
+        with changed_binding(change, folder) as changed:
+            yield changed, explored(binding), modules_folder()
 
 
 @pytest.mark.java
@@ -115,12 +100,8 @@ def compared(change: SeededChange, folder: Path, explored: Explore) -> Compariso
 def test_a_change_of_one_line_is_reported(
     change: SeededChange, tmp_path: Path, explored: Explore
 ) -> None:
-    """
-    Given a binding with one line changed on one side
-    When both sides are compared
-    Then they differ, and the first step that is told as different is one of the changed action
-    """
-    found = compared(change, tmp_path, explored)
+    with sides(change, tmp_path, explored) as (binding, dump, modules):
+        found = compare_with(binding, dump, modules)
     assert found.verdict is GraphVerdict.DIFFERENT
     assert found.differences is not None
     first = found.differences.first[0]
@@ -129,12 +110,6 @@ def test_a_change_of_one_line_is_reported(
 
 
 def test_there_are_changes_enough_on_both_sides() -> None:
-    """
-    Given the table of changes
-    When they are counted
-    Then at least twelve are not large, with names of their own, and each component has
-    three on either side
-    """
     assert len({each.name for each in CHANGES}) == len(CHANGES)
     assert sum(not _is_large(place) for place in range(len(CHANGES))) >= AT_LEAST
     kinds = Counter(map(_kind, CHANGES))
@@ -144,33 +119,24 @@ def test_there_are_changes_enough_on_both_sides() -> None:
 
 @pytest.mark.java
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "change", [each for each in CHANGES if each.in_label_alone], ids=lambda each: each.name
+)
 def test_only_the_history_shows_a_wrong_argument_of_a_step_to_an_equal_state(
-    tmp_path: Path,
+    change: SeededChange, tmp_path: Path, explored: Explore
 ) -> None:
-    """
-    Given a change that takes away only steps beside which another delay leads to the same state
-    When the arguments are left out of the comparison on both sides
-    Then the graphs are equal; with them they are not, and no state differs
-    """
-    change = changes_timing_wheel.HIDDEN_ARGUMENT
-    settings = CompareSettings(changed_modules(change, tmp_path), java_options=QUICK)
-    binding = installed_binding(change.binding)
-    dump = explore_module(binding, settings, tmp_path / "graph.dot")
-    found = compare_with(binding, dump, settings.modules)
+    """Leave the arguments out on both sides, which makes the graphs equal."""
+    with sides(change, tmp_path, explored) as (binding, dump, modules):
+        found = compare_with(binding, dump, modules)
+        blind = compare_with(binding, dump, modules, arguments=False)
     assert found.differences is not None
     assert set(found.differences.states.values()) == {0}
-    blind = compare_with(binding, dump, settings.modules, arguments=False)
     assert blind.verdict is GraphVerdict.EQUAL
     assert blind.edges < found.edges
 
 
 @pytest.mark.parametrize("line", ["no such line", "/\\ UNCHANGED <<now, closed>>"])
 def test_a_change_of_a_line_that_is_not_there_once_is_refused(line: str, tmp_path: Path) -> None:
-    """
-    Given a change whose line stands nowhere in the file, or twice
-    When it is to be planted
-    Then it is refused, and the file stays as it was
-    """
     path = tmp_path / "Toy.tla"
     path.write_text("/\\ UNCHANGED <<now, closed>>\n  /\\ UNCHANGED <<now, closed>>\n", "utf-8")
     before = path.read_text(encoding="utf-8")
@@ -181,11 +147,6 @@ def test_a_change_of_a_line_that_is_not_there_once_is_refused(line: str, tmp_pat
 
 
 def test_a_changed_model_is_a_copy(tmp_path: Path) -> None:
-    """
-    Given a change of the model
-    When the binding is made over the changed copy
-    Then the copy differs in its steps, and the installed model is the same as before
-    """
     change = next(each for each in CHANGES if each.name.startswith("the model forgets a level"))
     binding = installed_binding(change.binding)
     before = list(binding.steps(binding.initial))

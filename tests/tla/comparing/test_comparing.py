@@ -39,11 +39,6 @@ def compared(binding: Binding[ToyState], modules: Path) -> Comparison:
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_model_and_its_module_are_equal(modules: Path) -> None:
-    """
-    Given the toy and a model of it
-    When they are compared
-    Then they are equal in states and in steps
-    """
     found = compared(TOY, modules)
     assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges, found.differences) == (12, 18, None)
@@ -52,12 +47,6 @@ def test_a_model_and_its_module_are_equal(modules: Path) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_what_differs_is_told(modules: Path) -> None:
-    """
-    Given a model that adds two at the second time
-    When it is compared with the toy
-    Then the shortest path to that step is told with what each side says of the total
-    """
-
     def doubles(state: ToyState) -> list[tuple[Step, ToyState]]:
         return [
             (step, (target[0] + (step.action == "Add" and state[0] == 1), target[1]))
@@ -79,11 +68,6 @@ def test_what_differs_is_told(modules: Path) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_labels_without_their_arguments_are_a_difference(modules: Path) -> None:
-    """
-    Given a model whose steps do not say which thread makes them
-    When it is compared with the toy
-    Then the first step differs, and both directions are told
-    """
     found = compared(without_labels(TOY), modules)
     assert found.differences is not None
     assert {each.label for each in found.differences.first} == {"Begin", 'Begin("a")'}
@@ -112,11 +96,6 @@ def test_labels_without_their_arguments_are_a_difference(modules: Path) -> None:
 def test_a_map_that_does_not_fit_is_told(
     changes: dict[str, object], problem: str, modules: Path
 ) -> None:
-    """
-    Given a binding that leaves out a variable, or maps one or an action that is not there
-    When it is compared
-    Then it is unfit, before anything is explored
-    """
     found = compared(replace(TOY, **changes), modules)  # type: ignore[arg-type]
     assert (found.verdict, found.states) == (GraphVerdict.UNFIT, 0)
     assert problem in "\n".join(told(found))
@@ -125,11 +104,6 @@ def test_a_map_that_does_not_fit_is_told(
 @pytest.mark.java
 @pytest.mark.slow
 def test_actions_must_occur_and_be_mapped(modules: Path) -> None:
-    """
-    Given a binding that maps an action that never occurs, and does not map one that does
-    When it is compared, both graphs being equal
-    Then it is unfit, for both reasons
-    """
     found = compared(replace(TOY, actions={"Begin": "begins", "Init": "never"}), modules)
     assert found.verdict is GraphVerdict.UNFIT
     assert told(found) == [
@@ -141,24 +115,14 @@ def test_actions_must_occur_and_be_mapped(modules: Path) -> None:
 @pytest.mark.java
 @pytest.mark.slow
 def test_what_the_checker_cannot_run_is_an_error(modules: Path) -> None:
-    """
-    Given a constant that the module does not have, and a run that is ended too early
-    When the binding is compared
-    Then there is an error and no verdict
-    """
     with pytest.raises(UnknownOperator, match="no constant Least"):
         compared(replace(TOY, constants={**TOY.constants, "Least": "0"}), modules)
     endless = replace(TOY, constants={**TOY.constants, "Most": "100000000"})
     with pytest.raises(TimedOut):
-        compare(endless, CompareSettings(modules, timeout=3))
+        compare(endless, CompareSettings(modules, timeout=1))
 
 
 def test_a_dump_with_less_than_the_checker_found_is_refused(tmp_path: Path) -> None:
-    """
-    Given a whole dump, of which TLC says that it found one state more
-    When it is compared
-    Then it is refused; with the right count the sides are equal
-    """
     (tmp_path / "CountingHistory.tla").write_text(
         "---- MODULE CountingHistory ----\nVARIABLES\n  total,\n  step\nAdd(t) == TRUE\n====\n",
         encoding="utf-8",
@@ -174,11 +138,6 @@ def test_a_dump_with_less_than_the_checker_found_is_refused(tmp_path: Path) -> N
 @pytest.mark.java
 @pytest.mark.slow
 def test_a_dump_can_be_compared_again(modules: Path, tmp_path: Path) -> None:
-    """
-    Given the toy's graph, explored once
-    When two models are compared with it
-    Then one is equal and the other, which stops earlier, lacks steps that only TLA+ has
-    """
     dump = explore_module(TOY, CompareSettings(modules, java_options=QUICK), tmp_path / "toy.dot")
     assert compare_with(TOY, dump, modules).verdict is GraphVerdict.EQUAL
 

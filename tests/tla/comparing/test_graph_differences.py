@@ -29,22 +29,12 @@ def compared(model: Edges, checker: Edges, *, start: tuple[int, int] = (0, 0)) -
 
 
 def test_equal_graphs_have_no_difference() -> None:
-    """
-    Given the same edges on both sides
-    When they are compared
-    Then there is no difference
-    """
     found = compared(COMMON, COMMON)
     assert not found
     assert set(found.states.values()) | set(found.edges.values()) == {0}
 
 
 def test_an_edge_that_the_model_lacks_is_told_with_the_shortest_path() -> None:
-    """
-    Given a step to a new state that only TLA+ has, and another one further away
-    When the graphs are compared
-    Then the nearer is told: the common steps to it, and what it changes
-    """
     found = compared(COMMON, COMMON | {(1, "jump", 9), (3, "jump", 9), (9, "up", 10)})
     (first,) = found.first
     assert first.only is Side.CHECKER
@@ -63,11 +53,6 @@ def test_an_edge_that_the_model_lacks_is_told_with_the_shortest_path() -> None:
 
 
 def test_an_edge_that_tla_lacks_is_told_as_well() -> None:
-    """
-    Given a step that changes nothing, and that only the model has
-    When the graphs are compared
-    Then it is told that nothing changes, and that TLA+ has no such step
-    """
     found = compared(COMMON | {(2, "stay", 2)}, COMMON)
     (first,) = found.first
     assert (first.only, first.label, len(first.path)) == (Side.MODEL, "stay", 2)
@@ -79,22 +64,12 @@ def test_an_edge_that_tla_lacks_is_told_as_well() -> None:
 
 
 def test_one_label_with_two_targets_is_one_difference() -> None:
-    """
-    Given a step that leads to another state on either side
-    When the graphs are compared
-    Then it is one difference, and it is told what each side says of the variable
-    """
     found = compared(COMMON - {(2, "up", 3)} | {(2, "up", 4)}, COMMON)
     (first,) = found.first
     assert told_difference(first)[-2:] == ["  then up", "     n: the model says 4, TLA+ says 3"]
 
 
 def test_both_directions_are_told_the_nearer_first() -> None:
-    """
-    Given a step that only the model has, and a nearer one that only TLA+ has
-    When the graphs are compared
-    Then both are told, that of TLA+ first
-    """
     found = compared(COMMON | {(3, "up", 4)}, COMMON | {(0, "jump", 3)})
     assert [(each.only, each.label) for each in found.first] == [
         (Side.CHECKER, "jump"),
@@ -103,11 +78,6 @@ def test_both_directions_are_told_the_nearer_first() -> None:
 
 
 def test_a_difference_behind_another_one_is_no_path() -> None:
-    """
-    Given states that only TLA+ reaches, and a difference beyond them
-    When the graphs are compared
-    Then the path that is told ends where the common steps end
-    """
     behind: Edges = {(7, "up", 8)}
     found = compared(COMMON | {(0, "leap", 7)}, COMMON | behind | {(0, "jump", 7)})
     assert [each.label for each in found.first] == ["leap", "jump"]
@@ -115,11 +85,6 @@ def test_a_difference_behind_another_one_is_no_path() -> None:
 
 
 def test_different_beginnings_are_told() -> None:
-    """
-    Given graphs that begin in different states
-    When they are compared
-    Then each side's initial state is told with its values
-    """
     found = compared(COMMON, COMMON, start=(0, 1))
     assert [told_difference(each) for each in found.first] == [
         ["an initial state that only the model has:", "     n = 0"],
@@ -128,11 +93,6 @@ def test_different_beginnings_are_told() -> None:
 
 
 def test_true_is_not_one() -> None:
-    """
-    Given values that Python has equal and TLA+ has not, also inside of others
-    When they are numbered
-    Then each has a number of its own, and an equal value has the same number again
-    """
     numbering = Numbering(("n",))
     values = [True, 1, frozenset({False}), 0, frozenset({"1"})]
     numbers = [numbering.value(value) for value in values]

@@ -51,15 +51,10 @@ def own_pairs(path: Path, module: str, numbering: Numbering) -> set[tuple[int, i
 @pytest.mark.java
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
-    [SMALLEST[0], *(pytest.param(name, marks=pytest.mark.verify) for name in SMALLEST[1:])],
+    "name", [SMALLEST[0], *(pytest.param(name, marks=pytest.mark.verify) for name in SMALLEST[1:])]
 )
 def test_a_history_has_the_states_and_steps_of_its_module(name: str, tmp_path: Path) -> None:
-    """
-    Given a history module and the module that it extends, with the same constants
-    When both are explored
-    Then the states at rest, and the pairs of states that a step leads between, are the same
-    """
+    """Compare the states at rest, and the pairs of states that a step leads between."""
     binding = small_bindings()[name]
     numbering = Numbering(tuple(sorted(binding.variables)))
     settings = CompareSettings(modules_folder(), java_options=QUICK)
@@ -80,11 +75,6 @@ def test_a_history_has_the_states_and_steps_of_its_module(name: str, tmp_path: P
 
 
 def test_each_bound_history_is_compared_with_its_module() -> None:
-    """
-    Given all bindings
-    When their modules are listed
-    Then each is a history, and one of its small instances is compared with the module it extends
-    """
     every = {**reported_bindings(), **small_bindings()}
     modules = {binding.module for binding in every.values()}
     assert {every[name].module for name in SMALLEST} == modules

@@ -20,11 +20,6 @@ def numbering() -> Numbering:
 
 
 def test_a_way_over_a_label_is_one_edge() -> None:
-    """
-    Given the dump of one step with its label in between
-    When it is read as a history
-    Then there are two states and one edge with the action and its argument
-    """
     numbers = numbering()
     read = read_history(one_step().splitlines(keepends=True), numbers, TYPES)
     assert (read.nodes, read.edges) == (3, 2)
@@ -51,11 +46,6 @@ def test_a_way_over_a_label_is_one_edge() -> None:
     ],
 )
 def test_a_module_that_is_no_history_is_refused(text: str, sentence: str) -> None:
-    """
-    Given a dump whose steps are not "to a label, and back to rest with nothing else changed"
-    When it is read as a history
-    Then it is said what is wrong
-    """
     with pytest.raises(InvalidSpecification, match=sentence):
         read_history(text.splitlines(keepends=True), numbering(), TYPES)
 
@@ -71,21 +61,11 @@ def test_a_module_that_is_no_history_is_refused(text: str, sentence: str) -> Non
     ],
 )
 def test_a_graph_with_something_missing_is_refused(text: str, sentence: str) -> None:
-    """
-    Given a dump in which a state, its number, a variable or the beginning is wrong
-    When it is read
-    Then the error names what is missing
-    """
     with pytest.raises(UnexpectedOutput, match=sentence):
         read_history(text.splitlines(keepends=True), numbering(), TYPES)
 
 
 def test_a_value_of_another_type_is_refused() -> None:
-    """
-    Given a variable that is declared to be an integer, and is a string in one state
-    When the dump is read
-    Then the error names the variable
-    """
     text = one_step().replace("total = 0", 'total = \\"0\\"')
     with pytest.raises(IllTyped, match="total in TLC's graph"):
         read_history(text.splitlines(keepends=True), numbering(), TYPES)
@@ -118,11 +98,6 @@ def long_dump(size: int, written: list[int]) -> Iterator[str]:
 
 
 def test_a_dump_is_not_held() -> None:
-    """
-    Given a dump of some megabytes
-    When it is read
-    Then the memory that this takes is a small part of it
-    """
     written = [0]
     types = {**TYPES, "word": parse_type("Str")}
     tracemalloc.start()

@@ -9,13 +9,7 @@ from purgatory_model.timing_wheel import Bucket
 from purgatory_tla.bindings import timing_wheel
 from purgatory_tla.bindings.figures import FIGURES
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
-from purgatory_tla.comparing.comparing import (
-    QUICK,
-    CompareSettings,
-    Comparison,
-    GraphVerdict,
-    compare,
-)
+from purgatory_tla.comparing import comparing
 from purgatory_tla.comparing.report import told
 from purgatory_tla.resources import modules_folder
 
@@ -25,8 +19,8 @@ REPORTED = reported_bindings()
 SMALL = small_bindings()
 
 
-def equal(name: str, found: Comparison) -> None:
-    assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
+def equal(name: str, found: comparing.Comparison) -> None:
+    assert found.verdict is comparing.GraphVerdict.EQUAL, "\n".join(told(found))
     agree_with_the_record("comparison", name, found_by_comparison(found))
 
 
@@ -42,12 +36,7 @@ def equal(name: str, found: Comparison) -> None:
     ],
 )
 def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
-    """
-    Given a binding of which figures are reported
-    When both sides are explored
-    Then they have the same states and the same steps with their arguments, as many as reported
-    """
-    found = compare(REPORTED[name])
+    found = comparing.compare(REPORTED[name])
     equal(name, found)
     assert (found.states, found.edges) == (FIGURES[name].states, FIGURES[name].edges)
 
@@ -58,32 +47,19 @@ def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
     "name", [pytest.param(name, marks=marks_of("comparison", name)) for name in SMALL]
 )
 def test_a_small_pair_is_equal(name: str) -> None:
-    """
-    Given a small binding
-    When both sides are explored
-    Then they have the same states and the same steps with their arguments
-    """
-    found = compare(SMALL[name], CompareSettings(modules_folder(), java_options=QUICK))
+    found = comparing.compare(
+        SMALL[name], comparing.CompareSettings(modules_folder(), java_options=comparing.QUICK)
+    )
     equal(name, found)
 
 
 def test_the_figures_are_those_of_the_reported_bindings() -> None:
-    """
-    Given the figures
-    When they are compared with the bindings
-    Then each reported binding has its own, between 10,000 and 100,000 states, and no name is twice
-    """
     assert FIGURES.keys() == REPORTED.keys()
     assert all(10_000 <= each.states <= 100_000 for each in FIGURES.values())
     assert not REPORTED.keys() & SMALL.keys()
 
 
 def test_the_page_of_figures_has_them() -> None:
-    """
-    Given the page of the figures
-    When its rows about bindings are read
-    Then there is one for each reported binding, with its figures
-    """
     page = Path(__file__).parents[3] / "docs" / "reference" / "figures.md"
     rows = [
         f"| `{name}` | {each.states:,} | {each.edges:,} | {each.seconds} |"
@@ -95,11 +71,6 @@ def test_the_page_of_figures_has_them() -> None:
 
 
 def test_every_map_is_told_in_words() -> None:
-    """
-    Given all bindings
-    When their maps are read
-    Then each variable and each action is explained, and instances of one module agree on them
-    """
     told_of: dict[tuple[str, str], str] = {}
     for binding in (*REPORTED.values(), *SMALL.values()):
         words = {name: each.words for name, each in binding.variables.items()}
@@ -116,12 +87,6 @@ def test_every_map_is_told_in_words() -> None:
 def test_the_wheel_has_three_levels_a_cascade_and_a_cancelled_bucket(
     made: timing_wheel.Made,
 ) -> None:
-    """
-    Given an instance of the timing wheel
-    When its graph is built
-    Then a task waits on a third level, an advance takes one to a lower level, and a bucket that
-    holds no task any more is popped
-    """
     binding = made()
     graph = complete_graph(binding.initial, binding.steps)
     assert max(state.store.levels for state in graph.states) >= 3

@@ -30,7 +30,7 @@ def _without_defaults(entry: Mapping[str, object]) -> dict[str, object]:
 
 
 def problems(manifest: Manifest, folder: Path) -> tuple[str, ...]:
-    """What is wrong, each in a sentence that begins with the entry's name."""
+    """Return what is wrong, each in a sentence that begins with the entry's name."""
     found: list[str] = []
     readable: list[Model] = []
     for model in manifest.models:

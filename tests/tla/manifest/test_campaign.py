@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -18,8 +17,6 @@ from ..conftest import Toys
 LONG_S = 120
 """A limit that only a test that hangs reaches."""
 
-Runner = Callable[[Model, Settings], Finding]
-
 
 def finding(model: Model) -> Finding:
     return Finding(model, Agreement.AS_EXPECTED, "success", (), None, "")
@@ -30,7 +27,6 @@ def models(toys: Toys, count: int, **changes: object) -> list[Model]:
 
 
 def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has its finding, the listener heard of each, and the long one began first."""
     begun: list[str] = []
     long_begun = threading.Event()
 
@@ -56,7 +52,6 @@ def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch
 
 
 def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their findings come in the order given, so that two runs print the same."""
     others = threading.Semaphore(0)
 
     def run(model: Model, settings: Settings) -> Finding:
@@ -73,7 +68,6 @@ def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.Monkey
 
 
 def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The running ones are ended by their next report, and the waiting ones never begin."""
     begun: list[str] = []
     other_begun, ended = threading.Event(), threading.Event()
 
@@ -100,8 +94,6 @@ def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.M
 
 
 def test_a_missing_tool_ends_the_campaign(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a checker that is not there, when models are run, the error comes through."""
-
     def run(model: Model, settings: Settings) -> Finding:
         raise MissingTool("install it")
 

@@ -24,7 +24,6 @@ def text(*entries: object) -> str:
 
 
 def test_an_entry_has_its_defaults() -> None:
-    """It is a claim that is expected to succeed, and nothing of the configuration is replaced."""
     (model,) = parse_manifest(text(ENTRY)).models
     assert (model.kind, model.expected, model.invariants) == (Kind.CLAIM, Expected.SUCCESS, None)
 
@@ -46,14 +45,12 @@ def test_an_entry_has_its_defaults() -> None:
     ],
 )
 def test_a_faulty_manifest_is_explained(broken: str, sentence: str) -> None:
-    """Given a manifest with a fault, when it is read, the error names the entry and the fault."""
     with pytest.raises(InvalidManifest) as raised:
         parse_manifest(broken)
     assert sentence in str(raised.value)
 
 
 def test_a_missing_manifest_is_explained(tmp_path: Path) -> None:
-    """Given a folder without a manifest, and a file with a faulty one: the errors name the file."""
     with pytest.raises(InvalidManifest, match=r"m\.json: cannot be read"):
         read_manifest(tmp_path / "m.json")
     (tmp_path / "other.json").write_text("{}", encoding="utf-8")
@@ -62,11 +59,9 @@ def test_a_missing_manifest_is_explained(tmp_path: Path) -> None:
 
 
 def test_the_manifest_is_in_its_one_form() -> None:
-    """Given the manifest of this project, when it is read and written, it is the same text."""
     path = modules_folder() / "manifest.json"
     assert format_manifest(read_manifest()) == path.read_text(encoding="utf-8")
 
 
 def test_the_manifest_fits_the_modules() -> None:
-    """Every name is there, and every claim has its must-fail sibling and its witness."""
     assert problems(read_manifest(), modules_folder()) == ()

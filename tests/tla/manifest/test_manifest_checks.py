@@ -7,7 +7,6 @@ from .manifest_checks import problems
 
 
 def test_a_sound_manifest_has_no_problem(toys: Toys) -> None:
-    """Given a claim with its must-fail sibling and its witness: nothing is wrong."""
     assert problems(toys.manifest(toys.claim, toys.must_fail, toys.witness), toys.folder) == ()
 
 
@@ -32,7 +31,6 @@ def test_a_sound_manifest_has_no_problem(toys: Toys) -> None:
     ],
 )
 def test_a_fault_is_named(toys: Toys, changes: dict[str, object], sentence: str) -> None:
-    """The sentence begins with the entry's name and says what is wrong."""
     broken = {**toys.must_fail, **changes}
     found = problems(toys.manifest(toys.claim, broken, toys.witness), toys.folder)
     named = [each for each in found if each.startswith("toy-bound-two-threads: ")]
@@ -40,7 +38,6 @@ def test_a_fault_is_named(toys: Toys, changes: dict[str, object], sentence: str)
 
 
 def test_a_claim_that_checks_nothing_is_named(toys: Toys) -> None:
-    """Given a claim that removes the configuration's only invariant: that is a problem."""
     found = problems(toys.manifest({**toys.claim, "invariants": []}), toys.folder)
     assert found == ("toy-bound: nothing is checked",)
 
@@ -52,7 +49,6 @@ def test_a_claim_that_checks_nothing_is_named(toys: Toys) -> None:
 def test_a_lonely_claim_is_named_unless_there_is_a_reason(
     toys: Toys, left_out: str, sentence: str
 ) -> None:
-    """The first is a problem and the second is none."""
     others = {"must_fail": toys.must_fail, "witness": toys.witness}
     del others[left_out]
     found = problems(toys.manifest(toys.claim, *others.values()), toys.folder)

@@ -6,7 +6,6 @@ from purgatory_tla.resources import modules_folder
 
 
 def test_planted_defects_stand_in_the_modules_and_their_rules_exist() -> None:
-    """Each stands there, more than a hundred models have some, and the rules that fail exist."""
     told = seeded_defects()
     texts = [path.read_text("utf-8") for path in modules_folder().glob("*.tla")]
     assert len(told) > 150

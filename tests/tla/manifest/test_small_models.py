@@ -20,7 +20,6 @@ SMALL = [model for model in read_manifest().models if model.run_time is RunTime.
     [pytest.param(each, id=each.name, marks=marks_of("model", each.name)) for each in SMALL],
 )
 def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
-    """Outcome and counts are exactly those of the manifest, and its steps can be told."""
     finding = run_model(model, Settings(modules_folder(), timeout=1800))
     assert (finding.standing, finding.differences) == (Agreement.AS_EXPECTED, ())
     if model.mode is not Mode.PROOF:
@@ -32,6 +31,5 @@ def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
 
 
 def test_every_module_has_its_counts() -> None:
-    """Given the modules of all models, when their views are looked up, each has one."""
     modules = {model.module for model in read_manifest().models if model.mode is not Mode.PROOF}
     assert modules <= set(VIEWS)

@@ -9,7 +9,6 @@ from purgatory_tla.resources import modules_folder
 
 
 def test_a_rule_leads_to_the_line_of_a_checked_property() -> None:
-    """The definition begins there, and a claim checks it."""
     claims = {
         name
         for model in read_manifest().models
@@ -25,7 +24,6 @@ def test_a_rule_leads_to_the_line_of_a_checked_property() -> None:
 
 
 def test_the_rules_of_the_wheel_are_stated() -> None:
-    """When their statements are looked up, the first have some, and the others none."""
     assert statements("TIMER-CASCADE")
     assert statements("TIMER-EXACTLY-ONCE")
     assert statements("TIMER-NONE") == statements("TIMER") == ()

@@ -36,7 +36,7 @@ REFUTED = {
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
 def test_each_obligation_comes_out_as_it_must(proof: Proof) -> None:
-    """All are proved, but for those of a control that need what was left out."""
+    """Prove all but those of a control that need what was left out."""
     found = prove(proof).discharged
     assert len(found) > 1
     refuted = [each.name for each in found if each.verdict is ProofVerdict.REFUTED]
@@ -56,7 +56,6 @@ def _one(name: str, obligation: str) -> Discharged:
 
 
 def test_one_byte_less_is_refuted_by_the_bound_itself() -> None:
-    """When z3 refutes it, its values are a state in which exactly the bound is outstanding."""
     values = _one("pool-bound-minus-one-refuted", "implies the bound").values
     available, size, most = (int(values[name]) for name in ("available", "size", "max_single"))
     assert size - available == size + most - 1

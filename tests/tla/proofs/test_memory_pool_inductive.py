@@ -30,13 +30,13 @@ needs_apalache = pytest.mark.skipif(
 
 
 # One that holds and one that fails: the manifest has the others.
+@pytest.mark.verify
 @pytest.mark.java
 @pytest.mark.slow
 @pytest.mark.parametrize(("invariant", "steps", "claim", "failed"), [CASES[0], CASES[4]])
 def test_the_induction_for_small_pools(
     invariant: str, steps: str, claim: str, failed: str | None
 ) -> None:
-    """All hold, or the one fails that needs what was left out."""
     result = induction(MODULE, SMALL, inductive_invariant=invariant, next=steps, implies=claim)
     assert (result.holds, result.failed) == (failed is None, failed)
 
@@ -48,7 +48,6 @@ def test_the_induction_for_small_pools(
 def test_the_induction_for_pools_of_every_size(
     invariant: str, steps: str, claim: str, failed: str | None
 ) -> None:
-    """All hold, or the one fails that needs what was left out."""
     result = induction(
         MODULE,
         Configuration(),

@@ -20,26 +20,22 @@ VACUOUS = Obligation("nothing is both", z3.And(X > 1, X < 1), X == 7)
 
 
 def test_an_implication_without_a_counterexample_is_proved() -> None:
-    """When it is discharged, it is proved, and there are no values to show."""
     found = discharge(TRUE)
     assert (found.name, found.verdict, found.values) == ("squares", ProofVerdict.PROVED, {})
     assert found.seconds >= 0
 
 
 def test_a_refuted_one_comes_with_its_counterexample() -> None:
-    """When it is discharged, the values make the assumption true and the conclusion false."""
     found = discharge(FALSE)
     assert found.verdict is ProofVerdict.REFUTED
     assert int(found.values["x"]) >= 10
 
 
 def test_a_contradiction_proves_nothing() -> None:
-    """Given an assumption that no integer satisfies: it is vacuous, though it follows."""
     assert discharge(VACUOUS).verdict is ProofVerdict.VACUOUS
 
 
 def test_what_z3_cannot_decide_is_not_proved() -> None:
-    """When the obligation is discharged, the answer is that there is none."""
     a, b, c = z3.Ints("a b c")
     positive = z3.And(a > 2, b > 2, c > 2)
     hard = Obligation("fermat", positive, a * a * a + b * b * b != c * c * c)
@@ -58,7 +54,6 @@ def test_what_z3_cannot_decide_is_not_proved() -> None:
 def test_a_proof_is_as_good_as_its_weakest_part(
     obligations: tuple[Obligation, ...], verdict: ProofVerdict
 ) -> None:
-    """The verdict is the weakest, and of nothing it is that nothing was shown."""
     result = prove(Proof("some", "Some.", lambda: obligations))
     assert result.verdict is verdict
     assert [each.name for each in result.discharged] == [each.name for each in obligations]

@@ -85,7 +85,7 @@ def test_the_law_holds_for_the_explicit_sum_over_several_operations(
 
 
 def test_a_walk_reaches_a_stale_entry() -> None:
-    """Without this the walk above might never complete a watched operation."""
+    """Reach one, else the walk above might never complete a watched operation."""
     operation, totals = FRESH_OPERATION, FRESH_TOTALS
     for name in ("Arm", "Insert", "Win", "Post"):
         step = ACTIONS[name](operation, totals, z3.IntVal(1))

@@ -10,7 +10,6 @@ STEPS = ("ask", "read enough", "read too little", "swap", "fail to swap", "relea
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
 def test_each_obligation_comes_out_as_it_must(proof: Proof) -> None:
-    """Every step is kept and atomic; without the comparison all but the swap are."""
     found = prove(proof).discharged
     names = [
         "initially",

@@ -139,7 +139,7 @@ def test_a_wrong_annotation_is_told_with_its_module(toy: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(path.name for path in modules_folder().glob("*.tla")))
 def test_every_constant_and_variable_of_our_modules_has_a_type(name: str) -> None:
-    """Nothing lacks a type but the labels of a history, which are tuples of any length."""
+    """Leave out the labels of a history, which are tuples of any length."""
     module = read_module(modules_folder() / name)
     declared = {*module.constants, *module.variables}
     labels = {"step"} & set(module.variables)

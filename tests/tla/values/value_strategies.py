@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from purgatory_tla.values import values
 from purgatory_tla.values.type_annotations import (
     BasicType,
     FunctionType,
@@ -13,15 +14,6 @@ from purgatory_tla.values.type_annotations import (
     SetType,
     TupleType,
     Type,
-)
-from purgatory_tla.values.values import (
-    ModelValue,
-    Value,
-    field_names,
-    function,
-    record,
-    sequence,
-    to_tla,
 )
 
 ODD_STRINGS = (
@@ -72,7 +64,9 @@ def types(depth: int = 2) -> SearchStrategy[Type]:
     )
 
 
-def values_of(declared: Type, integers: SearchStrategy[int] = small) -> SearchStrategy[Value]:
+def values_of(
+    declared: Type, integers: SearchStrategy[int] = small
+) -> SearchStrategy[values.Value]:
     """Values of the type."""
     match declared:
         case BasicType("Int"):
@@ -84,23 +78,25 @@ def values_of(declared: Type, integers: SearchStrategy[int] = small) -> SearchSt
         case SetType(element):
             return st.frozensets(values_of(element, integers), max_size=3)
         case SequenceType(element):
-            return st.lists(values_of(element, integers), max_size=3).map(sequence)
+            return st.lists(values_of(element, integers), max_size=3).map(values.sequence)
         case TupleType(elements):
             return st.tuples(*(values_of(each, integers) for each in elements))
         case FunctionType(argument, result):
             pairs = st.dictionaries(
                 values_of(argument, integers), values_of(result, integers), max_size=3
             )
-            return pairs.map(function)
+            return pairs.map(values.function)
         case RecordType(fields):
             return st.fixed_dictionaries(
                 {name: values_of(each, integers) for name, each in fields}
-            ).map(record)
+            ).map(values.record)
         case _:
             raise AssertionError(declared)
 
 
-def typed_values(integers: SearchStrategy[int] = small) -> SearchStrategy[tuple[Type, Value]]:
+def typed_values(
+    integers: SearchStrategy[int] = small,
+) -> SearchStrategy[tuple[Type, values.Value]]:
     return types().flatmap(
         lambda declared: values_of(declared, integers).map(lambda value: (declared, value))
     )
@@ -115,13 +111,13 @@ def printed(value: object) -> str:
         return "{" + ", ".join(printed(each) for each in value) + "}"
     if isinstance(value, Mapping):
         return _printed_function(value)
-    names = field_names(value)
+    names = values.field_names(value)
     if names:
         fields = (f"{name} |-> {printed(getattr(value, name))}" for name in names)
         return "[" + ", ".join(fields) + "]"
-    if isinstance(value, tuple | list) and not isinstance(value, ModelValue):
+    if isinstance(value, tuple | list) and not isinstance(value, values.ModelValue):
         return "<<" + ", ".join(map(printed, value)) + ">>" if value else "<< >>"
-    return to_tla(value)
+    return values.to_tla(value)
 
 
 def _is_interval(value: frozenset[object]) -> bool:

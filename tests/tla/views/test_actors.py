@@ -40,7 +40,6 @@ def says(owned: Owned) -> list[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_action_has_one_trace_line(module: str) -> None:
-    """Given a module, each has exactly one line for the trace, of the form "who: what"."""
     lines = {
         name: says(owned) for name, owned in actions(vocabulary(modules_folder(), module)).items()
     }
@@ -50,7 +49,6 @@ def test_every_action_has_one_trace_line(module: str) -> None:
 
 
 def test_an_action_without_a_trace_line_is_found(toys: Toys) -> None:
-    """When the actions that Next leads to are looked at, that one is among them, without a line."""
     path = toys.folder / "Toy.tla"
     text = path.read_text(encoding="utf-8").replace("\\* @says self: begins at {total}\n", "")
     path.write_text(text, encoding="utf-8")
@@ -73,26 +71,22 @@ def step(
 
 
 def test_the_thread_whose_place_changes_acts(toys: Toys) -> None:
-    """Given a step that moves one of two threads, when it is told, that thread has done it."""
     told = step(toys, "Begin", {"a": "idle", "b": "idle"}, {"a": "idle", "b": "busy"})
     assert told == Told("b", "begins at 1")
 
 
 def test_of_two_moved_threads_the_one_at_the_actions_place_acts(toys: Toys) -> None:
-    """When it is told, the thread that was idle has done it."""
     told = step(toys, "Begin", {"a": "waits", "b": "idle"}, {"a": "woken", "b": "busy"})
     assert told.actor == "b"
 
 
 def test_a_column_of_its_own_and_an_unknown_action(toys: Toys) -> None:
-    """The first stands in that column, and the second has its bare name and nobody."""
     places = {"a": "idle"}, {"a": "busy"}
     assert step(toys, "Begin", *places, says="timer: goes on") == Told("timer", "goes on")
     assert step(toys, "Leap", *places) == Told("", "Leap")
 
 
 def test_an_action_may_say_by_which_variable_its_actor_is_found(toys: Toys) -> None:
-    """The argument at which that variable changes acts, as a number and in its own column."""
     path = toys.folder / "Toy.tla"
     text = path.read_text(encoding="utf-8")
     says = "@self round\n\\* @says thread {self}: {round[self]} is over"
@@ -112,6 +106,5 @@ def test_an_action_may_say_by_which_variable_its_actor_is_found(toys: Toys) -> N
 
 
 def test_a_step_that_changes_nothing_of_any_thread_is_someones(toys: Toys) -> None:
-    """When it is told, it is said that it is not known who."""
     places = {"a": "idle", "b": "idle"}
     assert step(toys, "Begin", places, places) == Told("someone", "begins at 1")

@@ -18,10 +18,7 @@ def state(index: int, total: int, places: dict[str, str], action: str = "") -> S
 
 
 def result(
-    outcome: Outcome,
-    violated: str | None,
-    loop: int | None = None,
-    loop_action: str = "",
+    outcome: Outcome, violated: str | None, loop: int | None = None, loop_action: str = ""
 ) -> CheckResult:
     states = [
         state(0, 2, {"a": "idle", "b": "idle"}),
@@ -35,7 +32,6 @@ def result(
 
 
 def test_steps_are_told_in_the_words_of_their_actions(toys: Toys) -> None:
-    """Each step has its thread, its words, and the last one says which claim is broken."""
     told = narrate(toys.model(toys.must_fail), result(Outcome.INVARIANT, "Bounded"), toys.folder)
     assert told.actors == ("b",)
     assert told.steps == (
@@ -49,7 +45,6 @@ def test_steps_are_told_in_the_words_of_their_actions(toys: Toys) -> None:
 
 
 def test_a_lasso_is_told_with_the_step_that_leads_back(toys: Toys) -> None:
-    """When it is told, that step is the last one of the story, and the loop names the first."""
     model = toys.model(toys.must_fail, expected="property", violated="ReachesFour")
     found = result(Outcome.PROPERTY, "ReachesFour", loop=1, loop_action="Begin")
     told = narrate(model, found, toys.folder)
@@ -62,14 +57,12 @@ def test_a_lasso_is_told_with_the_step_that_leads_back(toys: Toys) -> None:
 
 
 def test_a_behaviour_that_stops_is_told_without_a_further_step(toys: Toys) -> None:
-    """Given a trace that ends in stuttering, when it is told, the loop is the last step itself."""
     model = toys.model(toys.must_fail, expected="property", violated="ReachesFour")
     told = narrate(model, result(Outcome.PROPERTY, "ReachesFour", loop=2), toys.folder)
     assert (told.loop, told.steps[-1].number) == (2, 2)
 
 
 def test_a_witness_and_a_deadlock_end_in_their_own_words(toys: Toys) -> None:
-    """When they are told, neither speaks of a broken claim."""
     reached = narrate(toys.model(toys.witness), result(Outcome.INVARIANT, "NeverTwo"), toys.folder)
     assert reached.steps[-1].remark == "reached"
     assert "reached: The total is never two" in reached.verdict
@@ -80,6 +73,5 @@ def test_a_witness_and_a_deadlock_end_in_their_own_words(toys: Toys) -> None:
 
 
 def test_names_become_words() -> None:
-    """Given names of claims: the words are apart, and abbreviations stay."""
     assert in_words("LiveIsCounted") == "live is counted"
     assert in_words("TypeOK") == "type OK"

@@ -38,12 +38,10 @@ AFTER = {
     ],
 )
 def test_placeholders_are_filled(text: str, words: str) -> None:
-    """Given a trace line: every placeholder has its value."""
     assert fill(text, BEFORE, AFTER, "t1") == words
 
 
 def test_what_depends_on_nobody_is_a_question_mark() -> None:
-    """When its line is filled, only the values that depend on that are missing."""
     line = "{self} reads {available}, wants {request[self]}"
     assert fill(line, BEFORE, AFTER, "") == "? reads 3, wants ?"
 
@@ -65,7 +63,6 @@ def test_what_depends_on_nobody_is_a_question_mark() -> None:
     ],
 )
 def test_a_placeholder_without_a_value_is_an_error(text: str, problem: str) -> None:
-    """When it is filled, the error repeats the placeholder and says what is wrong."""
     with pytest.raises(InvalidSaying, match=r"^\{.*\}: ") as raised:
         fill(text, BEFORE, AFTER, "t1")
     assert problem in str(raised.value)
@@ -85,5 +82,4 @@ def test_a_placeholder_without_a_value_is_an_error(text: str, problem: str) -> N
     ],
 )
 def test_values_are_shown_in_words(value: object, words: str) -> None:
-    """Given a value of each kind, when it is shown, it can be read without TLA+."""
     assert show(value_from_json(value)) == words

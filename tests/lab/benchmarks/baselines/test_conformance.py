@@ -30,7 +30,6 @@ def judged(
 
 @pytest.mark.slow
 def test_it_conforms_on_completion() -> None:
-    """When the suite judges it, every applicable rule was put to the test and held."""
     campaign = judged()
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
     assert campaign.visits["PURGATORY-EXACTLY-ONCE"] >= BUDGET.minimum_visits
@@ -39,7 +38,6 @@ def test_it_conforms_on_completion() -> None:
 
 @pytest.mark.large
 def test_its_lists_and_purges_conform_where_the_exact_rule_says_when() -> None:
-    """It is conformant: only *when* it purges of its own accord is another rule."""
     campaign = judged(LISTS, by_stale=True)
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
     assert campaign.visits["PURGATORY-PURGE-REMOVES"] >= BUDGET.minimum_visits
@@ -47,7 +45,6 @@ def test_its_lists_and_purges_conform_where_the_exact_rule_says_when() -> None:
 
 @pytest.mark.large
 def test_of_its_own_accord_it_purges_by_size() -> None:
-    """It fails for the rule that says when."""
     campaign = judged(LISTS)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert campaign.causes[0].rule == "PURGATORY-PURGE-START"
@@ -64,7 +61,6 @@ def test_of_its_own_accord_it_purges_by_size() -> None:
 
 @pytest.mark.large
 def test_completed_operations_stay_in_its_queue() -> None:
-    """It fails for one reason: the queue has more in it than what waits."""
     campaign = judged(LISTS | {PurgatoryObservable.TIMER_SIZE}, by_stale=True)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert [cause.rule for cause in campaign.causes] == ["PURGATORY-TIMER-LEFT"]
@@ -95,16 +91,13 @@ def count_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("plant", "rule"),
-    [
-        (complete_twice, "PURGATORY-EXACTLY-ONCE"),
-        (count_one_too_many, "PURGATORY-CHECK-COUNT"),
-    ],
+    [(complete_twice, "PURGATORY-EXACTLY-ONCE"), (count_one_too_many, "PURGATORY-CHECK-COUNT")],
 )
 def test_a_planted_fault_of_completion_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
-    campaign = judged(budget=replace(BUDGET, shrink_runs=20))
+    campaign = judged(budget=replace(BUDGET, least_cases=10, minimum_visits=1, shrink_runs=20))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert rule in {cause.rule for cause in campaign.causes}
 

@@ -23,7 +23,6 @@ def purgatory_of(
 
 
 def test_an_operation_that_was_completed_stays_in_the_queue_and_in_the_other_lists() -> None:
-    """It leaves that list alone; the queue lets go of it when it is due."""
     purgatory, clock = purgatory_of()
     operation = Waiting(100)
     assert purgatory.try_complete_else_watch(operation, ("a", "b", "c")) is False
@@ -88,7 +87,6 @@ def test_it_purges_when_the_queue_is_longer_than_the_interval() -> None:
 def test_it_purges_for_nothing_where_all_wait(
     purge_after_each: bool, purges: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It purges once, or after each of them, although little or nothing is stale."""
     counted: list[int] = []
     honest = Purgatory.purge
 
@@ -109,7 +107,6 @@ def test_it_purges_for_nothing_where_all_wait(
 
 
 def test_a_finaliser_may_call_the_purgatory() -> None:
-    """When a purge, or the queue, lets go of them, each finaliser has run, and nothing hangs."""
     purgatory, clock = purgatory_of(purge_interval=0)
     finalised = []
 

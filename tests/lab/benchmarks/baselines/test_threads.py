@@ -8,13 +8,7 @@ from functools import partial
 import pytest
 
 from purgatory_lab.benchmarks.baselines import DelayedOperation, Purgatory
-from purgatory_lab.stress.harness import (
-    Kind,
-    Round,
-    harsh_interpreter,
-    run_together,
-    wait_until,
-)
+from purgatory_lab.stress import harness
 from tests.lab.benchmarks.baselines.waiting import Waiting
 
 pytestmark = pytest.mark.verify
@@ -50,30 +44,33 @@ class StressRun:
     def all(self) -> list[Waiting]:
         return [operation for part in self.operations for operation in part]
 
-    def judge(self, result: Round) -> None:
-        wait_until(lambda: all(each.is_completed for each in self.all()), PATIENCE_S)
+    def judge(self, result: harness.Round) -> None:
+        harness.wait_until(lambda: all(each.is_completed for each in self.all()), PATIENCE_S)
         # The thread has been told to end, and has: the last ``on_expiration`` was called, too.
         self.purgatory.close()
         self.purgatory.purge()
         for operation in self.all():
             if operation.completions > 1 or operation.expirations > 1:
-                result.find(Kind.TWICE, f"{operation.completions} times")
+                result.find(harness.Kind.TWICE, f"{operation.completions} times")
             if operation.completions == 0:
-                result.find(Kind.LOST, "never completed")
+                result.find(harness.Kind.LOST, "never completed")
         expired = sum(operation.expirations for operation in self.all())
         result.expect(
-            Kind.RESULT, "claims and time-outs", len(self.all()), sum(self.claimed) + expired
+            harness.Kind.RESULT,
+            "claims and time-outs",
+            len(self.all()),
+            sum(self.claimed) + expired,
         )
-        result.expect(Kind.COUNT, "entries", 0, self.purgatory.entries)
-        result.expect(Kind.COUNT, "delayed", 0, self.purgatory.delayed)
+        result.expect(harness.Kind.COUNT, "entries", 0, self.purgatory.entries)
+        result.expect(harness.Kind.COUNT, "delayed", 0, self.purgatory.delayed)
 
 
-def stressed() -> tuple[StressRun, Round]:
-    result = Round()
-    with harsh_interpreter():
+def stressed() -> tuple[StressRun, harness.Round]:
+    result = harness.Round()
+    with harness.harsh_interpreter():
         run = StressRun()
         bodies = {f"t{thread}": partial(run.body, thread) for thread in range(THREADS)}
-        if run_together(bodies, result, PATIENCE_S):
+        if harness.run_together(bodies, result, PATIENCE_S):
             run.judge(result)
     return run, result
 
@@ -87,7 +84,6 @@ def test_each_operation_is_completed_exactly_once() -> None:
 
 @pytest.mark.slow
 def test_without_its_lock_operations_are_completed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: another thread comes by in the gap, once, and the stress finds it."""
     met: list[DelayedOperation] = []
 
     def force_complete(self: DelayedOperation) -> bool:
@@ -104,4 +100,4 @@ def test_without_its_lock_operations_are_completed_twice(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(DelayedOperation, "force_complete", force_complete)
     _, result = stressed()
-    assert Kind.TWICE in {finding.kind for finding in result.findings}
+    assert harness.Kind.TWICE in {finding.kind for finding in result.findings}

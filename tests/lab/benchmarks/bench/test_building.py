@@ -23,13 +23,7 @@ from purgatory_lab.benchmarks.bench.team import Team
 from .peers import silent
 
 ROOT = Path(__file__).resolve().parents[4]
-FOREIGN = {
-    "kafka": "Java 17",
-    "netty": "Java 17",
-    "go": "Go",
-    "go-wheel": "Go",
-    "rust": "Rust",
-}
+FOREIGN = {"kafka": "Java 17", "netty": "Java 17", "go": "Go", "go-wheel": "Go", "rust": "Rust"}
 
 
 @pytest.fixture
@@ -139,7 +133,6 @@ def test_a_checkout_is_where_its_peers_are(tmp_path: Path) -> None:
 def test_the_compiled_environment_gets_what_a_peer_imports(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: Path
 ) -> None:
-    """The wheel by itself brings no package, and a peer without ``msgspec`` is not measured."""
     asked: list[list[str]] = []
 
     def run(command: Sequence[str | Path], *_: object) -> None:

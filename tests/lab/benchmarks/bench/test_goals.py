@@ -122,7 +122,6 @@ def test_timers_purgatory_and_event() -> None:
 
 
 def test_the_own_share_is_told_against_the_whole_of_kafka_and_has_no_bound() -> None:
-    """Given 1,000 ns of which 300 are the implementation's, and 500 ns of Kafka's."""
     name = "purgatory, 3 keys, 10,000 operations"
     ours = Measurement(1_000, 1e6, None, None, {"own_ns": 300.0})
     kafka = Measurement(1_000, 5e5, None, None)
@@ -134,7 +133,6 @@ def test_the_own_share_is_told_against_the_whole_of_kafka_and_has_no_bound() -> 
 
 
 def test_a_goal_is_met_where_every_machine_meets_it() -> None:
-    """Given two machines, one of which has only a median that somebody has stated."""
     fast = Column("fast", judge(Figures([expiring((80.0, 160.0))])))
     stated = {(EXPIRE.title, "100,000"): 2.54, (EXPIRE.title, "1,000,000"): 2.34}
     slow = Column("slow", judge(Figures([]), stated))
@@ -155,8 +153,7 @@ def test_what_was_measured_is_not_replaced_by_what_is_stated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("many", "verdict"),
-    [(103.0, GoalVerdict.MET), (104.0, GoalVerdict.MISSED)],
+    ("many", "verdict"), [(103.0, GoalVerdict.MET), (104.0, GoalVerdict.MISSED)]
 )
 def test_growth(many: float, verdict: GoalVerdict) -> None:
     file = in_rounds(
@@ -177,10 +174,7 @@ def test_growth(many: float, verdict: GoalVerdict) -> None:
 )
 def test_bytes(ours: float, verdict: GoalVerdict) -> None:
     name = "memory/purgatory, none"
-    answers = {
-        (name, "compiled"): [detailed(bytes=ours)],
-        (name, "kafka"): [detailed(bytes=200.0)],
-    }
+    answers = {(name, "compiled"): [detailed(bytes=ours)], (name, "kafka"): [detailed(bytes=200.0)]}
     assert judged(BYTES.title, results([setting(name)], answers)).verdict is verdict
 
 

@@ -56,9 +56,7 @@ def test_a_series_ends_for_a_peer_that_is_saturated_and_then_for_all(tmp_path: P
     assert held_rates(figures, "fast", Series("low", 1000), share=0.99, lag_ms=2.0) is None
 
 
-def test_each_purge_interval_is_a_series_that_peers_are_asked_for(
-    tmp_path: Path,
-) -> None:
+def test_each_purge_interval_is_a_series_that_peers_are_asked_for(tmp_path: Path) -> None:
     sweep = replace(SWEEP, rates=(1_000, 2_000), purge_intervals=(1000, 25_000))
     found = run(tmp_path, [roll("slow", "saturates", "1500")], sweep=sweep)
     names = [
@@ -110,6 +108,7 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
+@pytest.mark.verify
 def test_who_grows_beyond_the_limit_is_ended_and_its_growth_is_kept(tmp_path: Path) -> None:
     rolls = [
         roll("modest", "modest", "1500", alone=True),

@@ -53,7 +53,6 @@ def test_the_command_writes_page_and_file_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.pure
 def test_it_measures_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bound holds, the controls are found, and the report follows from a file."""
     tiny = replace(
         plan.QUICK,
         spike_bytes=100_000,

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_pings_are_answered_beside_an_attack(attack: str, tmp_path: Path) -> None:
-    """Pings are answered, and who sends nothing but records without data is turned out."""
     row = measure(attack, 2, 0.3, certificates_in(tmp_path))
     assert (row.attack, row.attackers) == (attack, 2)
     assert row.pings > 1
@@ -39,7 +38,6 @@ def test_the_command_measures_what_it_is_asked_for() -> None:
 
 
 def test_a_verdict_compares_with_the_undisturbed_row_above() -> None:
-    """When the table is made, the first has met the aim, and the others have missed it."""
     quiet = Row("", 0, 100, 1.0, 2.0, 0, 0)
     rows = [
         quiet,

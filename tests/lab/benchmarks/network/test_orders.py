@@ -15,7 +15,7 @@ def test_first_come_serves_all_alike(is_late: bool) -> None:
 
 
 def test_the_order_of_kafka_serves_who_was_served_on_released_kafka() -> None:
-    """One client has everything, and two share it: the counts that were seen there."""
+    """Compare with the counts on released Kafka: one client has everything, or two share it."""
     in_time = measure_fairness("Kafka's", 600, is_late=False, seed=1)
     assert sorted(in_time.served) == [0, 0, 0, 0, 0, 600]
     assert in_time.longest_wait == 600

@@ -16,7 +16,6 @@ PYTHON = sys.executable
 
 @pytest.mark.slow
 def test_the_server_measures_itself_while_it_serves() -> None:
-    """Nine of ten are in the measured part, which has cost something, and nothing is left out."""
     found = measure(Serve("throughput", Load(4, 10, 2, 1000), 100_000), PYTHON, None)
     assert 30 <= found.requests <= 36
     assert found.polls > 0
@@ -26,7 +25,6 @@ def test_the_server_measures_itself_while_it_serves() -> None:
 
 @pytest.mark.slow
 def test_the_bound_holds_and_what_is_no_bound_of_bytes_is_found() -> None:
-    """Never more is out than limit + largest - 1, which is reached; and more is."""
     body = 200_000
     limit = 2 * body + 1
     load = Load(8, 1, 1, body, is_crowd=True)
@@ -49,7 +47,6 @@ def test_an_idle_server_sleeps_and_the_control_does_not() -> None:
 
 
 def test_a_server_that_fails_is_a_problem() -> None:
-    """Given a limit below the largest request: the problem ends with its own words."""
     with pytest.raises(Problem, match=r"the server has failed: .*limit_bytes is 10;") as problem:
         measure(Serve("throughput", Load(1, 1, 1, 100), 10), PYTHON, None)
     assert problem.value.exit_code == 3
@@ -57,7 +54,6 @@ def test_a_server_that_fails_is_a_problem() -> None:
 
 @pytest.mark.slow
 def test_clients_that_send_too_little_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When they have left, both processes have ended, and the problem says what is missing."""
     start = pairs._start
     started = []
 

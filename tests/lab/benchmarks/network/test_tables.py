@@ -64,7 +64,6 @@ def verdicts(results: NetworkResults) -> list[str]:
 
 
 def test_a_byte_above_the_bound_misses_the_aim() -> None:
-    """The first meets the bound, and the second does not."""
     small, large = spike(8, 4 * MIB, 5 * MIB), spike(32, 4 * MIB, 6 * MIB)
     assert verdicts(file([small, large])) == ["met", "met"]
     assert verdicts(file([small, spike(32, 4 * MIB + 1, 6 * MIB)])) == ["**missed**", "met"]
@@ -101,7 +100,6 @@ def test_an_idle_server_polls_and_computes_little() -> None:
 
 
 def test_throughput_is_judged_by_its_median_and_the_bound_within_rounds() -> None:
-    """The bound meets its aim by the median, and the rate by its own median."""
     rates = [(104_000, 100_000), (84_000, 80_000), (100_000, 50_000)]
     loads = [
         loaded(SMALL, rate, number, is_bounded=bounded)

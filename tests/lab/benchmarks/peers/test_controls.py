@@ -71,7 +71,6 @@ def copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Copy:
 def test_what_cannot_be_fetched_is_told_in_the_tools_words(
     copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A skip, or a failure where it is required."""
     stand_in(tmp_path, "cargo", "echo 'error: no crate'; exit 101")
     words = "what lab/peers/rust needs cannot be had: error: no crate"
     monkeypatch.delenv("REQUIRE_TOOLCHAINS", raising=False)

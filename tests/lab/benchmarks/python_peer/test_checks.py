@@ -29,7 +29,7 @@ from tests.lab.benchmarks.python_peer.asking import said
 
 
 def answers(measure: Measure, **keys: object) -> list[dict[str, Any]]:
-    """What a peer says that is asked the same twice, and then something else."""
+    """Return what a peer says that is asked the same twice, and then something else."""
     line = json.dumps({"measure": "tested", **keys})
     peer = Peer("tested", "1", None, {"tested": measure})
     return said(peer, line, line, '{"measure":"other"}')[1:]
@@ -111,6 +111,7 @@ class NewNumberedUncounted(NewNumbered):
         self.record.expired += 2
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("honest", "planted", "error"),
@@ -130,6 +131,7 @@ def test_a_workload_that_completes_wrongly(
     assert error_of(measure, operations=20) == error
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_a_workload_whose_counts_do_not_agree() -> None:
     design = replace(EXACT, numbered_request=NewNumberedUncounted)
@@ -137,6 +139,7 @@ def test_a_workload_whose_counts_do_not_agree() -> None:
     assert error.startswith("completed and expired together: expected 50, seen ")
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("honest", [EXACT, OLD])
 def test_a_workload_has_the_purge_interval_that_is_asked_for(honest: Design) -> None:
@@ -161,6 +164,7 @@ class NewNumberedFails(NewNumbered):
         raise ValueError("planned")
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_a_workload_whose_second_thread_fails() -> None:
     design = replace(EXACT, numbered_request=NewNumberedFails)
@@ -225,6 +229,7 @@ def test_tasks_of_asyncio_that_do_not_run(monkeypatch: pytest.MonkeyPatch) -> No
     assert error == "tasks that ran: expected 20, seen 0"
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_timers_that_do_not_fall_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("purgatory_lab.benchmarks.python_peer.pause_measure._PATIENCE_S", 0.1)

@@ -76,7 +76,6 @@ def test_hello(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_line_that_is_no_request(line: str) -> None:
-    """The first gets an error in a sentence, and the second its answer."""
     good = '{"measure":"hot/virtual","operations":3}'
     _, bad, answer = said(peers()["heapq"], line, good)
     assert set(bad) == {"error"}
@@ -100,7 +99,6 @@ def test_a_large_seed() -> None:
 
 
 def test_a_process_that_ends_without_an_answer() -> None:
-    """Given a peer that no program is, so that its fresh process ends at once."""
     line = '{"measure":"memory/timer","pending":1}'
     with pytest.raises(CannotMeasure, match="ended with 2 and no answer"):
         ask_fresh_process("nobody", line)
@@ -111,7 +109,6 @@ def test_a_process_that_ends_without_an_answer() -> None:
 
 @pytest.mark.slow
 def test_as_a_program() -> None:
-    """It says hello, answers each, and ends with its input."""
     command = [sys.executable, "-m", "purgatory_lab.benchmarks.python_peer", "old-design"]
     lines = [
         '{"measure":"purgatory","operations":50}',

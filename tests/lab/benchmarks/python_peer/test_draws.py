@@ -35,7 +35,6 @@ def test_a_number_below_a_limit_is_made_of_the_upper_bits() -> None:
 
 
 def test_a_victim_is_drawn_before_the_delay_that_takes_its_place() -> None:
-    """The next number is the first victim, and the one behind it the delay in its place."""
     request = Request("random", pending=5, operations=2, seed=9)
     numbers = Draws(9)
     expected = [1 + numbers.below(60_000) for _ in range(5)]

@@ -43,6 +43,7 @@ def test_expiring_on_a_virtual_clock(name: str) -> None:
     assert 0 < answer["detail"]["add_cpu_ns"] < answer["thread_cpu_ns"]
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIMERS)
 def test_expiring_on_the_real_clock(name: str) -> None:
@@ -96,7 +97,6 @@ def test_a_buffer_that_no_pool_gives(size: int) -> None:
     + [(name, "memory/purgatory") for name in PURGATORIES],
 )
 def test_memory(name: str, measure: str) -> None:
-    """Each takes some bytes, and not many more than the objects that are needed for it."""
     peer = peers()[name]
     assert measure in peer.fresh
     line = f'{{"measure":"{measure}","pending":20000}}'
@@ -111,6 +111,7 @@ def test_memory_of_nothing() -> None:
     assert answer == {"error": "memory/timer needs pending to be at least 1"}
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["implementation", "heapq"])
 def test_the_longest_pause(name: str) -> None:
@@ -127,6 +128,7 @@ def test_a_pause_takes_a_second() -> None:
     assert answer == {"error": "operations are milliseconds here, at least 1000"}
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "design"),
@@ -140,16 +142,8 @@ def test_a_pause_takes_a_second() -> None:
     ],
 )
 def test_the_workload(name: str, design: str) -> None:
-    """All are decided, no faster than that, and the figures agree with each other."""
     answer = asked(
-        name,
-        "workload",
-        operations=300,
-        rate=1000,
-        case="high",
-        keys=3,
-        payload=100,
-        design=design,
+        name, "workload", operations=300, rate=1000, case="high", keys=3, payload=100, design=design
     )
     assert_costs(answer, 300)
     detail = answer["detail"]

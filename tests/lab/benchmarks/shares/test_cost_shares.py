@@ -28,7 +28,6 @@ def test_parts_are_the_users_and_ours(measure: Callable[[int, int], list[Part]])
 
 
 def test_the_sum_is_that_of_the_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parts come to the whole: making within the watch, tries within watch and check."""
     quiet = {"loop": 10.0, "make": 110.0, "try": 20.0, "watch": 500.0, "check": 200.0}
     slow = {name: 2 * ns for name, ns in quiet.items()}
     monkeypatch.setattr(cost_shares, "_both", lambda _one_round, _rounds: (quiet, slow))
@@ -52,7 +51,6 @@ class Lost(Request):
 
 
 def test_an_operation_that_is_lost_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: who does nothing is refused."""
     monkeypatch.setattr(cost_shares, "Request", Lost)
     with pytest.raises(CannotMeasure, match="operations that were never completed"):
         parts_of_purgatory(50, 1)

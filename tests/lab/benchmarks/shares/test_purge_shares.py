@@ -19,7 +19,6 @@ def test_both_threads_have_taken_time(purge_due: str, keys: str) -> None:
 
 
 def test_a_purge_that_takes_what_lives_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: whoever loses an entry is refused."""
     monkeypatch.setattr(Purgatory, "entries", property(lambda _: 0))
     with pytest.raises(CannotMeasure, match="entries that live"):
         measured(5, "each", "fixed", 10)

@@ -49,7 +49,7 @@ def _shown_at(machine: Machine, planted: Planted) -> int:
 
 
 def overlapping(lines: Sequence[TraceLine]) -> int:
-    """How many lines tell something while two threads or more are in calls."""
+    """Return how many lines tell something while two threads or more are in calls."""
     depths: dict[str, int] = {}
     number = 0
     for line in lines:
@@ -62,7 +62,7 @@ def overlapping(lines: Sequence[TraceLine]) -> int:
 
 
 def conforms(machine: Machine) -> bool:
-    """Whether a run conforms, judged from its beginning and from each of its snapshots."""
+    """Return whether a run conforms, judged from its beginning and from each of its snapshots."""
     lines = machine.lines
     parts = [lines] + [
         from_snapshot_on(machine, place)
@@ -73,7 +73,7 @@ def conforms(machine: Machine) -> bool:
 
 
 def _is_right(row: VerdictRow) -> bool:
-    """Whether all of a run is allowed; a short one may be unable to refute that."""
+    """Return whether all of a run is allowed; a short one may be unable to refute that."""
     cut_short = row.verdict == "inconclusive" and row.judged == row.events
     return row.verdict == "conforms" or (
         cut_short and (row.pending_expiries > 0 or row.open_calls > 0)

@@ -17,18 +17,7 @@ from typing import NamedTuple, TypeAlias
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
-from purgatory_traces.traces.lines import (
-    Begin,
-    Call,
-    End,
-    Happened,
-    Instance,
-    OpenCall,
-    Return,
-    Snapshot,
-    TraceLine,
-    WallClock,
-)
+from purgatory_traces.traces import lines as trace_lines
 
 NS_PER_MS = 1_000_000
 RUN = "simulated"
@@ -53,14 +42,14 @@ class Machine:
     """The clock, the threads and the lines of one run."""
 
     seed: int
-    instance: Instance
+    instance: trace_lines.Instance
     lateness_ms: int = 20
     lag_ns: int = 40_000
     """How long a thread may hold a reading before it writes its line."""
     omitted: tuple[EventKind, ...] = ()
-    lines: list[TraceLine] = field(default_factory=list)
+    lines: list[trace_lines.TraceLine] = field(default_factory=list)
     planted: list[Planted] = field(default_factory=list)
-    open_calls: dict[str, list[OpenCall]] = field(default_factory=dict)
+    open_calls: dict[str, list[trace_lines.OpenCall]] = field(default_factory=dict)
     source: random.Random = field(init=False)
     now_ns: int = field(init=False)
     _waiting: list[tuple[int, float, int, Script]] = field(default_factory=list)
@@ -73,7 +62,7 @@ class Machine:
 
     @property
     def now_ms(self) -> int:
-        """What the clock reads, ms."""
+        """Return what the clock reads, ms."""
         return self.now_ns // NS_PER_MS
 
     @property
@@ -81,10 +70,12 @@ class Machine:
         """The number of the line that is written next."""
         return len(self.lines)
 
-    def begin(self, seq: int) -> Begin:
+    def begin(self, seq: int) -> trace_lines.Begin:
         """The first line, or that of a further file."""
-        clock = WallClock(self.lateness_ms)
-        return Begin(run=RUN, seq=seq, instance=self.instance, clock=clock, omitted=self.omitted)
+        clock = trace_lines.WallClock(self.lateness_ms)
+        return trace_lines.Begin(
+            run=RUN, seq=seq, instance=self.instance, clock=clock, omitted=self.omitted
+        )
 
     def start(self, script: Script) -> None:
         """A thread begins."""
@@ -100,7 +91,7 @@ class Machine:
             if pause_ns is not None:
                 entry = at_ns + pause_ns, self.source.random(), number, script
                 heappush(self._waiting, entry)
-        self.lines.append(End(run=RUN, seq=self.seq, at_ns=self.now_ns))
+        self.lines.append(trace_lines.End(run=RUN, seq=self.seq, at_ns=self.now_ns))
 
     def pause(self, most_ns: int) -> int:
         """A pause of some length; often none at all, so that threads meet at one instant."""
@@ -118,7 +109,7 @@ class Machine:
         else:
             self.planted.append(Planted(overdue_ms=overdue_ms))
 
-    def calls(self) -> tuple[OpenCall, ...]:
+    def calls(self) -> tuple[trace_lines.OpenCall, ...]:
         """The calls that are open, for a snapshot."""
         return tuple(call for calls in self.open_calls.values() for call in calls)
 
@@ -140,17 +131,15 @@ class Thread:
         machine = self.machine
         at_ns = machine.now_ns
         yield from self._lag()
-        line = Call(run=RUN, seq=machine.seq, at_ns=at_ns, thread=self.name, operation=operation)
+        line = trace_lines.Call(
+            run=RUN, seq=machine.seq, at_ns=at_ns, thread=self.name, operation=operation
+        )
         machine.lines.append(line)
-        called = OpenCall(self.name, operation, at_ns)
+        called = trace_lines.OpenCall(self.name, operation, at_ns)
         machine.open_calls.setdefault(self.name, []).append(called)
 
     def returns(
-        self,
-        result: Value = None,
-        rejected: Reason | None = None,
-        *,
-        wrong: bool = False,
+        self, result: Value = None, rejected: Reason | None = None, *, wrong: bool = False
     ) -> Script:
         """The latest open call returns; what it did lies before this line."""
         machine = self.machine
@@ -159,7 +148,7 @@ class Thread:
         if wrong:
             machine.plant()
         machine.lines.append(
-            Return(
+            trace_lines.Return(
                 run=RUN,
                 seq=machine.seq,
                 at_ns=at_ns,
@@ -185,7 +174,9 @@ class Thread:
         if at_once is not None:
             at_once()
         machine.lines.append(
-            Happened(run=RUN, seq=machine.seq, at_ns=at_ns, thread=self.name, event=kind, task=name)
+            trace_lines.Happened(
+                run=RUN, seq=machine.seq, at_ns=at_ns, thread=self.name, event=kind, task=name
+            )
         )
 
 
@@ -210,9 +201,9 @@ class Workers:
         self._free.append(name)
 
 
-def from_snapshot_on(machine: Machine, place: int) -> list[TraceLine]:
-    """What a reader has whose first file of the run begins with the snapshot at a place."""
+def from_snapshot_on(machine: Machine, place: int) -> list[trace_lines.TraceLine]:
+    """Return what a reader has whose first file of the run begins with the snapshot at a place."""
     # The first line takes the number before the snapshot's.
     snapshot = machine.lines[place]
-    assert isinstance(snapshot, Snapshot)
+    assert isinstance(snapshot, trace_lines.Snapshot)
     return [machine.begin(snapshot.seq - 1), *machine.lines[place:]]

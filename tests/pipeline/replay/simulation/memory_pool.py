@@ -64,14 +64,14 @@ class PoolPlan:
 
     @property
     def configuration(self) -> MemoryPoolConfiguration:
-        """What the first line says of its arguments."""
+        """Return what the first line says of its arguments."""
         return MemoryPoolConfiguration(
             self.size_bytes, self.max_single_bytes, self.strict, self.unbounded
         )
 
     @property
     def profile(self) -> MemoryPoolProfile:
-        """What the first line says of its choices."""
+        """Return what the first line says of its choices."""
         kind = ReleaseValidation.IDENTITY if self.knows_its_own else ReleaseValidation.NONE
         return MemoryPoolProfile(release_validation=kind)
 
@@ -154,7 +154,7 @@ class SimulatedPool:
 
 
 def gives_back_itself(operation: MemoryPoolOperation) -> TypeGuard[Release | Lose]:
-    """Whether an operation ends a buffer's being out: not one of a copy or a slice."""
+    """Return whether an operation ends a buffer's being out: not one of a copy or a slice."""
     if isinstance(operation, Release):
         return operation.form is ReleaseForm.ITSELF
     return isinstance(operation, Lose)

@@ -14,12 +14,12 @@ from .memory_pool_run import PoolRun, Scene
 
 
 def grants_all(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
-    """What was refused is granted; what that takes is not written down anywhere."""
+    """Grant what was refused; what that takes is not written down anywhere."""
     return Outcome(result=True), before
 
 
 def refuses(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
-    """What could be granted is refused."""
+    """Refuse what could be granted."""
     return Outcome(result=False), before
 
 
@@ -103,7 +103,7 @@ def _drain(run: PoolRun, thread: Thread) -> Script:
 
 
 def _loses(run: PoolRun, thread: Thread, *, leaks: bool) -> Script:
-    """Nobody sees what is not credited before the pool refuses for want of it."""
+    """Leave a release out, which shows when the pool refuses for want of it."""
     yield from _drain(run, thread)
     buffer = run.pool.held[0]
     operation: op.MemoryPoolOperation = op.Lose(buffer) if leaks else op.Release(buffer)
@@ -120,7 +120,7 @@ def _loses_a_leak(run: PoolRun, thread: Thread) -> Script:
 
 
 def _credits_a_release_twice(run: PoolRun, thread: Thread) -> Script:
-    """What is credited twice is seen when more is granted than there can be."""
+    """Credit a release twice, which shows when more is granted than there can be."""
     yield from _drain(run, thread)
     pool = run.pool
     yield from pool.call(thread, op.Release(pool.held[0]), _credits_twice, shows=False)
@@ -130,7 +130,7 @@ def _credits_a_release_twice(run: PoolRun, thread: Thread) -> Script:
 
 
 def _once(operation: op.MemoryPoolOperation, wrong: Wrong) -> Scene:
-    """One call that is answered wrongly."""
+    """Play one call that is answered wrongly."""
 
     def scene(run: PoolRun, thread: Thread) -> Script:
         yield from run.pool.call(thread, operation, wrong)
@@ -139,7 +139,7 @@ def _once(operation: op.MemoryPoolOperation, wrong: Wrong) -> Scene:
 
 
 def _allocates(size_bytes: int, wrong: Wrong) -> Scene:
-    """One request that is answered wrongly."""
+    """Play one request that is answered wrongly."""
 
     def scene(run: PoolRun, thread: Thread) -> Script:
         yield from run.pool.call(thread, op.Allocate(run.fresh(), size_bytes), wrong)
@@ -205,7 +205,7 @@ _WITHOUT_BOUND = frozenset({PoolFault.REFUSES_UNBOUNDED})
 
 
 def can_go_wrong(plan: PoolPlan, fault: PoolFault) -> bool:
-    """Whether a pool of a plan can have a fault at all."""
+    """Return whether a pool of a plan can have a fault at all."""
     if plan.unbounded:
         return fault in _WITHOUT_BOUND
     if fault in _WITHOUT_BOUND or (fault in _NEEDS_VALIDATION and not plan.knows_its_own):

@@ -36,7 +36,7 @@ class Delayed:
     """The keys that count as its own though it is not in their lists (accounting ``proposal``)."""
 
     def is_completed(self) -> bool:
-        """Whether it is completed by now, whoever did that."""
+        """Return whether it is completed by now, whoever did that."""
         return self.completed
 
 
@@ -75,7 +75,7 @@ class SimulatedPurgatory:
         dropping: list[Delayed] | None = None,
         by_time_out: bool = False,
     ) -> Script:
-        """What follows once it is completed. Rules: PURGATORY-TIMER-LEFT, PURGATORY-CHECK-DROPS."""
+        """Take out what is completed. Rules: PURGATORY-TIMER-LEFT, PURGATORY-CHECK-DROPS."""
         steps: list[Callable[[], None]] = [lambda: self.leave_timer(operation)]
         if dropping is not None:
             steps.insert(0, lambda: drop(dropping, operation))

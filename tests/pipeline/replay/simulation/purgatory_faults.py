@@ -50,7 +50,7 @@ def _wait(run: PurgatoryRun, after_ms: int) -> Script:
 
 
 def _checked(fault: PurgatoryFault, *, checks: int = 1, satisfied: bool = True) -> Scene:
-    """What waits is checked, wrongly."""
+    """Check what waits, wrongly."""
 
     def scene(run: PurgatoryRun, thread: Thread) -> Script:
         yield from _watched(run, thread, fault, satisfied=satisfied)
@@ -62,7 +62,7 @@ def _checked(fault: PurgatoryFault, *, checks: int = 1, satisfied: bool = True) 
 
 
 def _lost_wake_up(run: PurgatoryRun, thread: Thread) -> Script:
-    """What is not satisfied has to be tried, too, which is only seen where tries are told."""
+    """Leave out the try of what is not satisfied, which shows where tries are told."""
     both = run.purgatory.plan.tells_tries
     satisfied = run.purgatory.machine.source.random() < 0.5 if both else True
     yield from _checked(Fault.LOST_WAKE_UP, satisfied=satisfied)(run, thread)
@@ -125,7 +125,7 @@ def _cancel_takes_time_out(run: PurgatoryRun, thread: Thread) -> Script:
 
 
 def _forced(fault: PurgatoryFault, *, times: int) -> Scene:
-    """What waits is forced, once or twice."""
+    """Force what waits, once or twice."""
 
     def scene(run: PurgatoryRun, thread: Thread) -> Script:
         yield from _watched(run, thread, fault)
@@ -243,7 +243,7 @@ _NEEDS_TIME_OUTS = frozenset(
 
 
 def can_go_wrong(plan: PurgatoryPlan, fault: PurgatoryFault) -> bool:
-    """Whether a purgatory of a plan can have a fault that its trace shows."""
+    """Return whether a purgatory of a plan can have a fault that its trace shows."""
     if fault in _NEEDS_TRIES and not plan.tells_tries:
         return False
     return plan.time_outs or fault not in _NEEDS_TIME_OUTS

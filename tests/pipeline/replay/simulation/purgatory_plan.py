@@ -66,12 +66,12 @@ class PurgatoryPlan:
 
     @property
     def configuration(self) -> PurgatoryConfiguration:
-        """What the first line says of its arguments."""
+        """Return what the first line says of its arguments."""
         return PurgatoryConfiguration(time_outs=self.time_outs, tick_ms=self.tick_ms)
 
     @property
     def profile(self) -> PurgatoryProfile:
-        """What the first line says of its choices."""
+        """Return what the first line says of its choices."""
         return PurgatoryProfile(accounting=self.accounting, rounding=self.rounding)
 
 

@@ -105,7 +105,7 @@ class PurgatoryRun:
         yield from calls.watch(purgatory, thread, name, tuple(chosen), delay_ms)
 
     def _inside(self, thread: Thread) -> Script:
-        """What a completion callback does."""
+        """Make the calls of a completion callback."""
         yield from self.purgatory.pause()
         yield from self.call(thread)
 

@@ -169,7 +169,7 @@ def _give_up(
     count: int,
     fault: PurgatoryFault | None,
 ) -> None:
-    """One key less. Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT."""
+    """Give up a key. Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT."""
     operation.word -= count
     operation.promised.discard(key)
     if purgatory.plan.accounting is Accounting.EXACT:

@@ -114,13 +114,13 @@ class SimulatedTimer:
             machine.plant(overdue_ms=self.latest_ms(delay_ms))
 
     def _refusal(self, delay_ms: int) -> Reason | None:
-        """What the model says of an add at this instant."""
+        """Return what the model says of an add at this instant."""
         model = timer_model(self.instance.configuration, self.instance.profile)
         return model.refusal(TimerState(0, PendingTasks(), closed=self.closed), delay_ms)
 
     @property
     def instance(self) -> TimerInstance:
-        """What it says it is."""
+        """Return what it says it is."""
         assert isinstance(self.machine.instance, TimerInstance)
         return self.machine.instance
 

@@ -87,7 +87,7 @@ class TimerRun:
         yield from timer.add(thread, task, delay_ms)
 
     def _inside(self, thread: Thread) -> Script:
-        """What a running task does."""
+        """Make the calls of a running task."""
         yield self.timer.machine.pause(10_000)
         yield from self.call(thread)
 
