@@ -205,7 +205,7 @@ def examine_bundled(mode: str = "") -> list[Finding]:
     ],
 )
 def test_a_wrong_answer_of_a_further_component_is_named(fault: str, words: str) -> None:
-    """When it is examined, the first thing to mend names the field."""
+    """The first thing to mend names the field."""
     assert words in wrong(examine_bundled(fault))[0]
 
 
@@ -321,7 +321,7 @@ def test_a_declared_result_of_advance_that_is_missing_is_named() -> None:
 def test_a_wheel_that_turns_with_the_clock_is_not_kafkas(
     findings: Callable[[], list[Finding]], seen: str
 ) -> None:
-    """When it is examined, the answer that shows it is noted, and 'any' is proposed."""
+    """The answer that shows it is noted, and 'any' is proposed."""
     (note,) = noted(findings())
     assert note.explanation.startswith(seen)
     assert "declare 'any'" in note.explanation

@@ -99,7 +99,7 @@ def test_a_request_is_received_and_its_channel_ordered() -> None:
 
 
 def test_who_is_read_first_is_free() -> None:
-    """When the server polls, either is received, and the other waits."""
+    """Either is received, and the other waits."""
     pairs = followed(model(), *TWO, whole("c1"), whole("c2"), Poll())
     assert {(seen(outcome)[0], outcome.observed["waiting"]) for outcome, _ in pairs} == {
         (("c1#1",), ("c2",)),
@@ -130,7 +130,7 @@ def test_a_release_within_a_poll_counts_in_it_or_in_the_next() -> None:
 def test_a_newcomer_waits_behind_the_line(
     profile: profiles.ChannelMutingProfile, both: int
 ) -> None:
-    """When the server polls, under first come the one that waited is received, and else either."""
+    """Under first come the one that waited is received, and else either."""
     steps = (Connect("c3"), Release("c1#1"), whole("c3"), Poll())
     pairs = followed(model(profile=profile), *WAITING, *steps)
     assert len(received(pairs)) == both
@@ -262,7 +262,6 @@ def test_tls_bytes_behind_an_empty_request_may_be_forgotten_until_more_come() ->
 
 
 def test_a_channel_without_bytes_may_ask_again_with_the_next() -> None:
-    """When the server polls, it asks at once, or with the next bytes, as declared."""
     refused = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 4), Poll(), Release("c1#1"), Poll())
     assert observed(followed(model(), *refused), "holding") == {("c2",)}
     later = model(profile=msgspec.structs.replace(EVERYONE, ask_again=profiles.AskAgain.WITH_BYTES))

@@ -109,13 +109,7 @@ def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
     ways = everything(*watches, op.Check("k"), profile=free)
     assert {
         events.replace("tried:c completed:a", "c").replace("tried:", "") for *_, events, _ in ways
-    } == {
-        "c b",
-        "b c",
-        "a b c",
-        "a c b",
-        "b a c",
-    }
+    } == {"c b", "b c", "a b c", "a c b", "b a c"}
     assert {lists for *_, lists in ways} == {Map(k=("a", "b", "c")), Map(k=("b", "c"))}
     cancelled = everything(*watches[:2], op.CancelForKey("k"), profile=free)
     assert {result for result, *_ in cancelled} == {("a", "b"), ("b", "a")}

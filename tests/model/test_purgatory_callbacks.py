@@ -85,7 +85,6 @@ def test_a_callback_is_an_ordinary_caller() -> None:
 
 
 def test_an_exception_inside_is_caught_by_the_callback() -> None:
-    """When it is forced, that is reported as thrown, and the script goes on."""
     outcome = last(
         op.Watch("b", ("k",), 9, op.Script((WAIT, WAIT, THROW))),
         op.Watch("a", ("j",), 9, op.Script(on_complete=(op.CheckInside("k"), op.ForceInside("b")))),
@@ -97,7 +96,7 @@ def test_an_exception_inside_is_caught_by_the_callback() -> None:
 
 
 def test_a_check_may_miss_what_callbacks_add_to_its_list() -> None:
-    """When the check completes it, the new entry is met by this check or not."""
+    """The new entry is met by this check or not."""
     script = op.Script((WAIT, WAIT, COMPLETE), on_complete=(op.WatchInside("b", ("k",), 9),))
     lists = Map({"k": ("b",)})
     assert everything(op.Watch("a", ("k",), 9, script), op.Check("k")) == {

@@ -211,9 +211,7 @@ def test_refuses_the_class_path_of_the_other_mode(version: str, mode: KafkaMode)
 # The real clock.
 
 
-def test_real_clock_runs_tasks_never_early_and_reports_them_with_times(
-    real_clock: Adapter,
-) -> None:
+def test_real_clock_runs_tasks_never_early_and_reports_them_with_times(real_clock: Adapter) -> None:
     hello = real_clock.ask("hello", protocol=1, suite="0.1.0", schema="")
     assert hello["components"] == {
         "timer": {

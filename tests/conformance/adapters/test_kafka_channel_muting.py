@@ -101,7 +101,7 @@ def test_memory_released_during_select_is_a_trap_under_tls_alone(kafka: Adapter,
 
 @pytest.mark.large
 def test_a_selector_that_reads_requests_ahead_is_not_offered() -> None:
-    """When the adapter is asked what it offers, channels are not among it."""
+    """Channels are not among it."""
     for adapter in started("2.4.1", KafkaMode.VIRTUAL):
         hello = adapter.ask("hello", protocol=1, suite="0.1.0", schema="")
         assert sorted(hello["components"]) == ["memory_pool", "purgatory"]

@@ -115,14 +115,11 @@ def test_watching_what_is_completed_differs_between_releases(
 
 
 def test_no_key_is_an_error_of_the_kind_that_the_release_has(kafka: Adapter, release: str) -> None:
-    """When it is watched, 4.x takes it for an illegal argument; before, an assertion fails."""
+    """4.x takes it for an illegal argument; before, an assertion fails."""
     kafka.new("purgatory")
     answer = {"rejected": "internal", "detail": "java.lang.AssertionError"}
     if release.startswith("4."):
-        answer = {
-            "rejected": "invalid_argument",
-            "detail": "java.lang.IllegalArgumentException",
-        }
+        answer = {"rejected": "invalid_argument", "detail": "java.lang.IllegalArgumentException"}
     assert watch(kafka, "a") == {**answer, "observed": seen(0, 0, estimate=0)}
 
 

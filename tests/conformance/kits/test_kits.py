@@ -179,10 +179,7 @@ def test_the_test_of_a_project_passes_until_its_timer_is_broken(kit: Kit, tmp_pa
     assert "broken  TIMER-NOT-LATE (MUST)" in broken.stdout + broken.stderr
 
 
-TIMER_TESTS = {
-    "a cancelled task is not kept until it is due",
-    "a task that is moved is kept once",
-}
+TIMER_TESTS = {"a cancelled task is not kept until it is due", "a task that is moved is kept once"}
 TESTS = TIMER_TESTS | {
     "a completed operation is not kept until its time out",
     "a check leaves the entries under other keys to the purge",

@@ -127,12 +127,7 @@ WRONG = [
         "PURGATORY-TIMER-LEFT",
         BOTH,
     ),
-    (
-        "memory_pool",
-        ("size_bytes if self.configuration.strict else 1", "1"),
-        "POOL-STRICT",
-        BOTH,
-    ),
+    ("memory_pool", ("size_bytes if self.configuration.strict else 1", "1"), "POOL-STRICT", BOTH),
     (
         "memory_pool",
         ("size_bytes if self.configuration.strict else 1", "size_bytes"),

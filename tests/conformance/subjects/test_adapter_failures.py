@@ -60,10 +60,7 @@ TIMER = (
 AT_HELLO = (
     Expected("crash at start", FailureKind.CRASHED, f"it exited with code 3 {CRASHED}"),
     Expected(
-        "hang at hello",
-        FailureKind.HUNG,
-        f"no reply within 3 s; {HUNG}",
-        time_limit_seconds=3.0,
+        "hang at hello", FailureKind.HUNG, f"no reply within 3 s; {HUNG}", time_limit_seconds=3.0
     ),
     Expected(
         "banner",

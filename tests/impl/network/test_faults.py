@@ -151,15 +151,10 @@ def trickle(client: Client) -> None:
 class Fault:
     """Something that a peer does."""
 
-    # cause: Does it.
-    # reasons: For which the channel is closed: one, or two where the system decides.
-    # at_ms: What the clock shows then.
-    # kinds: Plain, TLS.
-
     cause: Callable[[Client], None]
-    reasons: tuple[CloseReason, ...]
+    reasons: tuple[CloseReason, ...]  # of the close: two where the system decides
     at_ms: int = 0
-    kinds: tuple[bool, ...] = (False, True)
+    kinds: tuple[bool, ...] = (False, True)  # plain, TLS
 
 
 ENDED, RESET = CloseReason.PEER_ENDED, CloseReason.PEER_RESET
@@ -271,7 +266,6 @@ def test_a_failed_handshake_closes_its_channel_alone(
 
 
 def test_a_client_that_does_not_trust_the_server_is_closed_alone() -> None:
-    """When it breaks the handshake off, its channel is closed, and another client is served."""
     stranger = ssl.create_default_context()
     with counted(tls=True) as network:
         good = network.connect()
@@ -471,7 +465,7 @@ def test_the_check_finds_what_is_left(keep: Callable[[Bench], None]) -> None:
 
 
 def test_the_check_finds_a_client_that_is_not_served() -> None:
-    """When another client sends one, the check says that it is not served."""
+    """The check says that it is not served."""
     with counted(100, 100, tls=False) as network:
         holder, client = network.connect(), network.connect()
         holder.request(b"x" * 100)

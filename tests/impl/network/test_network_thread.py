@@ -194,7 +194,6 @@ def test_the_first_that_was_refused_is_served_first(*, tls: bool) -> None:
 
 
 def test_a_newcomer_stands_behind_those_who_wait() -> None:
-    """When a newcomer asks, it waits, too."""
     with bench(10, 10) as network:
         holder, waiting, newcomer = (network.connect() for _ in range(3))
         holder.request(b"x" * 10)
@@ -245,7 +244,6 @@ def test_waiting_channels_get_their_responses_and_others_connect() -> None:
 
 @both
 def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
-    """When polls of 20 ms are counted, each lasts until its time-out."""
     with bench(10, 10, tls=tls) as network:
         holder, first, second = (network.connect() for _ in range(3))
         holder.request(b"x" * 10)
@@ -263,7 +261,7 @@ def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
 
 
 def test_memory_and_order_are_two_reasons() -> None:
-    """When memory comes back, the channel is still not read; and a response grants no memory."""
+    """The channel is still not read; and a response grants no memory."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
         client.request(b"a")
@@ -347,7 +345,7 @@ def test_without_a_bound_nobody_waits() -> None:
 
 
 def test_what_is_out_never_exceeds_the_bound_by_a_request() -> None:
-    """When as many come as can, at most 139 bytes are out, and that many can be."""
+    """At most 139 bytes are out, and that many can be."""
     with bench(100, 40) as network:
         for size in (40, 40, 19, 40, 40):
             network.connect().announce(size)
