@@ -150,6 +150,16 @@ class Bench:
         (request,) = self.poll()
         return request
 
+    def asked(self, body: bytes) -> tuple[Client, network.Request]:
+        """Connect a client; return it with its first request, which the next poll brings alone."""
+        client = self.connect()
+        return client, self.next_of(client, body)
+
+    def next_of(self, client: Client, body: bytes) -> network.Request:
+        """Return the next request of a client, which the next poll brings alone."""
+        client.request(body)
+        return self.one()
+
     def complete(self, request: network.Request, response: bytes | None = b"") -> None:
         request.release()
         request.respond(response)
