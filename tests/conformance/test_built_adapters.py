@@ -58,7 +58,6 @@ def test_a_missing_tool_of_a_build_is_named(tmp_path: Path) -> None:
 
 
 def test_a_build_needs_a_command(tmp_path: Path) -> None:
-    """When the declaration is read, it is refused: nothing would start what is made."""
     (tmp_path / "purgatory.toml").write_text(
         '[subject]\nname = "mine"\npython = "mine:subject"\nbuild = ["make"]\n', encoding="utf-8"
     )

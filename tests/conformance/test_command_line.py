@@ -135,7 +135,6 @@ def test_a_broken_pool_fails_and_its_replay_reproduces_it(tmp_path: Path) -> Non
 def test_usage_and_failures_have_their_exit_codes(
     tmp_path: Path, words: tuple[str, ...], code: int, sentence: str
 ) -> None:
-    """When it is run, it exits with the code of its kind and says in a sentence why."""
     finished = purgatory(tmp_path, *words)
     assert finished.returncode == code, finished.stdout + finished.stderr
     text = " ".join((finished.stdout + finished.stderr).split())
@@ -213,7 +212,6 @@ def test_naive_purgatory_is_conformant_as_a_child_process(tmp_path: Path) -> Non
 
 
 def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
-    """When check is called without a subject, that one is judged."""
     subject = 'name = "mine"\npython = "purgatory_conformance.subjects.bundled:bundled_subject"\n'
     (tmp_path / "purgatory.toml").write_text(f"[subject]\n{subject}", encoding="utf-8")
     words = ("check", "--suite", "quick", "--component", "memory-pool")
@@ -253,7 +251,7 @@ def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_a_faulty_declaration_is_explained(tmp_path: Path, text: str, sentence: str) -> None:
-    """When it is used, the exit code is 2 and the sentence names the file and the fault."""
+    """The exit code is 2 and the sentence names the file and the fault."""
     (tmp_path / "purgatory.toml").write_text(text, encoding="utf-8")
     finished = purgatory(tmp_path, "check")
     assert finished.returncode == 2, finished.stdout + finished.stderr
@@ -288,7 +286,7 @@ def test_everything_can_be_listed(tmp_path: Path, what: str) -> None:
 
 
 def test_profiles_are_listed_as_they_can_be_declared(tmp_path: Path) -> None:
-    """When the profiles are listed, the purgatory offers none, and each default comes first."""
+    """The purgatory offers none, and each default comes first."""
     listed = purgatory(tmp_path, "list", "profiles").stdout
     rows = [" ".join(line.split()) for line in listed.splitlines()]
     assert "timer executor inline, stepped, thread, threads" in rows
@@ -300,7 +298,7 @@ def test_profiles_are_listed_as_they_can_be_declared(tmp_path: Path) -> None:
 
 
 def test_a_failure_at_hello_describes_no_component(tmp_path: Path) -> None:
-    """When it is checked, the sentence says so, and neither terminal nor page describes a timer."""
+    """The sentence says so, and neither terminal nor page describes a timer."""
     reply = '{"id":1,"protocol":1,"implementation":{"name":"x"},"components":{"memory-pool":{}}}'
     program = tmp_path / "adapter.py"
     program.write_text(f"input()\nprint({reply!r}, flush=True)\ninput()\n", encoding="utf-8")
@@ -316,7 +314,7 @@ def test_a_failure_at_hello_describes_no_component(tmp_path: Path) -> None:
 
 
 def test_check_leaves_nothing_but_its_own_folder(tmp_path: Path) -> None:
-    """When it is checked, only the folder for what is written is there afterwards."""
+    """Only the folder for what is written is there afterwards."""
     words = ("check", "mutant:pool-empty-pool", "--suite", "quick", "--seconds", "3", "--seed", "1")
     assert purgatory(tmp_path, *words).returncode == 1
     assert [path.name for path in tmp_path.iterdir()] == ["purgatory-work"]

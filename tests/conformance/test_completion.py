@@ -30,12 +30,7 @@ def completion(line: str) -> dict[str, str]:
 def completed(folder: Path, line: str) -> list[str]:
     """What zsh is told to offer for the last word of a line, which may be empty."""
     ended = subprocess.run(
-        [str(SCRIPT)],
-        cwd=folder,
-        env=completion(line),
-        capture_output=True,
-        text=True,
-        check=True,
+        [str(SCRIPT)], cwd=folder, env=completion(line), capture_output=True, text=True, check=True
     )
     return ended.stdout.splitlines()[1::3]
 

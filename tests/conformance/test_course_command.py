@@ -23,7 +23,7 @@ POOL = naive(Component.MEMORY_POOL, "naive_memory_pool.py")
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "source"), [("4.3", TIMER), ("9.3", POOL)])
 def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
-    """When it is graded, the answer is that it is solved, and how much was asked."""
+    """The answer is that it is solved, and how much was asked."""
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", number, "mine.py")
     assert done.returncode == 0, done.stdout
@@ -41,7 +41,7 @@ def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
 def test_a_wrong_solution_is_shown_where_it_goes_wrong(
     tmp_path: Path, number: str, source: str, right: str, wrong: str, rule: str
 ) -> None:
-    """When it is graded, the rule is named, with at most three steps, a replay file and a page."""
+    """The rule is named, with at most three steps, a replay file and a page."""
     assert right in source
     (tmp_path / "mine.py").write_text(source.replace(right, wrong), encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", number, "mine.py")
@@ -66,7 +66,7 @@ def test_a_wrong_solution_is_shown_where_it_goes_wrong(
 def test_a_file_that_is_no_solution_is_told_why(
     tmp_path: Path, source: str | None, said: str
 ) -> None:
-    """When it is graded, one sentence says what is wrong, and nothing was run."""
+    """One sentence says what is wrong, and nothing was run."""
     if source is not None:
         (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
@@ -77,7 +77,6 @@ def test_a_file_that_is_no_solution_is_told_why(
 
 @pytest.mark.slow
 def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(tmp_path: Path) -> None:
-    """When it is graded, its own error is told, and it is not called a broken rule."""
     (tmp_path / "mine.py").write_text("class Timer: ...\n", encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
     assert done.returncode == EXIT_SUBJECT_FAILED

@@ -107,7 +107,6 @@ def test_without_write_nothing_is_changed_and_the_replay_is_found_from_the_decla
     ],
 )
 def test_a_deviation_that_is_no_longer_right_is_told(folder: Path, now: str, told: str) -> None:
-    """When the deviations are verified, they are not as they should be, and each is told why."""
     purgatory(folder, "deviations", "propose", "--write")
     declare(folder, now)
     verified = purgatory(folder, "deviations", "verify")

@@ -21,6 +21,7 @@ from purgatory_conformance.knowledge import profile_fields
 from purgatory_judge.components import PROFILES
 from purgatory_spec.profiles import Component, Profile
 from tests.conformance.subjects.started_adapters import LONG_S, eventually, pipe_threads
+from tests.known_cases import known_rows
 
 MISBEHAVING = Path(__file__).parent / "subjects" / "misbehaving_adapter.py"
 BUNDLED = Path(__file__).parent / "subjects" / "bundled_adapter.py"
@@ -67,64 +68,9 @@ def test_good_adapter(tmp_path: Path) -> None:
 
 DECLARED_ONLY = "declare only the features that the adapter offers"
 
-PROBLEMS = {
-    "crash at start": (
-        "it exited with code 3 instead of answering; its standard error may say why; "
-        "answer a failure of the adapter with 'error'"
-    ),
-    "banner": (
-        "the line is no JSON object (Expecting value: line 1 column 1 (char 0)); "
-        "write one line for each reply to standard output and nothing else; "
-        "banners and logs belong on standard error"
-    ),
-    "version": "its 'protocol' is 2, the suite's is 1; use an adapter and a suite of one version",
-    "no component": (
-        "its 'components' offer 'reaper', not 'timer' or 'purgatory' or "
-        "'memory_pool' or 'channel_muting'; "
-        'declare at least one of them, for example "components":{"timer":{}}'
-    ),
-    "error at new": "the adapter reports a failure of its own: no memory",
-    "needs a tick": "the adapter reports a failure of its own: tick_ms is missing",
-    "crash": (
-        "it exited with code 5 instead of answering; its standard error may say why; "
-        "answer a failure of the adapter with 'error'"
-    ),
-    "wrong id": "the reply has the id 999; copy the id of the request, 4",
-    "garbage": (
-        "the line is no JSON object (Expecting value: line 1 column 1 (char 0)); "
-        "write one line for each reply to standard output and nothing else; "
-        "banners and logs belong on standard error"
-    ),
-    "wrong types": (
-        "the observable 'size' is \"many\"; an observable is an integer, true, false or null; "
-        "compare the reply with the tables of the protocol"
-    ),
-    "missing observable": (
-        "'size' is declared but not in 'observed'; "
-        "show it after every operation, or do not declare it"
-    ),
-    "error": "the adapter reports a failure of its own: a failure of its own",
-    "unsupported": "no room (declare only the features that the adapter offers)",
-    "never runs": (
-        "the task 'a' did not run within 1120 ms; report each run in 'events' as "
-        '{"kind":"ran","task":"a"}'
-    ),
-    "expired": (
-        "advance reports 'expired', which only an executor that is 'stepped' has; "
-        "report that tasks ran, or declare it"
-    ),
-    "keeps the instance": (
-        "the size of a fresh instance with one task is 2; 'new' must replace the "
-        "instance before it, also where 'end' was not sent"
-    ),
-    "unknown request": "the adapter reports a failure of its own: no such request",
-    "unknown ends": "an unknown request or operation must change nothing: the instance goes on",
-    "unasked": "nobody asked for this line; write one reply to each request",
-    "result": (
-        "'advance_result' is declared but 'advance' has no 'result'; "
-        "answer true or false, or do not declare it"
-    ),
-    "answers stop": "'stop' has no reply; leave without one",
+PROBLEMS: dict[str, str] = {
+    row["mode"]: row["problem"]
+    for row in known_rows(Path(__file__).with_name("doctor_problems.jsonl"))
 }
 
 
@@ -204,7 +150,7 @@ def examine_bundled(mode: str = "") -> list[Finding]:
     ],
 )
 def test_a_wrong_answer_of_a_further_component_is_named(fault: str, words: str) -> None:
-    """When it is examined, the first thing to mend names the field."""
+    """The first thing to mend names the field."""
     assert words in wrong(examine_bundled(fault))[0]
 
 
@@ -320,7 +266,7 @@ def test_a_declared_result_of_advance_that_is_missing_is_named() -> None:
 def test_a_wheel_that_turns_with_the_clock_is_not_kafkas(
     findings: Callable[[], list[Finding]], seen: str
 ) -> None:
-    """When it is examined, the answer that shows it is noted, and 'any' is proposed."""
+    """The answer that shows it is noted, and 'any' is proposed."""
     (note,) = noted(findings())
     assert note.explanation.startswith(seen)
     assert "declare 'any'" in note.explanation

@@ -115,7 +115,7 @@ def test_a_file_may_name_what_comes_with_the_suite(tmp_path: Path, subject: str)
 def test_a_file_without_a_subject_asks_nobody_whom_the_folder_declares(
     hostile: Path, declaration: str
 ) -> None:
-    """When it is replayed, nobody is asked, and the two lines that ask somebody are told."""
+    """Nobody is asked, and the two lines that ask somebody are told."""
     folder = hostile / "command"
     text = (folder / "purgatory.toml").read_text(encoding="utf-8")
     if declaration == "pyproject.toml":
@@ -279,8 +279,6 @@ def test_code_under_test_that_ends_the_program_has_failed(tmp_path: Path, way: s
 def test_an_exit_that_nobody_foresees_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the command is run, its exit code is not the one that the code has chosen."""
-
     def leaves(*_: object) -> None:
         raise SystemExit(0)
 
@@ -300,7 +298,7 @@ HOSTILE_TEXT = "\x1b]0;owned\x07\x1b[2J\u202e\r\n<script>alert(1)</script>[link=
 
 
 def test_strings_of_files_reach_the_terminal_as_escapes(tmp_path: Path) -> None:
-    """When commands read and tell them, no character is printed that a terminal would act on."""
+    """No character is printed that a terminal would act on."""
     case = read_case(CASE)
     for name in ("subject", "title", "origin"):
         header = msgspec.structs.replace(case.header, **{name: HOSTILE_TEXT})
@@ -336,7 +334,6 @@ def test_strings_of_files_reach_the_terminal_as_escapes(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
 @pytest.mark.parametrize("kind", ["a pipe", "a device", "a socket", "a folder"])
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, kind: str) -> None:
-    """When commands are given it by its name, each refuses it with the exit code of a wrong use."""
     name = what_is_no_file(tmp_path, kind)
     good = sent(tmp_path / "case.jsonl", "bundled").name
     assert purgatory(tmp_path, "replay", good).returncode == 0
@@ -390,7 +387,6 @@ def what_is_no_file(folder: Path, kind: str) -> str:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such files")
 def test_a_pipe_that_a_file_names_is_refused(tmp_path: Path) -> None:
-    """When the command is run, it ends, and says what is no file."""
     os.mkfifo(tmp_path / "pyproject.toml")
     assert purgatory(tmp_path, "replay", str(CASE), "--subject", "bundled").returncode == 0
     assert purgatory(tmp_path, "replay", str(CASE)).returncode == 0

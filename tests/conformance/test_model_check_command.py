@@ -108,7 +108,7 @@ def test_a_generated_case_is_named_by_its_seed(tmp_path: Path) -> None:
 def test_a_bad_file_has_an_exit_code_of_its_own(
     text: str, code: int, words: str, tmp_path: Path
 ) -> None:
-    """When it is compared, the exit code is 2 or 3, and one sentence says why."""
+    """The exit code is 2 or 3, and one sentence says why."""
     done = check(tmp_path, text)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("purgatory: mine.py")

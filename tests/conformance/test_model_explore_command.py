@@ -15,7 +15,6 @@ def explore(*words: str, width: int = 100) -> Result:
 
 
 def test_the_claims_are_listed_with_what_is_known_of_them() -> None:
-    """When they are listed, each stands there with its options, its standing and its sentence."""
     done = explore("--list")
     assert done.exit_code == 0
     words = " ".join(done.output.split())

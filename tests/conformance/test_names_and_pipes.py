@@ -32,7 +32,6 @@ from tests.conformance.command import SCRIPT, purgatory
 def test_a_name_that_is_a_little_wrong_is_told_the_right_one(
     words: list[str], meant: str, tmp_path: Path
 ) -> None:
-    """When it is used, it is a usage error that names the one that was meant."""
     ended = purgatory(tmp_path, *words)
     assert ended.returncode == EXIT_USAGE
     assert meant in " ".join(ended.stderr.split())

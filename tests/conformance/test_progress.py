@@ -55,7 +55,7 @@ def test_a_rule_that_lacks_one_visit_is_not_rounded_to_all() -> None:
 )
 @pytest.mark.parametrize("phase", ["vectors", "deviations", "generated", "shrinking"])
 def test_the_line_fits_80_columns(subject: str, phase: str) -> None:
-    """When the line is drawn, nothing of it is cut off."""
+    """Nothing of it is cut off."""
     file = io.StringIO()
     console = Console(file=file, width=80, force_terminal=True, color_system=None)
     campaign = campaign_with(100_000, 10)

@@ -98,7 +98,7 @@ def test_recorded_outcomes_are_judged_alone(kept: Path) -> None:
 def test_what_gives_no_result_is_not_taken_for_right(
     kept: Path, command: str, code: int, told: str
 ) -> None:
-    """When the folder is replayed, the exit code says that there is no result."""
+    """The exit code says that there is no result."""
     (kept.parent / "refusing.py").write_text(REFUSING, encoding="utf-8")
     whom = ("--command", command) if command else ("--subject", "refusing:make")
     replayed = purgatory(kept.parent, "replay", "kept", *whom)

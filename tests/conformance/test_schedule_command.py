@@ -99,7 +99,6 @@ def test_each_race_has_a_row_that_says_how_it_is_found(monkeypatch: pytest.Monke
 
 
 def test_a_race_that_escapes_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When only these are run, that is said, and the command fails."""
     monkeypatch.setattr(schedule_command, "SEEDED_RACES", SEEDED_RACES[1:2])
     code, words = schedule("races", "--preemptions", "0", "--random", "1")
     assert code == 1

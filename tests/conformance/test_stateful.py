@@ -161,7 +161,7 @@ def test_a_planted_defect_is_found_shrunk_and_replayed(
     ],
 )
 def test_a_right_implementation_passes(machine: type[StepMachine]) -> None:
-    """When machines test them, nothing is found."""
+    """Nothing is found."""
     run_state_machine_as_test(machine, settings=FEW)
 
 
@@ -267,7 +267,7 @@ class NoConfiguration(NoClose):
 def test_bad_input_is_said_where_the_machine_is_defined(
     make: Callable[[], object], message: str
 ) -> None:
-    """When a machine is defined by it, the error says what is wrong."""
+    """The error says what is wrong."""
     with pytest.raises(Exception, match=re.escape(message)):
         make()
 
@@ -332,7 +332,6 @@ def shown(operation: Operation, result: bool | None = None, **observed: int) -> 
 def test_each_claim_of_the_front_door_can_fail(
     machine: type[StepMachine], configuration: object, claim: str, steps: list[Step]
 ) -> None:
-    """When the invariant reads them, it fails."""
     front_door = machine()
     vars(front_door).update(configuration=configuration, steps=steps)
     with pytest.raises(AssertionError):

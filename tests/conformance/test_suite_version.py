@@ -212,7 +212,7 @@ def test_another_budget_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_that_expects_something_else_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the verdicts are fingerprinted, the fingerprint has changed."""
+    """The fingerprint has changed."""
 
     def verdicts() -> str:
         right = next(each for each in profile_subjects() if each.component is Component.TIMER)

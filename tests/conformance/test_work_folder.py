@@ -75,7 +75,6 @@ def laid_out(folder: Path, name: str) -> None:
 
 
 def test_a_check_of_a_hostile_name_writes_into_the_work_folder(tmp_path: Path) -> None:
-    """When it is checked, its results are in the work folder, and nowhere else."""
     laid_out(tmp_path / "in" / "mine", "..")
     ended = purgatory(tmp_path / "in", "check", "mine", "--suite", "quick")
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -136,7 +135,7 @@ def test_results_are_written_into_no_link(tmp_path: Path, link: str) -> None:
 
 
 def test_a_link_in_the_place_of_a_results_file_is_replaced(tmp_path: Path) -> None:
-    """When a check writes its results, the file is as it was."""
+    """The file is as it was."""
     precious = tmp_path / "precious"
     precious.write_text("mine", encoding="utf-8")
     folder = tmp_path / "purgatory-work" / "bundled"
@@ -160,7 +159,6 @@ def claimed(work: Path, home: Path) -> bool:
 
 
 def test_of_many_at_once_one_project_has_the_folder(tmp_path: Path) -> None:
-    """When all ask for the folder, those of one project have it, all of them."""
     homes = [tmp_path / name for name in ("a", "b") * 8]
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         found = pool.starmap(claimed, [(tmp_path / "work", home) for home in homes], 1)

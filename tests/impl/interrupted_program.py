@@ -18,18 +18,7 @@ import threading
 from collections.abc import Callable
 from random import Random
 
-from purgatory_impl import (
-    COMPILED,
-    CallableTask,
-    DelayedOperation,
-    InlineExecutor,
-    Purgatory,
-    SimpleMemoryPool,
-    SteppedExecutor,
-    ThreadExecutor,
-    Timer,
-    VirtualClock,
-)
+import purgatory_impl as impl
 
 KEYS = "abcdefgh"
 
@@ -38,7 +27,7 @@ class Interrupted(BaseException):
     """Is sent from one thread to another."""
 
 
-class Request(DelayedOperation):
+class Request(impl.DelayedOperation):
     """Is completed by the third try, or by force, and then completes a further one now and then."""
 
     def __init__(self, delay_ms: int, following: "Request | None" = None) -> None:
@@ -74,16 +63,16 @@ class Work:
     """Timer, purgatories and pool, and the calls that use them."""
 
     def __init__(self, planted: bool) -> None:
-        self.clock = VirtualClock()
-        self.stepped = SteppedExecutor()
-        self.thread = ThreadExecutor()
-        self.inline = Timer(clock=self.clock, executor=InlineExecutor(), reaper=False)
-        self.threaded = Timer(executor=self.thread)
-        self.exact: Purgatory[str] = Purgatory(purge_interval=10)
-        self.proposal: Purgatory[str] = Purgatory(
+        self.clock = impl.VirtualClock()
+        self.stepped = impl.SteppedExecutor()
+        self.thread = impl.ThreadExecutor()
+        self.inline = impl.Timer(clock=self.clock, executor=impl.InlineExecutor(), reaper=False)
+        self.threaded = impl.Timer(executor=self.thread)
+        self.exact: impl.Purgatory[str] = impl.Purgatory(purge_interval=10)
+        self.proposal: impl.Purgatory[str] = impl.Purgatory(
             purge_interval=10, accounting="proposal", timer=self.inline, reaper=False
         )
-        self.pool = SimpleMemoryPool(10_000, 1_000)
+        self.pool = impl.SimpleMemoryPool(10_000, 1_000)
         self.planted = Planted()
         self.calls: list[Callable[[Random], object]] = [
             self.add_and_cancel,
@@ -99,18 +88,18 @@ class Work:
             self.calls = [lambda _: self.planted.use()]
 
     def add_and_cancel(self, random: Random) -> None:
-        task = CallableTask(int)
+        task = impl.CallableTask(int)
         timer = random.choice((self.inline, self.threaded))
         timer.add(task, random.randrange(0, 300))
         timer.cancel(task)
 
     def advance(self, random: Random) -> None:
-        self.inline.add(CallableTask(int), random.randrange(0, 3))
+        self.inline.add(impl.CallableTask(int), random.randrange(0, 3))
         self.clock.set_ms(self.clock.now_ms() + 1)
         self.inline.advance()
 
     def expire(self, random: Random) -> None:
-        self.threaded.add(CallableTask(int), random.randrange(-1, 2))
+        self.threaded.add(impl.CallableTask(int), random.randrange(-1, 2))
         if random.random() < 0.05:
             self.thread.wait_until_idle(50)
 
@@ -182,7 +171,7 @@ def main() -> None:
         thread.join()
     expires_in_time(work, options.patience / 2)
     faulthandler.cancel_dump_traceback_later()
-    build = "compiled" if COMPILED else "pure"
+    build = "compiled" if impl.COMPILED else "pure"
     print(f"{options.interrupts} interrupts, {options.threads} threads, {build}: goes on")
 
 
@@ -229,11 +218,11 @@ def by_exception(work: Work, random: Random) -> None:
 def expires_in_time(work: Work, within_s: float) -> None:
     """What is added now runs: no thread of the implementation sleeps on."""
     ran = threading.Event()
-    work.threaded.add(CallableTask(ran.set), 5)
+    work.threaded.add(impl.CallableTask(ran.set), 5)
     assert ran.wait(within_s), "the timer does not run what is due"
     timed_out = threading.Event()
 
-    class Late(DelayedOperation):
+    class Late(impl.DelayedOperation):
         def try_complete(self) -> bool:
             return False
 

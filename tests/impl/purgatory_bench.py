@@ -4,14 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from purgatory_impl import (
-    DelayedOperation,
-    Executor,
-    Purgatory,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_impl.chunks import Key, WatcherList
 
 
@@ -34,7 +27,7 @@ def nothing() -> None:
     """Do nothing."""
 
 
-class Recorded(DelayedOperation):
+class Recorded(impl.DelayedOperation):
     """Can be completed while ``ready``; writes into a log, then does as the test has planned."""
 
     def __init__(self, name: str, log: list[str], delay_ms: int = 1000) -> None:
@@ -71,12 +64,12 @@ class Bench:
         purge_interval: int = 1000,
         accounting: Literal["exact", "proposal"] = "exact",
         time_outs: bool = True,
-        executor: Executor | None = None,
+        executor: impl.Executor | None = None,
     ) -> None:
-        self.clock = VirtualClock()
-        self.stepped = SteppedExecutor()
-        self.timer = Timer(clock=self.clock, executor=executor or self.stepped)
-        self.purgatory: Purgatory[str] = Purgatory(
+        self.clock = impl.VirtualClock()
+        self.stepped = impl.SteppedExecutor()
+        self.timer = impl.Timer(clock=self.clock, executor=executor or self.stepped)
+        self.purgatory: impl.Purgatory[str] = impl.Purgatory(
             purge_interval=purge_interval,
             timer=self.timer,
             time_outs=time_outs,
@@ -113,25 +106,25 @@ class Bench:
             purgatory.estimate,
         )
 
-    def listed(self, key: str) -> list[DelayedOperation]:
+    def listed(self, key: str) -> list[impl.DelayedOperation]:
         return listed(self.purgatory).get(key, [])
 
 
-def listed(purgatory: Purgatory[Key]) -> dict[Key, list[DelayedOperation]]:
+def listed(purgatory: impl.Purgatory[Key]) -> dict[Key, list[impl.DelayedOperation]]:
     """The operations in each list, read from the chunks themselves."""
-    lists: dict[Key, list[DelayedOperation]] = {}
+    lists: dict[Key, list[impl.DelayedOperation]] = {}
     for shard in purgatory._lists.shards:
         for key, watched in shard.lists.items():
             lists[key] = operations_of(watched)
     return lists
 
 
-def operations_of(watched: WatcherList[Key]) -> list[DelayedOperation]:
+def operations_of(watched: WatcherList[Key]) -> list[impl.DelayedOperation]:
     """The operations in a list, forwards; checked against the way back and the counts."""
     if watched.only is not None:
         assert (watched.length, watched.first, watched.last) == (1, None, None)
         return [watched.only]
-    operations: list[DelayedOperation] = []
+    operations: list[impl.DelayedOperation] = []
     before, chunk = None, watched.first
     while chunk is not None:
         assert chunk.previous is before
@@ -144,12 +137,12 @@ def operations_of(watched: WatcherList[Key]) -> list[DelayedOperation]:
     return operations
 
 
-def sweep(purgatory: Purgatory[Key]) -> int:
+def sweep(purgatory: impl.Purgatory[Key]) -> int:
     """Purge, whether or not that is due; how many entries were removed."""
     return purgatory._lists.sweep(purgatory._accounting.post)
 
 
-def check_law(purgatory: Purgatory[Key]) -> None:
+def check_law(purgatory: impl.Purgatory[Key]) -> None:
     """Compare every count with what the lists hold; for when no call is under way."""
     lists = listed(purgatory)
     entries = [operation for operations in lists.values() for operation in operations]

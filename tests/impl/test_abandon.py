@@ -77,7 +77,6 @@ def test_the_operation_of_another_purgatory_is_not_abandoned() -> None:
 
 
 def test_an_operation_may_be_abandoned_inside_its_own_try() -> None:
-    """When it is checked, it is abandoned, and its entry leaves the list at once."""
     bench = Bench()
     operation = bench.watched("a", "k")
     operation.ready = True

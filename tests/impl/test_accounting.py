@@ -12,7 +12,7 @@ from .purgatory_bench import Bench, Seen, check_law
 
 
 def test_a_purge_of_a_long_list_takes_several_holds() -> None:
-    """When a purge is due, exactly the completed ones are gone, and the others are in order."""
+    """Exactly the completed ones are gone, and the others are in order."""
     bench = Bench(purge_interval=0)
     operations = [bench.watched(str(number), "k") for number in range(1000)]
     for operation in operations[::3]:

@@ -97,7 +97,6 @@ def test_a_coroutine_function_is_refused_when_it_is_given(name: str, given: Any)
 
 
 def test_a_condition_that_makes_a_coroutine_all_the_same_does_not_hold() -> None:
-    """When the operation is tried, that is an error, and the operation is not completed."""
     bench = Bench()
     operation: DelayedOperation = CallableOperation(lambda: holds(), 10)
     with pytest.raises(TypeError, match="holds, and nothing runs it"):
@@ -106,6 +105,5 @@ def test_a_condition_that_makes_a_coroutine_all_the_same_does_not_hold() -> None
 
 
 def test_it_has_no_subclasses() -> None:
-    """When it is derived, that is an error, in either build."""
     with pytest.raises(TypeError, match="derive the class from DelayedOperation"):
         type("Tried", (CallableOperation,), {})

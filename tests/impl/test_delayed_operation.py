@@ -4,14 +4,7 @@ import threading
 
 import pytest
 
-from purgatory_impl import (
-    COMPILED,
-    LARGEST_DELAY_MS,
-    DelayedOperation,
-    DelayTooLarge,
-    InvalidDelay,
-    OperationOfAnotherPurgatory,
-)
+import purgatory_impl as impl
 from purgatory_spec.reasons import Reason
 
 from .purgatory_bench import Bench, Planned, Seen
@@ -32,9 +25,9 @@ def test_completed_and_cancelled_come_before_the_callback() -> None:
 
 
 def test_on_expiration_does_nothing_unless_overridden() -> None:
-    """When it expires, nothing fails; and without the try it cannot be tried."""
+    """Nothing fails; and without the try it cannot be tried."""
 
-    class Silent(DelayedOperation):
+    class Silent(impl.DelayedOperation):
         def try_complete(self) -> bool:
             return False
 
@@ -43,7 +36,7 @@ def test_on_expiration_does_nothing_unless_overridden() -> None:
     bench.run_all()
     assert silent.is_completed
     with pytest.raises(NotImplementedError):
-        bench.purgatory.try_complete_else_watch(DelayedOperation(5), ["k"])
+        bench.purgatory.try_complete_else_watch(impl.DelayedOperation(5), ["k"])
 
 
 def test_a_throwing_callback_skips_on_expiration(caplog: pytest.LogCaptureFixture) -> None:
@@ -120,23 +113,22 @@ def test_the_time_out_alone_can_be_cancelled() -> None:
 
 @pytest.mark.parametrize("delay", [0.5, "10", None])
 def test_a_delay_that_is_no_integer_is_refused(delay: int) -> None:
-    with pytest.raises(InvalidDelay) as refusal:
-        DelayedOperation(delay)
+    with pytest.raises(impl.InvalidDelay) as refusal:
+        impl.DelayedOperation(delay)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
 
 
 def test_a_delay_above_the_largest_is_refused() -> None:
-    assert DelayedOperation(LARGEST_DELAY_MS).delay_ms == LARGEST_DELAY_MS
-    with pytest.raises(DelayTooLarge) as refusal:
-        DelayedOperation(LARGEST_DELAY_MS + 1)
+    assert impl.DelayedOperation(impl.LARGEST_DELAY_MS).delay_ms == impl.LARGEST_DELAY_MS
+    with pytest.raises(impl.DelayTooLarge) as refusal:
+        impl.DelayedOperation(impl.LARGEST_DELAY_MS + 1)
     assert refusal.value.reason is Reason.TOO_LARGE
 
 
 def test_an_operation_belongs_to_one_purgatory() -> None:
-    """When it is given to another one, that is refused, and nothing is tried."""
     bench, other = Bench(), Bench()
     operation = bench.watched("a", "k")
-    with pytest.raises(OperationOfAnotherPurgatory) as refusal:
+    with pytest.raises(impl.OperationOfAnotherPurgatory) as refusal:
         other.purgatory.try_complete_else_watch(operation, ["k"])
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
     assert (bench.log, bench.seen(), other.seen()) == ([], Seen(1, 1, 1, 1, 0, 1), Seen())
@@ -146,7 +138,7 @@ def throw() -> None:
     raise Planned
 
 
-def lock_is_free(operation: DelayedOperation) -> bool:
+def lock_is_free(operation: impl.DelayedOperation) -> bool:
     """Whether another thread gets an operation's lock."""
     got: list[bool] = []
 
@@ -163,7 +155,7 @@ def lock_is_free(operation: DelayedOperation) -> bool:
     return got[0]
 
 
-@pytest.mark.skipif(not COMPILED, reason="a size in bytes is that of the compiled build")
+@pytest.mark.skipif(not impl.COMPILED, reason="a size in bytes is that of the compiled build")
 def test_the_flags_and_the_counts_of_an_operation_share_machine_words() -> None:
     """One word more and an operation of an interpreted class takes 16 bytes more."""
-    assert DelayedOperation.__basicsize__ == 120
+    assert impl.DelayedOperation.__basicsize__ == 120

@@ -12,26 +12,14 @@ from typing import NoReturn
 
 import pytest
 
-from purgatory_impl import (
-    CallableTask,
-    DelayedOperation,
-    Executor,
-    InlineExecutor,
-    Purgatory,
-    SteppedExecutor,
-    Task,
-    ThreadExecutor,
-    Timer,
-    TimerTask,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_impl.event_loops import EventLoopExecutor
 
 from .purgatory_bench import Bench, Seen
 from .threads import LONG_S, Sleeps, in_threads
 
 LONG_MS = 1000 * LONG_S
-Action = Callable[[], object] | Task
+Action = Callable[[], object] | impl.Task
 RunAll = Callable[[list[Action]], None]
 
 
@@ -70,7 +58,7 @@ def throw(make: Callable[[], BaseException]) -> NoReturn:
     raise make()
 
 
-class UnprintableTask(TimerTask):
+class UnprintableTask(impl.TimerTask):
     """A task that raises and cannot be shown either."""
 
     def run(self) -> None:
@@ -81,18 +69,18 @@ class UnprintableTask(TimerTask):
 
 
 def run_stepped(actions: list[Action]) -> None:
-    executor = SteppedExecutor()
+    executor = impl.SteppedExecutor()
     add_and_pass(executor, actions)
     while executor.run_one():
         pass
 
 
 def run_inline(actions: list[Action]) -> None:
-    add_and_pass(InlineExecutor(), actions)
+    add_and_pass(impl.InlineExecutor(), actions)
 
 
 def run_in_thread(actions: list[Action]) -> None:
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     add_and_pass(executor, actions)
     assert executor.wait_until_idle(LONG_MS)
     executor.close(LONG_MS)
@@ -108,10 +96,10 @@ def run_in_loop(actions: list[Action]) -> None:
     asyncio.run(scenario())
 
 
-def add_and_pass(executor: Executor, actions: list[Action]) -> None:
+def add_and_pass(executor: impl.Executor, actions: list[Action]) -> None:
     """One pass of a timer expires all."""
-    clock = VirtualClock()
-    timer = Timer(clock=clock, executor=executor)
+    clock = impl.VirtualClock()
+    timer = impl.Timer(clock=clock, executor=executor)
     for action in actions:
         timer.add(action, 5)
     clock.set_ms(5)
@@ -135,9 +123,7 @@ def run_all(request: pytest.FixtureRequest) -> RunAll:
 
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES.keys())
 def test_the_tasks_behind_run_in_the_same_call(
-    run_all: RunAll,
-    failure: Callable[[], BaseException],
-    logged: pytest.LogCaptureFixture,
+    run_all: RunAll, failure: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
     """The others have run, in order; the failure is logged once and reaches nobody."""
     ran: list[str] = []
@@ -151,9 +137,7 @@ def test_the_tasks_behind_run_in_the_same_call(
 
 @pytest.mark.parametrize("failure", [*FAILURES.values(), *REQUESTS.values()])
 def test_in_another_thread_every_class_is_a_failure_like_any(
-    run_all: RunAll,
-    failure: Callable[[], BaseException],
-    logged: pytest.LogCaptureFixture,
+    run_all: RunAll, failure: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
     """Given the same in a thread that is not the main one, requests to end the program included."""
     ran: list[str] = []
@@ -177,11 +161,9 @@ def test_a_task_that_cannot_be_shown_harms_no_other(
 
 @pytest.mark.parametrize("failure", [Own, LookupError, SystemExit])
 def test_a_log_that_fails_harms_no_task(
-    run_all: RunAll,
-    failure: type[BaseException],
-    capfd: pytest.CaptureFixture[str],
+    run_all: RunAll, failure: type[BaseException], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """When a task fails, the tasks behind run, and both failures are on standard error."""
+    """The tasks behind run, and both failures are on standard error."""
 
     class Broken(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -206,7 +188,7 @@ def test_a_log_that_fails_harms_no_task(
 # Operations
 
 
-class Fails(DelayedOperation):
+class Fails(impl.DelayedOperation):
     """Raises in one of its callbacks."""
 
     def __init__(self, where: str, failure: Callable[[], BaseException], delay_ms: int) -> None:
@@ -238,9 +220,9 @@ def test_an_expiry_that_raises_is_answered_and_counted_out(
     where: str, failure: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
     """Both are completed, once, nothing is owed, and the purgatory goes on."""
-    clock = VirtualClock()
-    timer = Timer(clock=clock, executor=InlineExecutor())
-    purgatory: Purgatory[str] = Purgatory(timer=timer)
+    clock = impl.VirtualClock()
+    timer = impl.Timer(clock=clock, executor=impl.InlineExecutor())
+    purgatory: impl.Purgatory[str] = impl.Purgatory(timer=timer)
     operations = [Fails(where, failure, 5), Fails("nowhere", failure, 5)]
     for operation in operations:
         purgatory.try_complete_else_watch(operation, ["k"])
@@ -293,10 +275,10 @@ def test_a_reaper_outlives_what_its_clock_raises(
                 raise failure()
             super().wait_until(condition, deadline_ms)
 
-    clock = VirtualClock()
+    clock = impl.VirtualClock()
     sleeps = FailsOnce(clock)
     ran = threading.Event()
-    with Timer(clock=sleeps, reaper=True) as timer:
+    with impl.Timer(clock=sleeps, reaper=True) as timer:
         timer.add(ran.set, 5)
         sleeps.await_next()
         clock.set_ms(5)
@@ -312,10 +294,10 @@ def test_a_request_reaches_the_caller_of_run_one(
     request_: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
     """Given a stepped executor, whose caller decides when the rest runs."""
-    executor = SteppedExecutor()
+    executor = impl.SteppedExecutor()
     ran: list[str] = []
     executor.hand_over(
-        [CallableTask(partial(throw, request_)), CallableTask(partial(ran.append, "b"))]
+        [impl.CallableTask(partial(throw, request_)), impl.CallableTask(partial(ran.append, "b"))]
     )
     with pytest.raises(type(request_())):
         executor.run_one()
@@ -328,7 +310,7 @@ def test_a_request_reaches_the_caller_of_run_one(
 def test_a_request_reaches_the_caller_when_the_queue_has_run(
     request_: Callable[[], BaseException], logged: pytest.LogCaptureFixture
 ) -> None:
-    """When a pass expires them, the tasks behind run first, then the caller gets the request."""
+    """The tasks behind run first, then the caller gets the request."""
     ran: list[str] = []
     with pytest.raises(type(request_())):
         run_inline(
@@ -346,9 +328,9 @@ def test_a_request_reaches_the_caller_when_the_queue_has_run(
 @pytest.mark.parametrize("by", ["a pass that expires nothing", "an add that is not due", "a wake"])
 def test_a_second_request_goes_on_at_once_and_nobody_is_lost(by: str) -> None:
     """The second request reaches the caller with the task still queued, and the task runs then."""
-    clock = VirtualClock()
-    executor = InlineExecutor()
-    timer = Timer(clock=clock, executor=executor)
+    clock = impl.VirtualClock()
+    executor = impl.InlineExecutor()
+    timer = impl.Timer(clock=clock, executor=executor)
     ran: list[str] = []
     for action in (
         partial(throw, KeyboardInterrupt),
@@ -371,8 +353,8 @@ def test_a_second_request_goes_on_at_once_and_nobody_is_lost(by: str) -> None:
 
 
 def test_an_interrupt_ends_a_chain_that_never_ends() -> None:
-    """When it is added, the caller goes on, after the 20th run."""
-    timer = Timer(clock=VirtualClock(), executor=InlineExecutor())
+    """The caller goes on, after the 20th run."""
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.InlineExecutor())
     runs = 0
 
     def again() -> None:
@@ -382,7 +364,7 @@ def test_an_interrupt_ends_a_chain_that_never_ends() -> None:
         if runs % 10 == 0:
             raise KeyboardInterrupt
 
-    task = CallableTask(again)
+    task = impl.CallableTask(again)
     with pytest.raises(KeyboardInterrupt):
         timer.add(task, 0)
     assert runs == 20
@@ -391,7 +373,7 @@ def test_an_interrupt_ends_a_chain_that_never_ends() -> None:
 def test_tasks_that_were_handed_over_when_the_wake_failed_are_woken_for_later() -> None:
     """The later pass wakes the executor, and further passes do not."""
 
-    class Interrupted(SteppedExecutor):
+    class Interrupted(impl.SteppedExecutor):
         def __init__(self) -> None:
             super().__init__()
             self.wakes = 0
@@ -401,9 +383,9 @@ def test_tasks_that_were_handed_over_when_the_wake_failed_are_woken_for_later() 
             if self.wakes == 1:
                 raise KeyboardInterrupt
 
-    clock = VirtualClock()
+    clock = impl.VirtualClock()
     executor = Interrupted()
-    timer = Timer(clock=clock, executor=executor)
+    timer = impl.Timer(clock=clock, executor=executor)
     timer.add(print, 5)
     clock.set_ms(5)
     with pytest.raises(KeyboardInterrupt):

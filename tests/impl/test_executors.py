@@ -8,39 +8,31 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    CallableTask,
-    Executor,
-    InlineExecutor,
-    SteppedExecutor,
-    ThreadExecutor,
-    Timer,
-    VirtualClock,
-)
+import purgatory_impl as impl
 
 from .threads import LONG_S
 
 LONG_MS = 1000 * LONG_S
 
 
-@pytest.fixture(params=[SteppedExecutor, InlineExecutor, ThreadExecutor])
-def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+@pytest.fixture(params=[impl.SteppedExecutor, impl.InlineExecutor, impl.ThreadExecutor])
+def executor(request: pytest.FixtureRequest) -> Iterator[impl.Executor]:
     """One of each kind."""
     made = request.param()
-    assert isinstance(made, Executor)
+    assert isinstance(made, impl.Executor)
     yield made
-    if isinstance(made, ThreadExecutor):
+    if isinstance(made, impl.ThreadExecutor):
         made.close(LONG_MS)
 
 
-def hand_over(executor: Executor, *actions: Callable[[], object]) -> None:
+def hand_over(executor: impl.Executor, *actions: Callable[[], object]) -> None:
     """Do what a timer does with tasks that have expired, and see that all of them have run."""
-    executor.hand_over([CallableTask(action) for action in actions])
+    executor.hand_over([impl.CallableTask(action) for action in actions])
     executor.wake()
-    if isinstance(executor, SteppedExecutor):
+    if isinstance(executor, impl.SteppedExecutor):
         while executor.run_one():
             pass
-    if isinstance(executor, ThreadExecutor):
+    if isinstance(executor, impl.ThreadExecutor):
         assert executor.wait_until_idle(LONG_MS)
 
 
@@ -51,7 +43,7 @@ def fail() -> None:
 # Every executor
 
 
-def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
+def test_tasks_run_in_the_order_of_the_queue(executor: impl.Executor) -> None:
     ran: list[int] = []
     hand_over(executor, *[partial(ran.append, number) for number in range(50)])
     hand_over(executor, lambda: ran.append(50))
@@ -60,7 +52,7 @@ def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
 
 
 def test_a_task_that_throws_is_logged_and_harms_nobody(
-    executor: Executor, logged: pytest.LogCaptureFixture
+    executor: impl.Executor, logged: pytest.LogCaptureFixture
 ) -> None:
     """The others ran, and the failure was logged once, with its traceback."""
     ran: list[str] = []
@@ -73,13 +65,13 @@ def test_a_task_that_throws_is_logged_and_harms_nobody(
     assert record.exc_info[0] is ValueError
 
 
-def test_what_a_task_hands_over_runs_after_what_is_queued(executor: Executor) -> None:
-    """When they run, the other runs last, and none runs inside another."""
+def test_what_a_task_hands_over_runs_after_what_is_queued(executor: impl.Executor) -> None:
+    """The other runs last, and none runs inside another."""
     ran: list[str] = []
 
     def outer() -> None:
         ran.append("outer begins")
-        executor.hand_over([CallableTask(lambda: ran.append("inner"))])
+        executor.hand_over([impl.CallableTask(lambda: ran.append("inner"))])
         executor.wake()
         ran.append("outer ends")
 
@@ -87,7 +79,7 @@ def test_what_a_task_hands_over_runs_after_what_is_queued(executor: Executor) ->
     assert ran == ["outer begins", "outer ends", "second", "inner"]
 
 
-def test_an_executor_does_not_keep_tasks_that_ran(executor: Executor) -> None:
+def test_an_executor_does_not_keep_tasks_that_ran(executor: impl.Executor) -> None:
     """Given an object that only a task refers to, when the task has run, the object is gone."""
 
     class Payload:
@@ -106,16 +98,15 @@ def test_an_executor_does_not_keep_tasks_that_ran(executor: Executor) -> None:
 
 
 def test_a_stepped_executor_is_a_base_for_others() -> None:
-    """When a timer hands it tasks, they run where the subclass wants."""
     calls: list[Callable[[], object]] = []
 
-    class Loop(SteppedExecutor):
+    class Loop(impl.SteppedExecutor):
         def wake(self) -> None:
             calls.append(self.run_one)
 
     ran: list[str] = []
-    clock = VirtualClock()
-    timer = Timer(clock=clock, executor=Loop())
+    clock = impl.VirtualClock()
+    timer = impl.Timer(clock=clock, executor=Loop())
     timer.add(lambda: ran.append("a"), 3)
     clock.set_ms(3)
     timer.advance()
@@ -128,8 +119,8 @@ def test_a_stepped_executor_is_a_base_for_others() -> None:
 
 
 def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
-    """When it is added, all runs happen before the call returns, without nesting."""
-    timer = Timer(clock=VirtualClock(), executor=InlineExecutor())
+    """All runs happen before the call returns, without nesting."""
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.InlineExecutor())
     left = 10_000
 
     def again() -> None:
@@ -138,14 +129,14 @@ def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
         if left:
             timer.add(task, 0)
 
-    task = CallableTask(again)
+    task = impl.CallableTask(again)
     timer.add(task, 0)
     assert left == 0
 
 
 def test_inline_tasks_of_two_threads_do_not_overlap() -> None:
     """That call returns at once, and the task runs in the first thread, after its own."""
-    executor = InlineExecutor()
+    executor = impl.InlineExecutor()
     entered, resume = threading.Event(), threading.Event()
     ran: list[tuple[str, str]] = []
 
@@ -169,7 +160,7 @@ def test_inline_tasks_of_two_threads_do_not_overlap() -> None:
 
 def test_thread_tasks_run_in_one_daemon_thread() -> None:
     """Given a thread executor: all run in the same thread, a daemon, and not in the caller's."""
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     threads: list[threading.Thread] = []
     hand_over(executor, *[lambda: threads.append(threading.current_thread())] * 10)
     executor.close(LONG_MS)
@@ -181,14 +172,14 @@ def test_thread_tasks_run_in_one_daemon_thread() -> None:
 
 def test_idle_means_neither_queued_nor_running() -> None:
     """That fails while the task runs, though nothing is queued, and succeeds afterwards."""
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     entered, resume = threading.Event(), threading.Event()
 
     def hold() -> None:
         entered.set()
         resume.wait(LONG_S)
 
-    executor.hand_over([CallableTask(hold)])
+    executor.hand_over([impl.CallableTask(hold)])
     executor.wake()
     assert entered.wait(LONG_S)
     assert (executor.queued, executor.wait_until_idle(1)) == (0, False)
@@ -199,7 +190,7 @@ def test_idle_means_neither_queued_nor_running() -> None:
 
 def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
     before = set(threading.enumerate())
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     entered, resume = threading.Event(), threading.Event()
     ran: list[str] = []
 
@@ -208,7 +199,7 @@ def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
         resume.wait(LONG_S)
 
     actions = (hold, partial(ran.append, "a"), partial(ran.append, "b"))
-    executor.hand_over([CallableTask(action) for action in actions])
+    executor.hand_over([impl.CallableTask(action) for action in actions])
     executor.wake()
     assert entered.wait(LONG_S)
     closer = threading.Thread(target=executor.close, args=(LONG_MS,))
@@ -221,10 +212,10 @@ def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
 
 
 def test_closing_gives_up_when_the_time_is_over(logged: pytest.LogCaptureFixture) -> None:
-    """When it is closed with a short time-out, the call returns and says so in the log."""
-    executor = ThreadExecutor()
+    """The call returns and says so in the log."""
+    executor = impl.ThreadExecutor()
     resume = threading.Event()
-    executor.hand_over([CallableTask(lambda: resume.wait(LONG_S))])
+    executor.hand_over([impl.CallableTask(lambda: resume.wait(LONG_S))])
     executor.wake()
     executor.close(timeout_ms=1)
     assert [record.message for record in logged.records] == [
@@ -235,10 +226,9 @@ def test_closing_gives_up_when_the_time_is_over(logged: pytest.LogCaptureFixture
 
 
 def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture) -> None:
-    """When a task expires, it does not run, and the log says so."""
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     executor.close(LONG_MS)
-    timer = Timer(clock=VirtualClock(), executor=executor)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=executor)
     timer.add(fail, 0)
     assert executor.queued == 1
     assert [record.message for record in logged.records] == [
@@ -249,8 +239,8 @@ def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture
 @pytest.mark.parametrize("timeout_ms", [2**62, 2**64, 2**1100])
 def test_any_time_may_be_waited(timeout_ms: int) -> None:
     """Given times beyond what the platform can wait, in 64 bits and beyond."""
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     assert executor.wait_until_idle(timeout_ms)
-    with Timer() as timer:
+    with impl.Timer() as timer:
         timer.close(timeout_ms)
     executor.close(timeout_ms)

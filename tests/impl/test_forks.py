@@ -128,7 +128,7 @@ def test_a_child_makes_its_own_and_is_refused_its_parents() -> None:
 
 
 def test_a_lock_that_is_taken_when_a_process_forks_stays_taken_in_the_child() -> None:
-    """When the process forks, the child waits for ever: so the test above can fail."""
+    """The child waits for ever: so the test above can fail."""
     lock = threading.Lock()
     lock.acquire()
     child = os.fork()

@@ -6,22 +6,14 @@ from itertools import count
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    InlineExecutor,
-    Purgatory,
-    Timer,
-    VirtualClock,
-    chunks,
-    walks,
-)
+import purgatory_impl as impl
 
 pytestmark = pytest.mark.pure
 
 Counter = Callable[[object, str, object], None]
 
 
-class Request(DelayedOperation):
+class Request(impl.DelayedOperation):
     """Is completed by the first try after its event."""
 
     def __init__(self) -> None:
@@ -48,7 +40,7 @@ def raise_at(point: int) -> Counter:
     return see
 
 
-def interrupted(purgatory: Purgatory[str], purges: bool, point: int) -> bool:
+def interrupted(purgatory: impl.Purgatory[str], purges: bool, point: int) -> bool:
     """Walk the list, and interrupt that; whether the walk was long enough."""
     try:
         sys.setprofile(raise_at(point))
@@ -69,11 +61,11 @@ def test_a_list_can_be_walked_after_an_interrupt(
     purges: bool, live: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A check completes all operations that wait, one that is watched afterwards included."""
-    monkeypatch.setattr(chunks, "CHUNK", 4)
-    monkeypatch.setattr(walks, "CHUNK", 4)
+    monkeypatch.setattr(impl.chunks, "CHUNK", 4)
+    monkeypatch.setattr(impl.walks, "CHUNK", 4)
     for point in count(1):
-        timer = Timer(clock=VirtualClock(), executor=InlineExecutor(), reaper=False)
-        purgatory: Purgatory[str] = Purgatory(timer=timer, reaper=False, purge_interval=0)
+        timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.InlineExecutor(), reaper=False)
+        purgatory: impl.Purgatory[str] = impl.Purgatory(timer=timer, reaper=False, purge_interval=0)
         requests = [Request() for _ in range(15)]
         for request in requests:
             purgatory.try_complete_else_watch(request, ["k"])

@@ -13,23 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from purgatory_impl import (
-    CallableTask,
-    DelayedOperation,
-    DelayTooLarge,
-    InlineExecutor,
-    InvalidDelay,
-    LeakDetectingMemoryPool,
-    MonotonicClock,
-    OneShotEnded,
-    Purgatory,
-    SimpleMemoryPool,
-    SteppedExecutor,
-    Timer,
-    TimerTask,
-    VirtualClock,
-    errors,
-)
+import purgatory_impl as impl
 
 from .threads import LONG_S
 
@@ -44,7 +28,7 @@ class Whole:
         return self.value
 
 
-class Waits(DelayedOperation):
+class Waits(impl.DelayedOperation):
     """Is completed by force or by its time-out alone."""
 
     def __init__(self, delay_ms: int = 10) -> None:
@@ -67,11 +51,11 @@ class Bench:
     """A timer, a purgatory on it and a pool, none of which has a thread."""
 
     def __init__(self) -> None:
-        self.clock = VirtualClock()
-        self.executor = SteppedExecutor()
-        self.timer = Timer(clock=self.clock, executor=self.executor)
-        self.purgatory: Purgatory[Any] = Purgatory(timer=self.timer)
-        self.pool = SimpleMemoryPool(10, 10)
+        self.clock = impl.VirtualClock()
+        self.executor = impl.SteppedExecutor()
+        self.timer = impl.Timer(clock=self.clock, executor=self.executor)
+        self.purgatory: impl.Purgatory[Any] = impl.Purgatory(timer=self.timer)
+        self.pool = impl.SimpleMemoryPool(10, 10)
         self.task = self.timer.add(print, 5)
         self.watched = Waits()
         self.purgatory.try_complete_else_watch(self.watched, ["k"])
@@ -107,36 +91,36 @@ COPIES: dict[str, Callable[[object], object]] = {
 }
 COPIED: dict[str, Callable[[Bench], object]] = {
     "one-shot task": lambda bench: bench.task,
-    "callable task": lambda bench: CallableTask(list),
+    "callable task": lambda bench: impl.CallableTask(list),
     "operation": lambda bench: bench.watched,
     "timer": lambda bench: bench.timer,
     "purgatory": lambda bench: bench.purgatory,
     "pool": lambda bench: bench.pool,
-    "leak-detecting pool": lambda bench: LeakDetectingMemoryPool(1, 1),
+    "leak-detecting pool": lambda bench: impl.LeakDetectingMemoryPool(1, 1),
 }
 
 
-def pending_task(bench: Bench) -> TimerTask:
-    task = CallableTask(list)
+def pending_task(bench: Bench) -> impl.TimerTask:
+    task = impl.CallableTask(list)
     bench.timer.add(task, 5)
     return task
 
 
-NOT_A_TASK = errors.NotATask
-WRONG = errors.InvalidConfiguration
+NOT_A_TASK = impl.errors.NotATask
+WRONG = impl.errors.InvalidConfiguration
 MISUSES: dict[str, Misuse] = {
     "init of a pending task": Misuse(
-        lambda bench: TimerTask.__init__(pending_task(bench)), TypeError, "in use"
+        lambda bench: impl.TimerTask.__init__(pending_task(bench)), TypeError, "in use"
     ),
     "init of a watched operation": Misuse(
-        lambda bench: DelayedOperation.__init__(bench.watched, 1), TypeError, "in use"
+        lambda bench: impl.DelayedOperation.__init__(bench.watched, 1), TypeError, "in use"
     ),
-    "init of a timer": Misuse(lambda bench: Timer.__init__(bench.timer), TypeError, "in use"),
+    "init of a timer": Misuse(lambda bench: impl.Timer.__init__(bench.timer), TypeError, "in use"),
     "init of a purgatory": Misuse(
-        lambda bench: Purgatory.__init__(bench.purgatory), TypeError, "in use"
+        lambda bench: impl.Purgatory.__init__(bench.purgatory), TypeError, "in use"
     ),
     "init of a pool": Misuse(
-        lambda bench: SimpleMemoryPool.__init__(bench.pool, 1, 1), TypeError, "in use"
+        lambda bench: impl.SimpleMemoryPool.__init__(bench.pool, 1, 1), TypeError, "in use"
     ),
     "run of a pending one-shot": Misuse(lambda bench: bench.task.run(), TypeError, "is pending"),
     "add of nothing": Misuse(
@@ -151,57 +135,61 @@ MISUSES: dict[str, Misuse] = {
     ),
     "add of an ended one-shot": Misuse(
         lambda bench: bench.task.cancel() and bench.timer.add(bench.task, 1),
-        OneShotEnded,
+        impl.OneShotEnded,
         "not pending any more",
     ),
     "a delay that is a text": Misuse(
-        lambda bench: bench.timer.add(print, anything("1")), InvalidDelay, "whole number"
+        lambda bench: bench.timer.add(print, anything("1")), impl.InvalidDelay, "whole number"
     ),
     "a delay that is a fraction": Misuse(
-        lambda bench: bench.timer.add(print, anything(0.5)), InvalidDelay, "whole number"
+        lambda bench: bench.timer.add(print, anything(0.5)), impl.InvalidDelay, "whole number"
     ),
     "a delay of nothing": Misuse(
-        lambda bench: bench.timer.add(print, anything(None)), InvalidDelay, "whole number"
+        lambda bench: bench.timer.add(print, anything(None)), impl.InvalidDelay, "whole number"
     ),
     "a delay that is too large": Misuse(
-        lambda bench: bench.timer.add(print, 2**53), DelayTooLarge, "the largest is"
+        lambda bench: bench.timer.add(print, 2**53), impl.DelayTooLarge, "the largest is"
     ),
     "an operation's delay that is a fraction": Misuse(
-        lambda bench: DelayedOperation(anything(0.5)), InvalidDelay, "whole number"
+        lambda bench: impl.DelayedOperation(anything(0.5)), impl.InvalidDelay, "whole number"
     ),
-    "a tick of nothing": Misuse(lambda bench: Timer(tick_ms=0), WRONG, "at least 1"),
+    "a tick of nothing": Misuse(lambda bench: impl.Timer(tick_ms=0), WRONG, "at least 1"),
     "a tick that is a fraction": Misuse(
-        lambda bench: Timer(tick_ms=anything(1.5)), WRONG, "whole number"
+        lambda bench: impl.Timer(tick_ms=anything(1.5)), WRONG, "whole number"
     ),
     "a tick that is a text": Misuse(
-        lambda bench: Timer(tick_ms=anything("1")), WRONG, "whole number"
+        lambda bench: impl.Timer(tick_ms=anything("1")), WRONG, "whole number"
     ),
-    "a tick beyond all delays": Misuse(lambda bench: Timer(tick_ms=2**60), WRONG, "at most"),
-    "a wheel of one bucket": Misuse(lambda bench: Timer(wheel_size=1), WRONG, "at least 2"),
+    "a tick beyond all delays": Misuse(lambda bench: impl.Timer(tick_ms=2**60), WRONG, "at most"),
+    "a wheel of one bucket": Misuse(lambda bench: impl.Timer(wheel_size=1), WRONG, "at least 2"),
     "a wheel of a thousand million": Misuse(
-        lambda bench: Timer(wheel_size=10**9), WRONG, "at most 1048576"
+        lambda bench: impl.Timer(wheel_size=10**9), WRONG, "at most 1048576"
     ),
     "a purge that is never due": Misuse(
-        lambda bench: Purgatory(purge_due=anything("never")), WRONG, "'amortised' or 'fixed'"
+        lambda bench: impl.Purgatory(purge_due=anything("never")), WRONG, "'amortised' or 'fixed'"
     ),
-    "a negative interval": Misuse(lambda bench: Purgatory(purge_interval=-1), WRONG, "at least 0"),
+    "a negative interval": Misuse(
+        lambda bench: impl.Purgatory(purge_interval=-1), WRONG, "at least 0"
+    ),
     "an interval that is a text": Misuse(
-        lambda bench: Purgatory(purge_interval=anything("1")), WRONG, "whole number"
+        lambda bench: impl.Purgatory(purge_interval=anything("1")), WRONG, "whole number"
     ),
     "an unknown accounting": Misuse(
-        lambda bench: Purgatory(accounting=anything("guess")), WRONG, "no accounting 'guess'"
+        lambda bench: impl.Purgatory(accounting=anything("guess")), WRONG, "no accounting 'guess'"
     ),
     "no keys": Misuse(
-        lambda bench: bench.purgatory.try_complete_else_watch(Waits(), []), errors.NoKeys, "no key"
+        lambda bench: bench.purgatory.try_complete_else_watch(Waits(), []),
+        impl.errors.NoKeys,
+        "no key",
     ),
     "a text for keys": Misuse(
         lambda bench: bench.purgatory.try_complete_else_watch(Waits(), "key"),
-        errors.KeysAreText,
+        impl.errors.KeysAreText,
         r"give \['key'\]",
     ),
     "bytes for keys": Misuse(
         lambda bench: bench.purgatory.try_complete_else_watch(Waits(), b"key"),
-        errors.KeysAreText,
+        impl.errors.KeysAreText,
         "would be keys",
     ),
     "keys that cannot be gone through": Misuse(
@@ -212,21 +200,23 @@ MISUSES: dict[str, Misuse] = {
     "a key that cannot be hashed": Misuse(
         lambda bench: bench.purgatory.try_complete_else_watch(Waits(), [[]]), TypeError, "hash"
     ),
-    "a pool of nothing": Misuse(lambda bench: SimpleMemoryPool(0, 0), WRONG, "at least 1"),
+    "a pool of nothing": Misuse(lambda bench: impl.SimpleMemoryPool(0, 0), WRONG, "at least 1"),
     "a pool that is a fraction": Misuse(
-        lambda bench: SimpleMemoryPool(anything(1.5), 1), WRONG, "whole number"
+        lambda bench: impl.SimpleMemoryPool(anything(1.5), 1), WRONG, "whole number"
     ),
     "a buffer of nothing": Misuse(
-        lambda bench: bench.pool.try_allocate(0), errors.InvalidAllocation, "1 to 10"
+        lambda bench: bench.pool.try_allocate(0), impl.errors.InvalidAllocation, "1 to 10"
     ),
     "a buffer that is a text": Misuse(
-        lambda bench: bench.pool.try_allocate(anything("1")), errors.InvalidAllocation, "'1'"
+        lambda bench: bench.pool.try_allocate(anything("1")), impl.errors.InvalidAllocation, "'1'"
     ),
     "a release of nothing": Misuse(
-        lambda bench: bench.pool.release(anything(None)), errors.NotABuffer, "no buffer"
+        lambda bench: bench.pool.release(anything(None)), impl.errors.NotABuffer, "no buffer"
     ),
     "a release of somebody's": Misuse(
-        lambda bench: bench.pool.release(memoryview(bytearray(1))), errors.ForeignBuffer, "not come"
+        lambda bench: bench.pool.release(memoryview(bytearray(1))),
+        impl.errors.ForeignBuffer,
+        "not come",
     ),
 }
 MISUSES |= {
@@ -253,18 +243,20 @@ def test_misuse_is_refused_and_changes_nothing(name: str, bench: Bench) -> None:
 
 @pytest.mark.parametrize("kind", [int, Whole])
 def test_integers_of_any_type_are_taken(kind: Callable[[int], Any]) -> None:
-    clock = VirtualClock()
-    timer = Timer(tick_ms=kind(2), wheel_size=kind(3), clock=clock, executor=SteppedExecutor())
+    clock = impl.VirtualClock()
+    timer = impl.Timer(
+        tick_ms=kind(2), wheel_size=kind(3), clock=clock, executor=impl.SteppedExecutor()
+    )
     timer.add(print, kind(5))
     assert (timer.next_expiry_ms, timer.size) == (4, 1)
-    purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=kind(5))
+    purgatory: impl.Purgatory[str] = impl.Purgatory(timer=timer, purge_interval=kind(5))
     operation = Waits(kind(7))
     purgatory.try_complete_else_watch(operation, ["k"])
     assert (operation.delay_ms, purgatory.pending) == (7, 1)
-    assert SimpleMemoryPool(kind(10), kind(5)).size_bytes == 10
+    assert impl.SimpleMemoryPool(kind(10), kind(5)).size_bytes == 10
 
 
-class Answers(DelayedOperation):
+class Answers(impl.DelayedOperation):
     """Its try and its callbacks return anything."""
 
     def __init__(self, answer: object, completes: bool) -> None:
@@ -311,25 +303,27 @@ def test_what_callbacks_return_is_ignored(answer: object, bench: Bench) -> None:
 def test_what_a_task_and_an_executor_return_is_ignored(
     answer: object, logged: pytest.LogCaptureFixture
 ) -> None:
-    class Task(TimerTask):
+    class Task(impl.TimerTask):
         def run(self) -> object:
             ran.append(self)
             return answer
 
-    class Woken(SteppedExecutor):
+    class Woken(impl.SteppedExecutor):
         def wake(self) -> object:
             return answer
 
     ran: list[Task] = []
     executor = Woken()
-    timer = Timer(clock=VirtualClock(), executor=executor)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=executor)
     timer.add(Task(), 0)
     assert executor.run_one()
     assert len(ran) == 1
     assert logged.records == []
 
 
-@pytest.mark.parametrize("wrap", [lambda call: call, lambda call: CallableTask(lambda: call())])
+@pytest.mark.parametrize(
+    "wrap", [lambda call: call, lambda call: impl.CallableTask(lambda: call())]
+)
 def test_a_coroutine_function_is_told_when_it_runs(
     wrap: Callable[[Any], Any], bench: Bench, logged: pytest.LogCaptureFixture
 ) -> None:
@@ -377,29 +371,29 @@ def test_a_second_init_of_a_one_shot_harms_nobody(bench: Bench) -> None:
 
 
 def every_error() -> Iterator[Exception]:
-    yield errors.UsedAfterFork()
-    yield errors.InvalidConfiguration("wrong")
-    yield errors.InvalidDelay("x")
-    yield errors.DelayTooLarge(5, 4)
-    yield errors.NotATask("nothing")
-    yield errors.KeysAreText("ab")
-    yield errors.NotABuffer(3)
-    yield errors.InvalidResponse("text")
-    yield errors.ResponseTooLarge(2**31, 2**31 - 1)
-    yield errors.InvalidAllocation("0 bytes")
+    yield impl.errors.UsedAfterFork()
+    yield impl.errors.InvalidConfiguration("wrong")
+    yield impl.errors.InvalidDelay("x")
+    yield impl.errors.DelayTooLarge(5, 4)
+    yield impl.errors.NotATask("nothing")
+    yield impl.errors.KeysAreText("ab")
+    yield impl.errors.NotABuffer(3)
+    yield impl.errors.InvalidResponse("text")
+    yield impl.errors.ResponseTooLarge(2**31, 2**31 - 1)
+    yield impl.errors.InvalidAllocation("0 bytes")
     for kind in (
-        errors.TaskOfAnotherTimer,
-        errors.OneShotEnded,
-        errors.TimerClosed,
-        errors.NoKeys,
-        errors.OperationOfAnotherPurgatory,
-        errors.PurgatoryClosed,
-        errors.ForeignBuffer,
-        errors.BufferPart,
-        errors.BufferReleased,
-        errors.BufferInUse,
-        errors.RequestAnswered,
-        errors.ServerFailed,
+        impl.errors.TaskOfAnotherTimer,
+        impl.errors.OneShotEnded,
+        impl.errors.TimerClosed,
+        impl.errors.NoKeys,
+        impl.errors.OperationOfAnotherPurgatory,
+        impl.errors.PurgatoryClosed,
+        impl.errors.ForeignBuffer,
+        impl.errors.BufferPart,
+        impl.errors.BufferReleased,
+        impl.errors.BufferInUse,
+        impl.errors.RequestAnswered,
+        impl.errors.ServerFailed,
     ):
         yield kind()
 
@@ -416,17 +410,17 @@ def test_errors_go_to_another_process_as_they_are(error: Exception) -> None:
 
 def test_no_error_is_left_out() -> None:
     tried = {type(error) for error in every_error()}
-    classes = {each for each in vars(errors).values() if isinstance(each, type)}
+    classes = {each for each in vars(impl.errors).values() if isinstance(each, type)}
     assert {each for each in classes if issubclass(each, Exception)} - tried == {
-        errors.PurgatoryError,
-        errors.TimerError,
-        errors.WatchError,
-        errors.MemoryPoolError,
-        errors.InvalidRelease,
+        impl.errors.PurgatoryError,
+        impl.errors.TimerError,
+        impl.errors.WatchError,
+        impl.errors.MemoryPoolError,
+        impl.errors.InvalidRelease,
     }
 
 
-class FailsAtFirst(MonotonicClock):
+class FailsAtFirst(impl.MonotonicClock):
     """A clock in whose first wait each thread fails."""
 
     def __init__(self) -> None:
@@ -446,8 +440,8 @@ def test_a_clock_that_fails_does_not_end_a_reaper(logged: pytest.LogCaptureFixtu
     clock = FailsAtFirst()
     ran = threading.Event()
     with (
-        Timer(clock=clock, executor=InlineExecutor()) as timer,
-        Purgatory[str](timer=timer, purge_interval=0) as purgatory,
+        impl.Timer(clock=clock, executor=impl.InlineExecutor()) as timer,
+        impl.Purgatory[str](timer=timer, purge_interval=0) as purgatory,
     ):
         timer.add(ran.set, 1)
         assert ran.wait(LONG_S)

@@ -157,7 +157,7 @@ def test_a_stack_that_is_smaller_has_room_for_fewer(way: str, stack_kib: int) ->
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no thread is asked")
 def test_the_stack_is_the_threads_own_whatever_the_program_sets_later() -> None:
-    """When the thread asks, and the main thread does, each is told of its own stack."""
+    """Each thread is told of its own stack."""
     told: list[int | None] = []
     reset = threading.Event()
 
@@ -193,11 +193,7 @@ def test_a_raised_recursion_limit_changes_nothing(way: str, stack: int) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_chain_within_the_bound_is_completed_inside(way: str) -> None:
     """The control: what is short is nested as ever, and refused nowhere."""
-    assert chain(way, MOST_NESTED // 3, SMALL_STACK_BYTES, USUAL_LIMIT) == (
-        MOST_NESTED // 3,
-        0,
-        "",
-    )
+    assert chain(way, MOST_NESTED // 3, SMALL_STACK_BYTES, USUAL_LIMIT) == (MOST_NESTED // 3, 0, "")
 
 
 class Meets(DelayedOperation):

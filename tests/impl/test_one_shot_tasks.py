@@ -8,26 +8,14 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    COMPILED,
-    CallableTask,
-    OneShotEnded,
-    OneShotTask,
-    SteppedExecutor,
-    Task,
-    TaskOfAnotherTimer,
-    Timer,
-    TimerClosed,
-    TimerTask,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_spec.reasons import Reason
 
 
 class Owner:
     """Has a task that calls it: a cycle."""
 
-    def __init__(self, timer: Timer) -> None:
+    def __init__(self, timer: impl.Timer) -> None:
         self.runs = 0
         self.time_out = timer.add(self.expire, 10)
 
@@ -43,58 +31,65 @@ def without_collector() -> Iterator[None]:
     gc.enable()
 
 
-def run_all(timer: Timer, clock: VirtualClock, executor: SteppedExecutor) -> None:
+def run_all(timer: impl.Timer, clock: impl.VirtualClock, executor: impl.SteppedExecutor) -> None:
     clock.set_ms(clock.now_ms() + 1000)
     timer.advance()
     while executor.run_one():
         pass
 
 
-def expire(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+def expire(
+    timer: impl.Timer, clock: impl.VirtualClock, executor: impl.SteppedExecutor, task: impl.Task
+) -> None:
     run_all(timer, clock, executor)
     assert not task.cancel()
 
 
-def hand_over(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+def hand_over(
+    timer: impl.Timer, clock: impl.VirtualClock, executor: impl.SteppedExecutor, task: impl.Task
+) -> None:
     clock.set_ms(1000)
     timer.advance()
     assert executor.queued == 1
     assert not task.cancel()
 
 
-def cancel(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+def cancel(
+    timer: impl.Timer, clock: impl.VirtualClock, executor: impl.SteppedExecutor, task: impl.Task
+) -> None:
     assert task.cancel()
 
 
 def cancel_by_timer(
-    timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task
+    timer: impl.Timer, clock: impl.VirtualClock, executor: impl.SteppedExecutor, task: impl.Task
 ) -> None:
     assert timer.cancel(task)
 
 
-def close(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+def close(
+    timer: impl.Timer, clock: impl.VirtualClock, executor: impl.SteppedExecutor, task: impl.Task
+) -> None:
     timer.close()
 
 
-End = Callable[[Timer, VirtualClock, SteppedExecutor, Task], None]
+End = Callable[[impl.Timer, impl.VirtualClock, impl.SteppedExecutor, impl.Task], None]
 
 
 def test_what_is_made_of_a_callable_is_a_one_shot_task() -> None:
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    assert type(timer.add(int, 10)) is OneShotTask
-    task = CallableTask(int)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    assert type(timer.add(int, 10)) is impl.OneShotTask
+    task = impl.CallableTask(int)
     assert timer.add(task, 10) is task
 
 
 @pytest.mark.parametrize("end", [expire, hand_over, cancel, cancel_by_timer])
 def test_it_is_refused_when_it_has_ended(end: End) -> None:
-    """When it is added again, that is refused, and changes nothing: a second call never comes."""
-    clock, executor = VirtualClock(), SteppedExecutor()
-    timer = Timer(clock=clock, executor=executor)
+    clock, executor = impl.VirtualClock(), impl.SteppedExecutor()
+    timer = impl.Timer(clock=clock, executor=executor)
     ran: list[None] = []
     task = timer.add(partial(ran.append, None), 10)
     end(timer, clock, executor, task)
-    with pytest.raises(OneShotEnded, match="add the callable again") as refusal:
+    with pytest.raises(impl.OneShotEnded, match="add the callable again") as refusal:
         timer.add(task, 10)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
     assert timer.size == 0
@@ -104,20 +99,20 @@ def test_it_is_refused_when_it_has_ended(end: End) -> None:
 
 
 def test_another_timer_and_a_closed_one_refuse_it_as_they_refuse_any_task() -> None:
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    other = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    other = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
     task = timer.add(int, 10)
-    with pytest.raises(TaskOfAnotherTimer):
+    with pytest.raises(impl.TaskOfAnotherTimer):
         other.add(task, 10)
     assert timer.size == 1
     timer.close()
-    with pytest.raises(TimerClosed):
+    with pytest.raises(impl.TimerClosed):
         timer.add(task, 10)
 
 
 def test_a_task_may_be_run_by_hand_and_calls_once() -> None:
     ran: list[None] = []
-    task = OneShotTask(partial(ran.append, None))
+    task = impl.OneShotTask(partial(ran.append, None))
     task.run()
     task.run()
     assert len(ran) == 1
@@ -127,8 +122,8 @@ def test_a_task_may_be_run_by_hand_and_calls_once() -> None:
 @pytest.mark.usefixtures("without_collector")
 def test_no_cycle_is_left_when_it_has_ended(end: End) -> None:
     """The owner goes with its last reference."""
-    clock, executor = VirtualClock(), SteppedExecutor()
-    timer = Timer(clock=clock, executor=executor)
+    clock, executor = impl.VirtualClock(), impl.SteppedExecutor()
+    timer = impl.Timer(clock=clock, executor=executor)
     owner = Owner(timer)
     seen = weakref.ref(owner)
     end(timer, clock, executor, owner.time_out)
@@ -140,7 +135,7 @@ def test_no_cycle_is_left_when_it_has_ended(end: End) -> None:
 @pytest.mark.usefixtures("without_collector")
 def test_a_cycle_is_there_while_it_is_pending() -> None:
     """The control of the test before."""
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
     seen = weakref.ref(Owner(timer))
     assert seen() is not None
     timer.close()
@@ -149,37 +144,37 @@ def test_a_cycle_is_there_while_it_is_pending() -> None:
 
 def test_the_collector_does_not_visit_it_in_the_compiled_build() -> None:
     """Only the tasks that users make take part in cycles for longer than they are pending."""
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    assert gc.is_tracked(timer.add(int, 10)) is not COMPILED
-    assert gc.is_tracked(CallableTask(int))
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    assert gc.is_tracked(timer.add(int, 10)) is not impl.COMPILED
+    assert gc.is_tracked(impl.CallableTask(int))
 
 
 class Witness:
     """Something that a callable knows."""
 
 
-class Waiting(TimerTask):
+class Waiting(impl.TimerTask):
     """A user's task."""
 
     def run(self) -> None:
         """Nothing."""
 
 
-class Remembering(SteppedExecutor):
+class Remembering(impl.SteppedExecutor):
     """A user's executor, which knows a task."""
 
-    task: Task | None = None
+    task: impl.Task | None = None
 
 
-def pending_in_a_timer_that_nobody_has(task: Task | Callable[[], object]) -> None:
-    Timer(clock=VirtualClock(), executor=SteppedExecutor()).add(task, 10)
+def pending_in_a_timer_that_nobody_has(task: impl.Task | Callable[[], object]) -> None:
+    impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor()).add(task, 10)
 
 
 def test_tasks_of_users_go_with_a_timer_that_nobody_closed() -> None:
     task, witness = Waiting(), Witness()
     seen_task, seen_witness = weakref.ref(task), weakref.ref(witness)
     pending_in_a_timer_that_nobody_has(task)
-    pending_in_a_timer_that_nobody_has(CallableTask(partial(id, witness)))
+    pending_in_a_timer_that_nobody_has(impl.CallableTask(partial(id, witness)))
     del task, witness
     gc.collect()
     assert seen_task() is None
@@ -188,7 +183,7 @@ def test_tasks_of_users_go_with_a_timer_that_nobody_closed() -> None:
 
 def test_tasks_of_users_go_with_an_executor_that_knows_them() -> None:
     executor, task = Remembering(), Waiting()
-    with Timer(clock=VirtualClock(), executor=executor) as timer:
+    with impl.Timer(clock=impl.VirtualClock(), executor=executor) as timer:
         executor.task = timer.add(task, 10)
     seen = weakref.ref(task)
     del executor, task, timer
@@ -203,7 +198,7 @@ def test_one_shot_tasks_of_a_timer_that_nobody_closed_stay_in_the_compiled_build
     pending_in_a_timer_that_nobody_has(partial(id, witness))
     del witness
     gc.collect()
-    assert (seen() is not None) == COMPILED
+    assert (seen() is not None) == impl.COMPILED
 
 
 @pytest.mark.slow
@@ -221,7 +216,7 @@ def test_cancelled_or_called_and_never_both() -> None:
             mine[number] = task.cancel()
 
     start = threading.Barrier(3)
-    with Timer() as timer:
+    with impl.Timer() as timer:
         tasks = [timer.add(partial(call, each), each // 200) for each in range(len(calls))]
         threads = [threading.Thread(target=cancel_all, args=(mine,)) for mine in cancels]
         for thread in threads:

@@ -58,9 +58,6 @@ class Settled(DelayedOperation):
 class Pair:
     """Two operations, ``a`` under the key a and ``b`` under b."""
 
-    # checked: What the check of the thread that stands in the try of b has returned; None where
-    #     it has raised.
-
     def __init__(self) -> None:
         self.log: list[str] = []
         self.clock = VirtualClock()
@@ -71,6 +68,7 @@ class Pair:
         for operation in (self.a, self.b):
             self.purgatory.try_complete_else_watch(operation, [operation.name])
         self.log.clear()
+        # Of the thread that stands in the try of b; none where its check has raised.
         self.checked: int | None = None
 
     def call(self, way: str) -> object:

@@ -5,17 +5,7 @@ from typing import Literal
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    InlineExecutor,
-    InvalidConfiguration,
-    Purgatory,
-    PurgatoryClosed,
-    PurgatoryError,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_spec.reasons import Reason
 
 from .purgatory_bench import Bench, Planned, Seen, check_law
@@ -57,7 +47,6 @@ def test_a_key_that_cannot_be_hashed_is_refused_before_anything_is_tried() -> No
 
 
 def test_who_completes_it_inside_the_first_try_is_told() -> None:
-    """When it is to be watched, it is not, and the answer is no."""
     bench = Bench()
     operation = bench.operation("a")
     operation.during_try = operation.force_complete
@@ -66,9 +55,9 @@ def test_who_completes_it_inside_the_first_try_is_told() -> None:
 
 
 def test_a_try_that_only_claims_success_is_not_believed() -> None:
-    """When it is watched and checked, both say that nothing was completed, and it stays watched."""
+    """Both say that nothing was completed, and it stays watched."""
 
-    class Boastful(DelayedOperation):
+    class Boastful(impl.DelayedOperation):
         def try_complete(self) -> bool:
             return True
 
@@ -92,7 +81,7 @@ def test_time_outs_that_complete_an_operation_are_counted() -> None:
 
 def test_a_time_out_that_is_due_runs_after_the_call() -> None:
     """It is tried twice, and expires before the call returns."""
-    bench = Bench(executor=InlineExecutor())
+    bench = Bench(executor=impl.InlineExecutor())
     operation = bench.operation("a", 0)
     assert bench.purgatory.try_complete_else_watch(operation, ["k"]) is False
     assert bench.log == ["try a", "try a", "complete a", "expire a"]
@@ -114,8 +103,8 @@ def test_a_failing_key_withdraws_what_was_promised() -> None:
                 raise Planned
             return self is other
 
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    purgatory: Purgatory[Key] = Purgatory(timer=timer)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    purgatory: impl.Purgatory[Key] = impl.Purgatory(timer=timer)
     good = Key(False)
     operation = Bench().operation("a")
     with pytest.raises(Planned):
@@ -185,7 +174,7 @@ def test_closing_leaves_a_given_timer_open() -> None:
 
 
 def test_closing_keeps_stale_entries_and_drops_every_time_out() -> None:
-    """When the purgatory is closed, no list has changed, and nothing is pending."""
+    """No list has changed, and nothing is pending."""
     bench = Bench()
     operations = [bench.watched(str(number), "k") for number in range(1000)]
     for operation in operations[::2]:
@@ -197,7 +186,7 @@ def test_closing_keeps_stale_entries_and_drops_every_time_out() -> None:
 def test_closing_drops_the_time_out_of_what_is_in_no_list() -> None:
     """The time-out is dropped, and that of another purgatory on the same timer is not."""
     bench = Bench(accounting="proposal")
-    other: Purgatory[str] = Purgatory(timer=bench.timer)
+    other: impl.Purgatory[str] = impl.Purgatory(timer=bench.timer)
     stays = bench.operation("b", 10)
     other.try_complete_else_watch(stays, ["k"])
     operation = bench.operation("a", 10)
@@ -212,9 +201,7 @@ def test_closing_drops_the_time_out_of_what_is_in_no_list() -> None:
 
 
 @pytest.mark.parametrize("accounting", ["exact", "proposal"])
-def test_a_timer_that_is_closed_owes_no_time_out(
-    accounting: Literal["exact", "proposal"],
-) -> None:
+def test_a_timer_that_is_closed_owes_no_time_out(accounting: Literal["exact", "proposal"]) -> None:
     """The other one's time-out is not pending any more, and it waits for events."""
     bench = Bench(accounting=accounting)
     operation, expiring = bench.watched("a", "k"), bench.watched("b", "k", 10)
@@ -239,7 +226,7 @@ def test_a_watch_that_closing_overtakes_has_no_time_out() -> None:
 def test_a_closed_timer_refuses_the_watch() -> None:
     bench = Bench()
     bench.timer.close()
-    with pytest.raises(PurgatoryClosed):
+    with pytest.raises(impl.PurgatoryClosed):
         bench.purgatory.try_complete_else_watch(bench.operation("a"), ["k"])
     assert bench.seen() == Seen()
 
@@ -248,23 +235,23 @@ def test_the_block_closes_the_purgatory() -> None:
     bench = Bench()
     with bench.purgatory as purgatory:
         assert purgatory is bench.purgatory
-    with pytest.raises(PurgatoryClosed):
+    with pytest.raises(impl.PurgatoryClosed):
         purgatory.try_complete_else_watch(bench.operation("a"), ["k"])
 
 
 def test_what_cannot_be_built_is_refused() -> None:
-    with pytest.raises(InvalidConfiguration) as refusal:
-        Purgatory(purge_interval=-1)
+    with pytest.raises(impl.InvalidConfiguration) as refusal:
+        impl.Purgatory(purge_interval=-1)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
-    with pytest.raises(InvalidConfiguration):
-        Purgatory(accounting="guess")  # type: ignore[arg-type]
-    assert isinstance(refusal.value, PurgatoryError)
+    with pytest.raises(impl.InvalidConfiguration):
+        impl.Purgatory(accounting="guess")  # type: ignore[arg-type]
+    assert isinstance(refusal.value, impl.PurgatoryError)
 
 
 def test_keys_of_any_kind_spread_over_the_shards() -> None:
     """No shard holds more than its share, and every key is found again."""
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    purgatory: Purgatory[int | tuple[str, int]] = Purgatory(timer=timer)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    purgatory: impl.Purgatory[int | tuple[str, int]] = impl.Purgatory(timer=timer)
     keys: list[int | tuple[str, int]] = [64 * number for number in range(64)]
     keys += [("topic", number) for number in range(-20, 20)] + [-1, -513, 2**70]
     bench = Bench()
@@ -278,13 +265,19 @@ def test_keys_of_any_kind_spread_over_the_shards() -> None:
 def test_the_classes_may_be_named_at_run_time() -> None:
     """They are made and used as one without."""
 
-    class OfKeys(Purgatory[str]):
+    class OfKeys(impl.Purgatory[str]):
         pass
 
-    class OfBoth(Purgatory[str, DelayedOperation]):
+    class OfBoth(impl.Purgatory[str, impl.DelayedOperation]):
         pass
 
-    for kind in (Purgatory, Purgatory[str], Purgatory[str, DelayedOperation], OfKeys, OfBoth):
+    for kind in (
+        impl.Purgatory,
+        impl.Purgatory[str],
+        impl.Purgatory[str, impl.DelayedOperation],
+        OfKeys,
+        OfBoth,
+    ):
         with kind("typed", reaper=False) as purgatory:
-            assert isinstance(purgatory, Purgatory)
+            assert isinstance(purgatory, impl.Purgatory)
             assert (purgatory.name, purgatory.cancel_for_key("k")) == ("typed", [])

@@ -103,7 +103,6 @@ def test_the_reaper_wakes_for_a_purge_and_for_nothing_else() -> None:
 
 
 def test_who_reaps_is_a_choice() -> None:
-    """When they are built, each has the threads that it needs."""
     before = set(threading.enumerate())
 
     def threads(timer: Timer | None, reaper: bool | None, time_outs: bool = True) -> int:
@@ -169,7 +168,6 @@ def test_the_reaper_survives_a_failing_purge(
 
 
 def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
-    """When the reaper has purged in vain, it sleeps, and looks again when the clock has gone on."""
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     timer = Timer(clock=clock, executor=SteppedExecutor(), reaper=False)
@@ -191,7 +189,7 @@ def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
 
 
 def test_closing_from_a_callback() -> None:
-    """When it expires, closing waits for no thread that it runs in, and all threads end."""
+    """Closing waits for no thread that it runs in, and all threads end."""
     with Purgatory[str]() as purgatory:
         operation = Recorded("a", [], 1)
         closed = threading.Event()
@@ -351,7 +349,6 @@ def test_what_leaves_a_list_is_let_go_outside_its_lock() -> None:
 
 
 def test_no_operation_outlives_its_last_entry() -> None:
-    """When nobody else holds them, they are gone without the help of the garbage collector."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
     gc.collect()

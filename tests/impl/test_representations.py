@@ -5,21 +5,7 @@ import threading
 
 import pytest
 
-from purgatory_impl import (
-    CallableOperation,
-    CallableTask,
-    DelayedOperation,
-    InlineExecutor,
-    LeakDetectingMemoryPool,
-    MonotonicClock,
-    Purgatory,
-    SimpleMemoryPool,
-    SteppedExecutor,
-    Timer,
-    TimerTask,
-    UnboundedMemoryPool,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation, EventLoopExecutor
 
 from .purgatory_bench import Bench
@@ -33,11 +19,11 @@ def ring() -> None:
 def test_a_timer_and_its_tasks_say_what_waits() -> None:
     """The timer shows its name and what waits, and a task what it calls and whether it waits."""
 
-    class Wake(TimerTask):
+    class Wake(impl.TimerTask):
         pass
 
-    timer = Timer(name="alarms", clock=VirtualClock())
-    tasks = [timer.add(task, 10) for task in (ring, CallableTask(ring), Wake())]
+    timer = impl.Timer(name="alarms", clock=impl.VirtualClock())
+    tasks = [timer.add(task, 10) for task in (ring, impl.CallableTask(ring), Wake())]
     assert repr(timer) == "<Timer 'alarms', 3 tasks pending>"
     assert [repr(task) for task in tasks] == [
         "<OneShotTask of ring, pending>",
@@ -58,7 +44,7 @@ def test_a_timer_and_its_tasks_say_what_waits() -> None:
 def test_a_purgatory_and_its_operations_say_what_is_watched() -> None:
     """The purgatory shows its name and its counts, and each operation what has become of it."""
     bench = Bench()
-    made = [CallableOperation(bool, delay_ms) for delay_ms in (5, 6, 7)]
+    made = [impl.CallableOperation(bool, delay_ms) for delay_ms in (5, 6, 7)]
     assert repr(made[0]) == "<CallableOperation of 5 ms, 0 entries in lists>"
     for operation in made:
         bench.purgatory.try_complete_else_watch(operation, ["a", "b"])
@@ -79,12 +65,12 @@ def test_what_is_not_initialised_can_be_shown() -> None:
     """The object is shown by its class."""
     shown: list[str] = []
 
-    class Early(DelayedOperation):
+    class Early(impl.DelayedOperation):
         def __init__(self) -> None:
             shown.append(repr(self))
             super().__init__(1)
 
-    class Soon(TimerTask):
+    class Soon(impl.TimerTask):
         def __init__(self) -> None:
             shown.append(repr(self))
             super().__init__()
@@ -95,11 +81,11 @@ def test_what_is_not_initialised_can_be_shown() -> None:
 
 
 def test_executors_and_clocks_say_their_state() -> None:
-    executors = [SteppedExecutor(), InlineExecutor("mine")]
-    executors[0].hand_over([CallableTask(ring)])
-    clock = VirtualClock()
+    executors = [impl.SteppedExecutor(), impl.InlineExecutor("mine")]
+    executors[0].hand_over([impl.CallableTask(ring)])
+    clock = impl.VirtualClock()
     clock.set_ms(7)
-    assert [repr(each) for each in (*executors, clock, MonotonicClock())] == [
+    assert [repr(each) for each in (*executors, clock, impl.MonotonicClock())] == [
         "<SteppedExecutor 'purgatory', 1 tasks queued>",
         "<InlineExecutor 'mine', 0 tasks queued>",
         "<VirtualClock at 7 ms>",
@@ -108,9 +94,9 @@ def test_executors_and_clocks_say_their_state() -> None:
 
 
 def test_pools_say_what_is_left() -> None:
-    simple = SimpleMemoryPool(10, 5)
+    simple = impl.SimpleMemoryPool(10, 5)
     kept = simple.try_allocate(4)
-    pools = (simple, LeakDetectingMemoryPool(10, 5), UnboundedMemoryPool())
+    pools = (simple, impl.LeakDetectingMemoryPool(10, 5), impl.UnboundedMemoryPool())
     assert [repr(pool) for pool in pools] == [
         "<SimpleMemoryPool, 6 of 10 bytes available>",
         "<LeakDetectingMemoryPool, 10 of 10 bytes available>",
@@ -121,7 +107,7 @@ def test_pools_say_what_is_left() -> None:
 
 def test_what_waits_in_a_loop_is_shown() -> None:
     async def scenario() -> None:
-        with Purgatory[str]("shared", reaper=False) as purgatory:
+        with impl.Purgatory[str]("shared", reaper=False) as purgatory:
             async with AsyncioPurgatory(purgatory) as waiting:
                 operation = AwaitedOperation[str](lambda: None, 5000)
                 task = asyncio.ensure_future(waiting.watch(operation, ["k"]))
@@ -147,15 +133,15 @@ def test_a_failing_task_is_logged_with_the_name_of_its_timer(
     logged: pytest.LogCaptureFixture,
 ) -> None:
     """The lines say whose the failures are, and what has failed."""
-    with Timer(name="alarms") as timer, Timer(name="others"):
+    with impl.Timer(name="alarms") as timer, impl.Timer(name="others"):
         failed = threading.Event()
-        timer.add(CallableTask(fail), 0)
+        timer.add(impl.CallableTask(fail), 0)
         timer.add(failed.set, 0)
         assert failed.wait(LONG_S)
-    with Purgatory[str]("fetches") as purgatory:
-        operation = CallableOperation(bool, 0, on_complete=fail)
+    with impl.Purgatory[str]("fetches") as purgatory:
+        operation = impl.CallableOperation(bool, 0, on_complete=fail)
         purgatory.try_complete_else_watch(operation, ["k"])
-        later = CallableOperation(bool, 0, on_complete=failed.set)
+        later = impl.CallableOperation(bool, 0, on_complete=failed.set)
         failed.clear()
         purgatory.try_complete_else_watch(later, ["k"])
         assert failed.wait(LONG_S)
@@ -168,7 +154,7 @@ def test_a_failing_task_is_logged_with_the_name_of_its_timer(
 def test_threads_have_the_name_of_what_they_work_for(no_thread_left: None) -> None:
     """Each of their threads begins with the name, and no two are called alike."""
     before = set(threading.enumerate())
-    with Timer(name="alarms"), Purgatory[str]("fetches"):
+    with impl.Timer(name="alarms"), impl.Purgatory[str]("fetches"):
         started = {thread.name for thread in set(threading.enumerate()) - before}
     assert started == {
         *("alarms-reaper", "alarms-executor"),

@@ -8,18 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from purgatory_impl import (
-    CallableTask,
-    InlineExecutor,
-    InvalidConfiguration,
-    InvalidDelay,
-    SteppedExecutor,
-    TaskOfAnotherTimer,
-    Timer,
-    TimerClosed,
-    TimerTask,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_spec.reasons import Reason
 
 
@@ -38,20 +27,20 @@ class Bench:
     """A timer on a virtual clock with a stepped executor, and tasks that record their names."""
 
     def __init__(self, tick_ms: int = 1, wheel_size: int = 20, start_ms: int = 0) -> None:
-        self.clock = VirtualClock(start_ms)
-        self.executor = SteppedExecutor()
-        self.timer = Timer(
+        self.clock = impl.VirtualClock(start_ms)
+        self.executor = impl.SteppedExecutor()
+        self.timer = impl.Timer(
             tick_ms=tick_ms, wheel_size=wheel_size, clock=self.clock, executor=self.executor
         )
         self.ran: list[str] = []
-        self.tasks: dict[str, TimerTask] = {}
+        self.tasks: dict[str, impl.TimerTask] = {}
 
-    def task(self, name: str) -> TimerTask:
+    def task(self, name: str) -> impl.TimerTask:
         if name not in self.tasks:
-            self.tasks[name] = CallableTask(lambda: self.ran.append(name))
+            self.tasks[name] = impl.CallableTask(lambda: self.ran.append(name))
         return self.tasks[name]
 
-    def add(self, name: str, delay_ms: int) -> TimerTask:
+    def add(self, name: str, delay_ms: int) -> impl.TimerTask:
         task = self.task(name)
         assert self.timer.add(task, delay_ms) is task
         return task
@@ -88,7 +77,7 @@ def test_a_delay_that_is_no_integer_is_refused(delay: int) -> None:
     bench = Bench()
     task = bench.add("a", 10)
     before = bench.seen()
-    with pytest.raises(InvalidDelay) as refusal:
+    with pytest.raises(impl.InvalidDelay) as refusal:
         bench.timer.add(task, delay)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
     assert bench.seen() == before
@@ -111,8 +100,8 @@ def test_a_foreign_integer_becomes_an_ordinary_one() -> None:
 def test_a_wheel_that_cannot_turn_is_refused(tick_ms: int, wheel_size: int) -> None:
     """That is refused as an invalid argument, and no thread is left behind."""
     before = set(threading.enumerate())
-    with pytest.raises(InvalidConfiguration) as refusal:
-        Timer(tick_ms=tick_ms, wheel_size=wheel_size)
+    with pytest.raises(impl.InvalidConfiguration) as refusal:
+        impl.Timer(tick_ms=tick_ms, wheel_size=wheel_size)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
     assert set(threading.enumerate()) <= before
 
@@ -175,17 +164,17 @@ def test_random_histories_obey_the_rules(seed: int) -> None:
 # From inside a running task
 
 
-def inline() -> tuple[Timer, VirtualClock]:
+def inline() -> tuple[impl.Timer, impl.VirtualClock]:
     """A timer whose tasks run in the caller, and its clock."""
-    clock = VirtualClock()
-    return Timer(clock=clock, executor=InlineExecutor()), clock
+    clock = impl.VirtualClock()
+    return impl.Timer(clock=clock, executor=impl.InlineExecutor()), clock
 
 
 def test_no_user_code_runs_under_a_lock() -> None:
     """The timer's lock is free each time."""
     locked: list[bool] = []
 
-    class Watching(InlineExecutor):
+    class Watching(impl.InlineExecutor):
         def wake(self) -> None:
             locked.append(timer._lock.locked())
             super().wake()
@@ -197,8 +186,8 @@ def test_no_user_code_runs_under_a_lock() -> None:
         def __del__(self) -> None:
             locked.append(timer._lock.locked())
 
-    clock = VirtualClock()
-    timer = Timer(clock=clock, executor=Watching())
+    clock = impl.VirtualClock()
+    timer = impl.Timer(clock=clock, executor=Watching())
     timer.add(lambda: locked.append(timer._lock.locked()), 0)
     timer.add(lambda: locked.append(timer._lock.locked()), 5)
     timer.add(Finalised().run, 1000)
@@ -222,7 +211,7 @@ def test_tasks_of_a_long_pass_run_between_its_holds() -> None:
 def test_a_long_pass_that_a_failure_has_ended_can_go_on() -> None:
     """The failure leaves the rest due at once, and the second pass hands over all."""
 
-    class Failing(SteppedExecutor):
+    class Failing(impl.SteppedExecutor):
         failures = 1
 
         def wake(self) -> None:
@@ -230,8 +219,8 @@ def test_a_long_pass_that_a_failure_has_ended_can_go_on() -> None:
             if self.failures == 0:
                 raise OSError("not woken")
 
-    clock, executor = VirtualClock(), Failing()
-    timer = Timer(clock=clock, executor=executor)
+    clock, executor = impl.VirtualClock(), Failing()
+    timer = impl.Timer(clock=clock, executor=executor)
     for _ in range(3000):
         timer.add(int, 5)
     clock.set_ms(7)
@@ -248,14 +237,14 @@ def test_a_long_pass_that_a_failure_has_ended_can_go_on() -> None:
 def test_a_task_without_action_says_so() -> None:
     """Given a task whose class does not override ``run``: the error names what is missing."""
     with pytest.raises(NotImplementedError, match="override run"):
-        TimerTask().run()
+        impl.TimerTask().run()
 
 
 def test_a_task_pending_in_another_timer_is_refused() -> None:
     """That is refused and the first arming stays; cancelled there, it may go over."""
     one, other = Bench(), Bench()
     task = one.add("a", 5)
-    with pytest.raises(TaskOfAnotherTimer) as refusal:
+    with pytest.raises(impl.TaskOfAnotherTimer) as refusal:
         other.timer.add(task, 1)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
     assert other.timer.cancel(task) is False
@@ -288,7 +277,7 @@ def test_a_task_may_close_its_timer() -> None:
 
     def closing() -> None:
         timer.close()
-        with pytest.raises(TimerClosed):
+        with pytest.raises(impl.TimerClosed):
             timer.add(int, 1)
         ran.append("closing")
 
@@ -302,7 +291,7 @@ def test_a_task_may_close_its_timer() -> None:
     assert ran == ["closing", "second"]
 
 
-class FineClock(VirtualClock):
+class FineClock(impl.VirtualClock):
     """A clock that stands between two milliseconds, and is read as the monotonic one: floored."""
 
     def __init__(self) -> None:
@@ -316,7 +305,7 @@ class FineClock(VirtualClock):
 def early_us(tick_ms: int, added_us: int, delay_ms: int) -> int:
     """How long before its delay has passed a task runs, microseconds; advanced at each ms."""
     clock, log = FineClock(), list[int]()
-    timer = Timer(clock=clock, executor=InlineExecutor(), tick_ms=tick_ms)
+    timer = impl.Timer(clock=clock, executor=impl.InlineExecutor(), tick_ms=tick_ms)
     clock.now_us = added_us
     timer.add(lambda: log.append(clock.now_us), delay_ms)
     clock.now_us -= added_us % 1000

@@ -9,19 +9,7 @@ from functools import partial
 
 import pytest
 
-from purgatory_impl import (
-    LARGEST_DELAY_MS,
-    CallableTask,
-    InlineExecutor,
-    MonotonicClock,
-    SteppedExecutor,
-    Task,
-    TaskOfAnotherTimer,
-    ThreadExecutor,
-    Timer,
-    TimerClosed,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_impl import timer as timer_module
 from purgatory_impl.clocks import Clock
 
@@ -35,11 +23,11 @@ pytestmark = [pytest.mark.verify, pytest.mark.usefixtures("no_thread_left")]
 
 def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
     """The reaper lies down once for each earlier bucket and each pass."""
-    virtual = VirtualClock()
+    virtual = impl.VirtualClock()
     clock = Sleeps(virtual)
     ran: list[str] = []
-    executor = ThreadExecutor()
-    with Timer(clock=clock, executor=executor, reaper=True) as timer:
+    executor = impl.ThreadExecutor()
+    with impl.Timer(clock=clock, executor=executor, reaper=True) as timer:
         clock.await_next()
         timer.add(lambda: ran.append("1000"), 1000)
         clock.await_next()
@@ -66,10 +54,10 @@ def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
 
 
 def test_the_reaper_wakes_for_a_task_that_is_already_due() -> None:
-    virtual = VirtualClock()
+    virtual = impl.VirtualClock()
     clock = Sleeps(virtual)
     ran = threading.Event()
-    with Timer(clock=clock, reaper=True) as timer:
+    with impl.Timer(clock=clock, reaper=True) as timer:
         clock.await_next()
         virtual.set_ms(1_000_003)
         timer.add(ran.set, 0)
@@ -78,9 +66,9 @@ def test_the_reaper_wakes_for_a_task_that_is_already_due() -> None:
 
 def test_a_cancelled_task_wakes_the_reaper_once() -> None:
     """The reaper pops it and sleeps without an alarm."""
-    virtual = VirtualClock()
+    virtual = impl.VirtualClock()
     clock = Sleeps(virtual)
-    with Timer(clock=clock, reaper=True) as timer:
+    with impl.Timer(clock=clock, reaper=True) as timer:
         clock.await_next()
         task = timer.add(int, 7)
         clock.await_next()
@@ -92,15 +80,15 @@ def test_a_cancelled_task_wakes_the_reaper_once() -> None:
 
 
 def test_the_reaper_survives_whatever_an_inline_task_raises() -> None:
-    """When the first two expire together and the third later, both others run."""
+    """Both others run."""
 
     def leave() -> None:
         raise SystemExit
 
-    virtual = VirtualClock()
+    virtual = impl.VirtualClock()
     clock = Sleeps(virtual)
     ran: list[str] = []
-    with Timer(clock=clock, executor=InlineExecutor(), reaper=True) as timer:
+    with impl.Timer(clock=clock, executor=impl.InlineExecutor(), reaper=True) as timer:
         clock.await_next()
         for delay_ms, action in ((5, leave), (5, partial(ran.append, "with it"))):
             timer.add(action, delay_ms)
@@ -119,14 +107,14 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
 ) -> None:
     """Both are handed over, and each failure is logged."""
 
-    class Broken(SteppedExecutor):
+    class Broken(impl.SteppedExecutor):
         def wake(self) -> None:
             raise OSError("planned")
 
-    virtual = VirtualClock()
+    virtual = impl.VirtualClock()
     clock = Sleeps(virtual)
     executor = Broken()
-    with Timer(clock=clock, executor=executor, reaper=True) as timer:
+    with impl.Timer(clock=clock, executor=executor, reaper=True) as timer:
         clock.await_next()
         timer.add(int, 5)
         clock.await_next()
@@ -142,16 +130,16 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
 
 
 def test_who_advances_is_a_choice() -> None:
-    """When they are built, by default a virtual clock has no reaper and any other clock has one."""
+    """By default a virtual clock has no reaper and any other clock has one."""
     before = set(threading.enumerate())
 
     def reapers(clock: Clock | None, reaper: bool | None) -> int:
-        with Timer(clock=clock, executor=SteppedExecutor(), reaper=reaper):
+        with impl.Timer(clock=clock, executor=impl.SteppedExecutor(), reaper=reaper):
             return len(set(threading.enumerate()) - before)
 
-    assert (reapers(VirtualClock(), None), reapers(VirtualClock(), True)) == (0, 1)
+    assert (reapers(impl.VirtualClock(), None), reapers(impl.VirtualClock(), True)) == (0, 1)
     assert (reapers(None, None), reapers(None, False)) == (1, 0)
-    assert reapers(Sleeps(VirtualClock()), None) == 1
+    assert reapers(Sleeps(impl.VirtualClock()), None) == 1
 
 
 # The monotonic clock
@@ -159,7 +147,7 @@ def test_who_advances_is_a_choice() -> None:
 
 def test_tasks_run_by_themselves_and_never_early() -> None:
     """Each runs once, in the executor's thread, and never before its time."""
-    clock = MonotonicClock()
+    clock = impl.MonotonicClock()
     ran: list[tuple[int, int, str]] = []
     done = threading.Event()
 
@@ -168,7 +156,7 @@ def test_tasks_run_by_themselves_and_never_early() -> None:
         if len(ran) == 5:
             done.set()
 
-    with Timer() as timer:
+    with impl.Timer() as timer:
         called_ms = clock.now_ms()
         for delay_ms in (60, 1, 45, 0, 25):
             timer.add(partial(record, delay_ms), delay_ms)
@@ -179,8 +167,7 @@ def test_tasks_run_by_themselves_and_never_early() -> None:
 
 
 def test_a_coarse_tick_may_run_early_but_not_before_the_tick() -> None:
-    """When a task is added, it runs no earlier than its expiry rounded down to the tick."""
-    clock = MonotonicClock()
+    clock = impl.MonotonicClock()
     at_ms: list[int] = []
     done = threading.Event()
 
@@ -188,7 +175,7 @@ def test_a_coarse_tick_may_run_early_but_not_before_the_tick() -> None:
         at_ms.append(clock.now_ms())
         done.set()
 
-    with Timer(tick_ms=20) as timer:
+    with impl.Timer(tick_ms=20) as timer:
         called_ms = clock.now_ms()
         timer.add(record, 50)
         assert done.wait(LONG_S)
@@ -197,9 +184,9 @@ def test_a_coarse_tick_may_run_early_but_not_before_the_tick() -> None:
 
 def test_waiting_costs_a_wake_up_for_each_bucket_and_not_for_each_tick() -> None:
     """The reaper sleeps at most once for the start, the add, and each level that passed it down."""
-    clock = Sleeps(MonotonicClock())
+    clock = Sleeps(impl.MonotonicClock())
     done = threading.Event()
-    with Timer(clock=clock) as timer:
+    with impl.Timer(clock=clock) as timer:
         timer.add(done.set, 200)
         assert done.wait(LONG_S)
         levels = timer.levels
@@ -209,12 +196,12 @@ def test_waiting_costs_a_wake_up_for_each_bucket_and_not_for_each_tick() -> None
 
 
 def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:
-    """When a short one is added after it, the short one runs."""
-    clock = Sleeps(MonotonicClock())
+    """The short one runs."""
+    clock = Sleeps(impl.MonotonicClock())
     ran = threading.Event()
-    with Timer(clock=clock) as timer:
+    with impl.Timer(clock=clock) as timer:
         clock.await_next()
-        timer.add(int, LARGEST_DELAY_MS)
+        timer.add(int, impl.LARGEST_DELAY_MS)
         clock.await_next()
         timer.add(ran.set, 5)
         assert ran.wait(LONG_S)
@@ -226,15 +213,15 @@ def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:
 
 def test_every_public_method_takes_the_lock() -> None:
     """None gets through before the lock is free, and all do afterwards."""
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    task = timer.add(CallableTask(int), 10)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    task = timer.add(impl.CallableTask(int), 10)
 
-    def add_unless_closed(task: Task) -> None:
-        with suppress(TimerClosed):
+    def add_unless_closed(task: impl.Task) -> None:
+        with suppress(impl.TimerClosed):
             timer.add(task, 5)
 
     calls: list[Callable[[], object]] = [
-        partial(add_unless_closed, CallableTask(int)),
+        partial(add_unless_closed, impl.CallableTask(int)),
         partial(add_unless_closed, task),
         task.cancel,
         partial(timer.cancel, task),
@@ -251,8 +238,8 @@ def test_every_public_method_takes_the_lock() -> None:
 
 def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
     """That does not get through before the lock is free."""
-    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    add = partial(timer.add, CallableTask(int), 5)
+    timer = impl.Timer(clock=impl.VirtualClock(), executor=impl.SteppedExecutor())
+    add = partial(timer.add, impl.CallableTask(int), 5)
     assert through_while_held(timer_module._OWNER_CHANGE, [add]) == []
     assert timer.size == 1
 
@@ -261,10 +248,9 @@ def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
 def test_a_task_taken_by_another_timer_meanwhile_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """When it is added, that is refused, and the task is pending in the other timer alone."""
-    clock, executor = VirtualClock(), SteppedExecutor()
-    timer, other = (Timer(clock=clock, executor=executor) for _ in range(2))
-    task = CallableTask(int)
+    clock, executor = impl.VirtualClock(), impl.SteppedExecutor()
+    timer, other = (impl.Timer(clock=clock, executor=executor) for _ in range(2))
+    task = impl.CallableTask(int)
     lock = timer._lock
 
     class Late:
@@ -281,7 +267,7 @@ def test_a_task_taken_by_another_timer_meanwhile_is_refused(
 
     with monkeypatch.context() as patch:
         patch.setattr(timer, "_lock", Late())
-        with pytest.raises(TaskOfAnotherTimer):
+        with pytest.raises(impl.TaskOfAnotherTimer):
             timer.add(task, 5)
     assert (timer.size, other.size) == (0, 1)
 
@@ -291,7 +277,7 @@ def test_each_arming_runs_once_or_was_cancelled() -> None:
     """Each task ran exactly once where its cancel came too late or never, and else not at all."""
     runs = [0] * 2000
     cancelled = [False] * 2000
-    with Timer() as timer:
+    with impl.Timer() as timer:
 
         def work(first: int) -> None:
             chance = random.Random(first)
@@ -315,9 +301,9 @@ def test_each_arming_runs_once_or_was_cancelled() -> None:
 @pytest.mark.usefixtures("eager_switching")
 def test_passes_that_overlap_keep_the_order_of_ticks() -> None:
     """Each task is handed over once, and in the order of ticks."""
-    clock = VirtualClock()
-    executor = SteppedExecutor()
-    timer = Timer(clock=clock, executor=executor)
+    clock = impl.VirtualClock()
+    executor = impl.SteppedExecutor()
+    timer = impl.Timer(clock=clock, executor=executor)
     ran: list[int] = []
     delays = [1 + number % 500 for number in range(3000)] + [250] * 4000
     for delay_ms in delays:
@@ -338,18 +324,18 @@ def test_passes_that_overlap_keep_the_order_of_ticks() -> None:
 
 @pytest.mark.usefixtures("eager_switching")
 def test_a_task_is_pending_in_one_timer_at_most() -> None:
-    """When both try, one of the two is refused, and the task is pending once."""
-    clock = VirtualClock()
-    executor = SteppedExecutor()
-    timers = [Timer(clock=clock, executor=executor) for _ in range(2)]
-    tasks = [CallableTask(int) for _ in range(1000)]
+    """One of the two is refused, and the task is pending once."""
+    clock = impl.VirtualClock()
+    executor = impl.SteppedExecutor()
+    timers = [impl.Timer(clock=clock, executor=executor) for _ in range(2)]
+    tasks = [impl.CallableTask(int) for _ in range(1000)]
     refused = [0, 0]
 
     def work(side: int) -> None:
         for task in tasks:
             try:
                 timers[side].add(task, 10)
-            except TaskOfAnotherTimer:
+            except impl.TaskOfAnotherTimer:
                 refused[side] += 1
 
     in_threads(partial(work, 0), partial(work, 1))
@@ -361,7 +347,7 @@ def test_a_task_is_pending_in_one_timer_at_most() -> None:
     assert executor.queued == 1000
 
 
-def drain(timer: Timer) -> None:
+def drain(timer: impl.Timer) -> None:
     """Wait until every task that is pending now has run, and so has one that is due after them."""
     last = threading.Event()
     timer.add(last.set, 60)
@@ -375,19 +361,19 @@ def test_closing_ends_the_threads_and_drops_what_is_pending() -> None:
     """Both threads have ended, the task has not run, and adding is refused."""
     before = set(threading.enumerate())
     ran: list[str] = []
-    timer = Timer()
+    timer = impl.Timer()
     assert len(set(threading.enumerate()) - before) == 2
     timer.add(lambda: ran.append("far"), 60_000)
     timer.close()
     timer.close()
     assert set(threading.enumerate()) <= before
     assert (ran, timer.size, timer.advance()) == ([], 0, False)
-    with pytest.raises(TimerClosed):
+    with pytest.raises(impl.TimerClosed):
         timer.add(int, 1)
 
 
 def test_closing_lets_queued_tasks_run() -> None:
-    """When it is closed, the queued task runs before the call returns."""
+    """The queued task runs before the call returns."""
     ran: list[str] = []
     entered, resume = threading.Event(), threading.Event()
 
@@ -395,7 +381,7 @@ def test_closing_lets_queued_tasks_run() -> None:
         entered.set()
         resume.wait(LONG_S)
 
-    timer = Timer(clock=VirtualClock())
+    timer = impl.Timer(clock=impl.VirtualClock())
     timer.add(hold, 0)
     timer.add(lambda: ran.append("queued"), 0)
     timer.add(lambda: ran.append("pending"), 1)
@@ -407,16 +393,18 @@ def test_closing_lets_queued_tasks_run() -> None:
     assert ran == ["queued"]
 
 
-@pytest.mark.parametrize("executor", [None, InlineExecutor()], ids=["thread", "inline"])
-def test_a_task_may_close_its_timer_from_its_own_thread(executor: InlineExecutor | None) -> None:
-    """When a task closes the timer, the call returns there, and the threads end."""
+@pytest.mark.parametrize("executor", [None, impl.InlineExecutor()], ids=["thread", "inline"])
+def test_a_task_may_close_its_timer_from_its_own_thread(
+    executor: impl.InlineExecutor | None,
+) -> None:
+    """The call returns there, and the threads end."""
     closed = threading.Event()
 
     def close() -> None:
         timer.close()
         closed.set()
 
-    timer = Timer(executor=executor)
+    timer = impl.Timer(executor=executor)
     timer.add(close, 5)
     assert closed.wait(LONG_S)
     timer.close()
@@ -424,10 +412,10 @@ def test_a_task_may_close_its_timer_from_its_own_thread(executor: InlineExecutor
 
 def test_an_executor_that_was_given_stays_open() -> None:
     """Given two timers that share an executor: the tasks of the other still run."""
-    executor = ThreadExecutor()
+    executor = impl.ThreadExecutor()
     ran = threading.Event()
-    with Timer(executor=executor) as other:
-        Timer(executor=executor).close()
+    with impl.Timer(executor=executor) as other:
+        impl.Timer(executor=executor).close()
         other.add(ran.set, 1)
         assert ran.wait(LONG_S)
     executor.close()

@@ -12,18 +12,7 @@ from typing import Any
 
 import pytest
 
-from purgatory_impl import (
-    CallableOperation,
-    CallableTask,
-    DelayedOperation,
-    InlineExecutor,
-    LeakDetectingMemoryPool,
-    Purgatory,
-    SimpleMemoryPool,
-    SteppedExecutor,
-    Timer,
-    VirtualClock,
-)
+import purgatory_impl as impl
 
 OUTCOMES = Path(__file__).with_name("values_of_arguments.toml")
 
@@ -35,7 +24,7 @@ class Whole:
         return 3
 
 
-class Waits(DelayedOperation):
+class Waits(impl.DelayedOperation):
     """Is completed by force or by its time-out alone."""
 
     def try_complete(self) -> bool:
@@ -46,12 +35,12 @@ class Bench:
     """What is called, without a thread."""
 
     def __init__(self) -> None:
-        self.clock = VirtualClock()
-        self.timer = Timer(clock=self.clock, executor=SteppedExecutor())
-        self.purgatory: Purgatory[Any] = Purgatory(timer=self.timer)
-        self.pool = SimpleMemoryPool(100, 100)
-        self.leaky = LeakDetectingMemoryPool(100, 100)
-        self.task = CallableTask(int)
+        self.clock = impl.VirtualClock()
+        self.timer = impl.Timer(clock=self.clock, executor=impl.SteppedExecutor())
+        self.purgatory: impl.Purgatory[Any] = impl.Purgatory(timer=self.timer)
+        self.pool = impl.SimpleMemoryPool(100, 100)
+        self.leaky = impl.LeakDetectingMemoryPool(100, 100)
+        self.task = impl.CallableTask(int)
         self.timer.add(self.task, 5)
         self.buffer = self.pool.try_allocate(10)
         self.purgatory.try_complete_else_watch(Waits(5), ["k"])
@@ -66,23 +55,27 @@ class Bench:
 Call = Callable[[Bench, Any], object]
 
 ARGUMENTS: dict[str, Call] = {
-    "Timer tick_ms": lambda _, value: Timer(tick_ms=value, clock=VirtualClock(), reaper=False),
-    "Timer wheel_size": lambda _, value: Timer(
-        wheel_size=value, clock=VirtualClock(), executor=InlineExecutor()
+    "Timer tick_ms": lambda _, value: impl.Timer(
+        tick_ms=value, clock=impl.VirtualClock(), reaper=False
+    ),
+    "Timer wheel_size": lambda _, value: impl.Timer(
+        wheel_size=value, clock=impl.VirtualClock(), executor=impl.InlineExecutor()
     ),
     "Timer.add task": lambda bench, value: bench.timer.add(value, 5),
     "Timer.add delay_ms": lambda bench, value: bench.timer.add(int, value),
     "Timer.add delay_ms of a pending task": lambda bench, value: bench.timer.add(bench.task, value),
     "Timer.cancel task": lambda bench, value: bench.timer.cancel(value),
-    "CallableTask call": lambda _, value: CallableTask(value),
+    "CallableTask call": lambda _, value: impl.CallableTask(value),
     "DelayedOperation delay_ms": lambda _, value: Waits(value),
-    "CallableOperation try_complete": lambda _, value: CallableOperation(value, 5),
-    "CallableOperation delay_ms": lambda _, value: CallableOperation(bool, value),
-    "Purgatory purge_interval": lambda bench, value: Purgatory(
+    "CallableOperation try_complete": lambda _, value: impl.CallableOperation(value, 5),
+    "CallableOperation delay_ms": lambda _, value: impl.CallableOperation(bool, value),
+    "Purgatory purge_interval": lambda bench, value: impl.Purgatory(
         purge_interval=value, timer=bench.timer
     ),
-    "Purgatory accounting": lambda bench, value: Purgatory(accounting=value, timer=bench.timer),
-    "Purgatory purge_due": lambda bench, value: Purgatory(purge_due=value, timer=bench.timer),
+    "Purgatory accounting": lambda bench, value: impl.Purgatory(
+        accounting=value, timer=bench.timer
+    ),
+    "Purgatory purge_due": lambda bench, value: impl.Purgatory(purge_due=value, timer=bench.timer),
     "Purgatory.try_complete_else_watch operation": (
         lambda bench, value: bench.purgatory.try_complete_else_watch(value, ["k"])
     ),
@@ -94,8 +87,8 @@ ARGUMENTS: dict[str, Call] = {
     ),
     "Purgatory.cancel_for_key key": lambda bench, value: bench.purgatory.cancel_for_key(value),
     "Purgatory.abandon operation": lambda bench, value: bench.purgatory.abandon(value),
-    "SimpleMemoryPool size_bytes": lambda _, value: SimpleMemoryPool(value, 1),
-    "SimpleMemoryPool max_single_bytes": lambda _, value: SimpleMemoryPool(100, value),
+    "SimpleMemoryPool size_bytes": lambda _, value: impl.SimpleMemoryPool(value, 1),
+    "SimpleMemoryPool max_single_bytes": lambda _, value: impl.SimpleMemoryPool(100, value),
     "SimpleMemoryPool.try_allocate bytes_": lambda bench, value: bench.pool.try_allocate(value),
     "SimpleMemoryPool.release buffer": lambda bench, value: bench.pool.release(value),
     "LeakDetectingMemoryPool.try_allocate bytes_": (

@@ -170,7 +170,7 @@ def test_what_only_a_chunk_that_has_moved_still_knows_is_let_go_outside_the_lock
 def test_what_only_the_list_knows_is_let_go_outside_the_lock(
     take: Callable[[Shard[object]], object], letters: str
 ) -> None:
-    """When they are removed, the finalisers of all run, and not under the lock of the list."""
+    """The finalisers of all run, and not under the lock of the list."""
     shard: Shard[object] = Shard()
     held: list[bool] = []
     gc.disable()
@@ -352,7 +352,7 @@ def test_a_list_with_one_entry_that_stays_does_not_grow(chunk_places: int) -> No
 
 
 def test_the_bound_can_be_broken() -> None:
-    """When the bound is checked, the check fails."""
+    """The check fails."""
     operation = Recorded("a", [])
     sparse = Chunk([operation, *[None] * (chunks.CHUNK - 1)])
     sparse.removed = chunks.CHUNK - 1

@@ -36,7 +36,7 @@ def advance(wheel: Wheel, now_ms: int) -> list[int]:
     "order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=["first", "last", "middle", "inner"]
 )
 def test_a_task_leaves_its_bucket_from_any_place(order: tuple[int, int, int]) -> None:
-    """After each removal the others stand in their order and the removed one has no links."""
+    """The others stand in their order, and the removed one has no links, each time."""
     bucket = Bucket()
     tasks = [TimerTask() for _ in range(3)]
     for task in tasks:

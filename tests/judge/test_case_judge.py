@@ -76,7 +76,7 @@ def test_a_lenient_judge_that_names_no_rule_is_put_down_to_the_deviation() -> No
 
 
 def test_a_divergence_may_be_put_down_to_another_declared_rule() -> None:
-    """When it happens, the case deviates by the declared one."""
+    """The case deviates by the declared one."""
     strict = Scripted("strict", ["RULE-A"], also=("RULE-C",))
     judge = CaseJudge(strict, Scripted("lenient", [None]), frozenset({"RULE-C"}))
     assert judge.step(*STEP).divergence is None
@@ -113,10 +113,7 @@ def test_a_lenient_judge_that_lost_its_way_makes_the_deviation_inconclusive() ->
 @pytest.mark.parametrize("forgetful", [False, True])
 def test_what_only_a_declared_fault_explains_is_put_down_to_it(forgetful: bool) -> None:
     """The case is put down to the deviation that alone allows it so far."""
-    alone = {
-        "RULE-A": Scripted("a", [None, "RULE-C"]),
-        "RULE-B": Scripted("b", [None, None]),
-    }
+    alone = {"RULE-A": Scripted("a", [None, "RULE-C"]), "RULE-B": Scripted("b", [None, None])}
     judge = CaseJudge(
         Scripted("strict", [None, "RULE-C"]),
         Scripted("lenient", [None, None]),
@@ -131,7 +128,7 @@ def test_what_only_a_declared_fault_explains_is_put_down_to_it(forgetful: bool) 
 
 
 def test_what_no_declared_fault_explains_stays_a_divergence() -> None:
-    """When the lenient judge does not allow the step either, the rule is reported."""
+    """The rule is reported."""
     judge = CaseJudge(
         Scripted("strict", ["RULE-C"]),
         Scripted("lenient", ["RULE-C"]),

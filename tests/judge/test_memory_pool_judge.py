@@ -85,7 +85,6 @@ class FullIsEmpty(SmallMemoryPool):
 def test_a_campaign_under_the_declared_deviation(
     pool: type[SmallMemoryPool], verdict: Verdict, rules: set[str]
 ) -> None:
-    """When a campaign runs, it conforms with the deviation, or the fault alone is reported."""
     subject = small_pool_subject(pool, profile=NAIVE_PROFILE)
     campaign = run_campaign(
         subject, profiles.Component.MEMORY_POOL, seed=3, budget=Budget(), deviations=(CREDITS,)

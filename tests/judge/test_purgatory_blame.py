@@ -4,13 +4,7 @@ import pytest
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.specimens.small.purgatory import (
-    PROFILE,
-    DelayedOperation,
-    MakePurgatory,
-    SmallPurgatory,
-    small_purgatory,
-)
+from purgatory_conformance.specimens.small import purgatory
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.case_judge import Deviation
@@ -22,18 +16,18 @@ SUPPORT = support_of(profiles.Component.PURGATORY)
 
 def run_of(
     operations: tuple[Operation, ...],
-    make: MakePurgatory = SmallPurgatory,
-    profile: profiles.PurgatoryProfile = PROFILE,
+    make: purgatory.MakePurgatory = purgatory.SmallPurgatory,
+    profile: profiles.PurgatoryProfile = purgatory.PROFILE,
     deviations: tuple[Deviation, ...] = (),
 ) -> CaseRun:
-    subject = small_purgatory(make, profile)
+    subject = purgatory.small_purgatory(make, profile)
     return run_case(subject, "case", profiles.PurgatoryConfiguration(), operations, deviations)
 
 
 def blame_of(
     operations: tuple[Operation, ...],
-    make: MakePurgatory,
-    profile: profiles.PurgatoryProfile = PROFILE,
+    make: purgatory.MakePurgatory,
+    profile: profiles.PurgatoryProfile = purgatory.PROFILE,
 ) -> tuple[str, tuple[str, ...]]:
     """The rule that the last step is blamed on, and those that explain it as well."""
     run = run_of(operations, make, profile)
@@ -48,10 +42,10 @@ WATCHES_ITSELF: tuple[Operation, ...] = (
 )
 
 
-class TriedAndWatched(SmallPurgatory):
+class TriedAndWatched(purgatory.SmallPurgatory):
     """A completed operation is tried twice and gets entries, as in Kafka 3.9.1."""
 
-    def watch_completed(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+    def watch_completed(self, operation: purgatory.DelayedOperation, keys: tuple[str, ...]) -> bool:
         """Like one that is not completed, but for the time-out."""
         self.attempt(operation)
         self.enlist(operation, keys)
@@ -74,15 +68,17 @@ def watches_itself(case: Candidate) -> bool:
 
 def drawn(seed: int) -> Candidate:
     source, wanted = SeededSource(seed), frozenset({"PURGATORY-WATCH-INSIDE"})
-    configuration = SUPPORT.draw_configuration(PROFILE, source, wanted)
-    operations = SUPPORT.draw_operations(configuration, PROFILE, source, most=40, wanted=wanted)
+    configuration = SUPPORT.draw_configuration(purgatory.PROFILE, source, wanted)
+    operations = SUPPORT.draw_operations(
+        configuration, purgatory.PROFILE, source, most=40, wanted=wanted
+    )
     return Candidate(configuration, operations)
 
 
 @pytest.mark.slow
 def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> None:
     """Each passes or deviates as declared; undeclared, some of them fail by that rule."""
-    subject = small_purgatory(TriedAndWatched)
+    subject = purgatory.small_purgatory(TriedAndWatched)
     cases = [case for seed in range(200) if watches_itself(case := drawn(seed))]
     declared = [
         run_case(subject, "case", case.configuration, case.operations, (COMPLETED_WATCHED,))

@@ -3,12 +3,7 @@
 import msgspec
 import pytest
 
-from purgatory_conformance.specimens.small.purgatory import (
-    PROFILE,
-    PROPOSAL_PROFILE,
-    SILENT_PROFILE,
-    small_purgatory,
-)
+from purgatory_conformance.specimens.small import purgatory
 from purgatory_judge.judgement import TooManyStates
 from purgatory_judge.purgatory.judge import STATES_CAP, PurgatoryJudge
 from purgatory_judge.registry import judged
@@ -24,20 +19,15 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.requirements import requirements_of_steps
 
-MASS_EXPIRY: tuple[Operation, ...] = (
-    Watch("o1", ("a",), 1),
-    Advance(1),
-    RunOne(),
-    Advance(1),
-)
+MASS_EXPIRY: tuple[Operation, ...] = (Watch("o1", ("a",), 1), Advance(1), RunOne(), Advance(1))
 
 
 def test_excused_rule_is_neither_judged_nor_visited() -> None:
     """There is no divergence, and the rule is not counted as visited."""
     configuration = PurgatoryConfiguration(purge_interval=0)
     excused = frozenset({"PURGATORY-STALE-OPERATIONS"})
-    judge = PurgatoryJudge(configuration, PROPOSAL_PROFILE, excused)
-    subject = small_purgatory(profile=PROPOSAL_PROFILE)
+    judge = PurgatoryJudge(configuration, purgatory.PROPOSAL_PROFILE, excused)
+    subject = purgatory.small_purgatory(profile=purgatory.PROPOSAL_PROFILE)
     subject.new("excused", configuration)
     visited: set[str] = set()
     for operation, outcome in zip(MASS_EXPIRY, subject.do_all(MASS_EXPIRY), strict=True):
@@ -79,8 +69,8 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
 
     rules = requirements_of_steps(Component.PURGATORY)
     everything = {rule.id.removeprefix("PURGATORY-") for rule in rules}
-    assert judged_of(PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
-    assert everything - judged_of(PROPOSAL_PROFILE) == {
+    assert judged_of(purgatory.PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
+    assert everything - judged_of(purgatory.PROPOSAL_PROFILE) == {
         "PENDING",
         "ESTIMATE-EXACT",
         "STALE-ENTRIES",
@@ -88,5 +78,5 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
     stepped = msgspec.structs.replace(PurgatoryProfile(), executor=Executor.STEPPED)
     assert judged_of(stepped) - judged_of(PurgatoryProfile()) == {"LOST-EXPIRY", "TIMER-LEFT"}
     hidden = {"PURGE-START", "PURGE-REMOVES", "CHECK-DROPS"}
-    assert hidden <= judged_of(PROFILE) - judged_of(SILENT_PROFILE)
+    assert hidden <= judged_of(purgatory.PROFILE) - judged_of(purgatory.SILENT_PROFILE)
     assert not hidden & judged_of(PurgatoryProfile(accounting=Accounting.EXACT))

@@ -49,7 +49,6 @@ class OffByOne:
 
 
 def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
-    """When it is judged, it is not conformant by the rule of the size, the first add shows it."""
     right = bundled_real_clock_subject()
     subject = InProcessSubject(
         right.implementation,

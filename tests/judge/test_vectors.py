@@ -41,7 +41,6 @@ def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
 
 @pytest.mark.parametrize("vector", all_vectors(), ids=lambda vector: vector.header.case)
 def test_a_changed_count_in_a_vector_is_noticed(vector: Case) -> None:
-    """When it is judged, that step diverges, and no other."""
     last = vector.steps[-1]
     assert last.outcome is not None
     counts = [each for each, count in last.outcome.observed.items() if isinstance(count, int)]

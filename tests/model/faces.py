@@ -23,10 +23,7 @@ class Model(Protocol[State]):
 
 
 def agree(
-    model: Model[State],
-    state: State,
-    operation: Operation,
-    pairs: Sequence[tuple[Outcome, State]],
+    model: Model[State], state: State, operation: Operation, pairs: Sequence[tuple[Outcome, State]]
 ) -> bool:
     """Whether accept gives what is enumerated, for some outcomes and for outcomes near them."""
     # Where there are more than ``MOST`` outcomes, it may give states that are not enumerated.

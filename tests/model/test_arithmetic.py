@@ -47,7 +47,6 @@ def test_contract_is_confirmed_over_all_paths(name: str) -> None:
 
 @pytest.mark.slow
 def test_control_a_wrong_contract_is_refuted(tmp_path: Path) -> None:
-    """When CrossHair explores it, it gives a counterexample."""
     (tmp_path / "wrong.py").write_text(WRONG, encoding="utf-8")
     report = crosshair("wrong.py", tmp_path)
     assert CONFIRMED not in report
@@ -55,13 +54,13 @@ def test_control_a_wrong_contract_is_refuted(tmp_path: Path) -> None:
 
 
 def test_rounding_at_and_around_zero() -> None:
-    """When they are rounded to a tick of ten, down and up go to the multiples on either side."""
+    """Down and up go to the multiples on either side."""
     assert [floor_to(t, 10) for t in (-11, -10, -9, 0, 9, 10)] == [-20, -10, -10, 0, 0, 10]
     assert [ceiling_to(t, 10) for t in (-11, -10, -9, 0, 1, 10)] == [-10, -10, 0, 0, 10, 10]
 
 
 def test_levels_of_the_default_wheel() -> None:
-    """When delays at the edges are placed, 19, 399 and 7999 are the last ones of their levels."""
+    """19, 399 and 7999 are the last ones of their levels."""
     edges = (1, 19, 20, 399, 400, 7999, 8000)
     assert [level_of(d, 0, 1, 20) for d in edges] == [1, 1, 2, 2, 3, 3, 4]
     assert [tick_of_level(level, 1, 20) for level in (1, 2, 3)] == [1, 20, 400]

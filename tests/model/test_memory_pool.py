@@ -202,7 +202,6 @@ def test_whether_a_loss_ends_a_dry_spell_is_free() -> None:
 
 
 def test_names_that_were_never_granted_are_unknown() -> None:
-    """When a name is released or lost, it is unknown, and nothing changes."""
     model = MemoryPoolModel(EXAMPLE, CAREFUL)
     lost = after(model, op.Allocate("a", 1), op.Lose("a"))
     for state in (model.initial(), lost):
@@ -264,7 +263,6 @@ def test_whether_a_request_for_nothing_belongs_to_a_dry_spell_is_free(shows_spel
 
 
 def test_one_empty_buffer_may_be_taken_for_another() -> None:
-    """When it gets it back again, it rejects or ignores it; a buffer of one byte it rejects."""
     model = MemoryPoolModel(EXAMPLE, meaning(profiles.ZeroRequest.GRANT))
     for size_bytes, reasons in (
         (0, {None, Reason.INVALID_ARGUMENT}),

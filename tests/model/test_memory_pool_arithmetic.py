@@ -94,7 +94,6 @@ def test_contract_is_confirmed_over_all_paths(function: object) -> None:
     ],
 )
 def test_control_a_wrong_pool_is_refuted(source: str, name: str, tmp_path: Path) -> None:
-    """When CrossHair explores it, it gives a counterexample."""
     (tmp_path / "wrong.py").write_text(source, encoding="utf-8")
     report = crosshair("wrong.py", tmp_path)
     assert CONFIRMED not in report

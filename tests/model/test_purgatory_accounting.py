@@ -1,4 +1,4 @@
-"""When the purgatory purges, and what its executor has to do with it."""
+"""The instants of purges, and the part of the executor in them."""
 
 import msgspec
 import pytest
@@ -144,7 +144,7 @@ def test_an_inline_executor_may_run_in_the_middle_of_a_watch() -> None:
 
 
 def test_threads_are_not_predicted() -> None:
-    """When a model is asked for, the error says what is wrong."""
+    """The error says what is wrong."""
     with pytest.raises(ValueError, match="a stepped or an inline executor"):
         purgatory_model(PurgatoryConfiguration(), PurgatoryProfile(executor=Executor.THREAD))
     with pytest.raises(ValueError, match="a purgatory has no operation add"):

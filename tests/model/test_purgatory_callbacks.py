@@ -12,28 +12,6 @@ from .purgatory_strategies import told
 
 
 @pytest.mark.parametrize("throwing_try", ThrowingTry)
-def test_a_check_in_which_one_throws(throwing_try: ThrowingTry) -> None:
-    """The exception reaches the caller, and the last is tried only if the check goes on."""
-    outcomes, state = asked(
-        op.Watch("a", ("k",), 9),
-        op.Watch("b", ("k",), 9, op.Script((WAIT, WAIT, COMPLETE))),
-        op.Watch("c", ("k",), 9, op.Script((WAIT, WAIT, THROW))),
-        op.Watch("d", ("k",), 9),
-        op.Force("a"),
-        op.Satisfy("d"),
-        op.Check("k"),
-        profile=stepped(throwing_try=throwing_try),
-    )
-    assert outcomes[-1].rejected is Reason.THROWN
-    if throwing_try is ThrowingTry.STOP:
-        assert told(outcomes[-1]) == "tried:b completed:b tried:c"
-        assert state.lists == Map({"k": ("c", "d")})
-    else:
-        assert told(outcomes[-1]) == "tried:b completed:b tried:c tried:d completed:d"
-        assert state.lists == Map({"k": ("c",)})
-
-
-@pytest.mark.parametrize("throwing_try", ThrowingTry)
 def test_an_operation_whose_on_complete_throws_is_completed(throwing_try: ThrowingTry) -> None:
     """The exception reaches the caller."""
     outcomes, state = asked(
@@ -85,7 +63,6 @@ def test_a_callback_is_an_ordinary_caller() -> None:
 
 
 def test_an_exception_inside_is_caught_by_the_callback() -> None:
-    """When it is forced, that is reported as thrown, and the script goes on."""
     outcome = last(
         op.Watch("b", ("k",), 9, op.Script((WAIT, WAIT, THROW))),
         op.Watch("a", ("j",), 9, op.Script(on_complete=(op.CheckInside("k"), op.ForceInside("b")))),
@@ -97,7 +74,7 @@ def test_an_exception_inside_is_caught_by_the_callback() -> None:
 
 
 def test_a_check_may_miss_what_callbacks_add_to_its_list() -> None:
-    """When the check completes it, the new entry is met by this check or not."""
+    """The new entry is met by this check or not."""
     script = op.Script((WAIT, WAIT, COMPLETE), on_complete=(op.WatchInside("b", ("k",), 9),))
     lists = Map({"k": ("b",)})
     assert everything(op.Watch("a", ("k",), 9, script), op.Check("k")) == {
@@ -119,19 +96,3 @@ def test_a_check_may_miss_what_callbacks_take_from_its_list() -> None:
     assert {result for result, *_ in found} == {1, 2}
     assert met == {True, False}
     assert {lists for *_, lists in found} == {Map()}
-
-
-def test_a_check_inside_a_check_takes_nothing_away_from_it() -> None:
-    """The inner check completes the others, and the outer counts the first alone."""
-    outcome = last(
-        op.Watch(
-            "a", ("k",), 9, op.Script((WAIT, WAIT, COMPLETE), on_complete=(op.CheckInside("k"),))
-        ),
-        op.Watch("b", ("k",), 9),
-        op.Watch("c", ("k",), 9),
-        op.Satisfy("b"),
-        op.Satisfy("c"),
-        op.Check("k"),
-    )
-    assert told(outcome) == "tried:a completed:a tried:b completed:b tried:c completed:c"
-    assert (outcome.result, outcome.observed["keys"]) == (1, 0)

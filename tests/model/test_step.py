@@ -105,7 +105,7 @@ def test_observables_are_compared_by_value_and_type() -> None:
 
 
 def test_many_tasks_in_one_tick_are_not_enumerated_by_accept() -> None:
-    """When one order is observed, accept gives the one state that it leads to."""
+    """Accept gives the one state that it leads to."""
     model = timing_wheel_model(TimerConfiguration(), profile(Structure.DELAY_QUEUE_WHEEL))
     state = model.initial()
     names = [f"t{number}" for number in range(60)]

@@ -135,7 +135,6 @@ def test_each_invariant_can_fail(rule: str) -> None:
 
 
 def test_cascade_of_a_cancelled_bucket_through_three_levels() -> None:
-    """When the timer is advanced beyond it, its emptied bucket is popped and nothing expires."""
     model = timing_wheel_model(profiles.TimerConfiguration(1, 2), SMALL.profile)
     state = model.initial()
     trail = []

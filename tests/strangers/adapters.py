@@ -250,11 +250,17 @@ class PurgatoryInstance(Instance):
             self.operations[name] = Delayed(self, name, delay_ms, script or op.Script())
         return self.operations[name]
 
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        """Hand a design an operation with a key at least; none is refused for all of them."""
+        if not keys:
+            raise ValueError("at least one key")
+        return self.purgatory.watch(operation, keys)
+
     def call(self, operation: op.Operation) -> outcomes.Value:
         """Call the purgatory."""
         match operation:
             case op.Watch(name, keys, delay_ms, script):
-                return self.purgatory.watch(self.named(name, delay_ms, script), keys)
+                return self.watch(self.named(name, delay_ms, script), keys)
             case op.Check(key):
                 return self.purgatory.check(key)
             case op.Force(name):
@@ -276,7 +282,7 @@ class PurgatoryInstance(Instance):
         """A callback watches, checks, cancels and forces."""
         match action:
             case op.WatchInside(name, keys, delay_ms):
-                self.purgatory.watch(self.named(name, delay_ms), keys)
+                self.watch(self.named(name, delay_ms), keys)
             case op.CheckInside(key):
                 self.purgatory.check(key)
             case op.ForceInside(name):

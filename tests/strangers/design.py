@@ -10,31 +10,31 @@ from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_judge.components import PROFILES
 from purgatory_spec.profiles import Component
 
+from .adapters import MemoryPoolInstance, PurgatoryInstance, TimerInstance
+
 TIMER_FEATURES = [
-    "cancel",
-    "readd",
-    "change_delay",
-    "elapse",
-    "script_throw",
-    "script_add",
-    "script_cancel",
+    *("cancel", "readd", "change_delay", "elapse"),
+    *("script_throw", "script_add", "script_cancel"),
 ]
 """What most timers offer."""
 
 PURGATORY_FEATURES = [
-    "force",
-    "cancel_for_key",
-    "rewatch",
-    "duplicate_keys",
-    "elapse",
-    "script_throw",
-    "script_watch",
-    "script_check",
-    "script_cancel_for_key",
-    "script_force",
-    "script_try",
+    *("force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "script_throw"),
+    *("script_watch", "script_check", "script_cancel_for_key", "script_force", "script_try"),
 ]
 """What most purgatories offer."""
+
+
+MAKERS: Mapping[Component, Callable[[type[Any], Any], Instance]] = {
+    Component.TIMER: lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
+    Component.PURGATORY: lambda design, asked: PurgatoryInstance(
+        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
+    ),
+    Component.MEMORY_POOL: lambda design, asked: MemoryPoolInstance(
+        design(asked.size_bytes, asked.max_single_bytes)
+    ),
+}
+"""How a design is made, where it does not say so itself."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,12 @@ class Stranger:
     component: Component
     profile: Mapping[str, str | int | Sequence[str]]
     design: type[Any]
-    make: Callable[[type[Any], Any], Instance]
     defects: Mapping[type[Any], set[str]]
+    maker: Callable[[type[Any], Any], Instance] | None = None
+
+    def make(self, design: type[Any], asked: Any) -> Instance:
+        """Make an instance of the design, or of a broken one in its place."""
+        return (self.maker or MAKERS[self.component])(design, asked)
 
     def subject(self, design: type[Any] | None = None) -> InProcessSubject:
         """The design, or a broken one in its place, as the suite judges it."""

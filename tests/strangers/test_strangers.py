@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,63 +26,19 @@ from purgatory_spec.profiles import Component, PurgatoryConfiguration
 from purgatory_spec.requirements import all_requirements
 
 from .design import Stranger
-from .memory_pools import counting_bits, ledger, lender, semaphore, unchecked
-from .purgatories import (
-    actor,
-    copy_on_write,
-    drop_at_end,
-    eager_removal,
-    hash_sets,
-    journal,
-    one_lock,
-    one_table,
-    rotating,
-    try_lock,
-)
-from .servers import herd
-from .timers import (
-    binary_heap,
-    calendar_queue,
-    deadlines,
-    hashed_wheel,
-    hierarchical_wheel,
-    sorted_list,
-    thread_for_each,
-    ticker,
-)
+from .timers import binary_heap, calendar_queue, deadlines
 
 DECISIONS = (
     Path(__file__).parents[2] / "docs" / "explanation" / "what-any-implementation-must-do.md"
 )
 
+_MODULES = sorted(Path(__file__).parent.glob("*/*.py"), key=lambda path: path.stem)
 STRANGERS: Mapping[str, Stranger] = {
-    stranger.design.__name__: stranger
-    for stranger in (
-        actor.STRANGER,
-        binary_heap.STRANGER,
-        calendar_queue.STRANGER,
-        copy_on_write.STRANGER,
-        counting_bits.STRANGER,
-        deadlines.STRANGER,
-        drop_at_end.STRANGER,
-        eager_removal.STRANGER,
-        hash_sets.STRANGER,
-        hashed_wheel.STRANGER,
-        herd.STRANGER,
-        hierarchical_wheel.STRANGER,
-        journal.STRANGER,
-        ledger.STRANGER,
-        lender.STRANGER,
-        one_lock.STRANGER,
-        one_table.STRANGER,
-        rotating.STRANGER,
-        semaphore.STRANGER,
-        sorted_list.STRANGER,
-        thread_for_each.STRANGER,
-        ticker.STRANGER,
-        try_lock.STRANGER,
-        unchecked.STRANGER,
+    module.STRANGER.design.__name__: module.STRANGER
+    for module in (
+        import_module(f".{path.parent.name}.{path.stem}", __package__) for path in _MODULES
     )
+    if hasattr(module, "STRANGER")
 }
 
 

@@ -11,10 +11,14 @@ from typing import Any
 import pytest
 
 from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
+from tests.known_cases import known_rows
 
 WORK_FOLDER = Path(__file__).resolve().parents[3] / "purgatory-work"
 
 Reply = dict[str, Any]
+GREETINGS: dict[str, Reply] = {
+    row["of"]: row["says"] for row in known_rows(Path(__file__).with_name("greetings.jsonl"))
+}
 
 
 class Adapter:

@@ -29,7 +29,6 @@ def test_system_timer_is_conformant_with_declared_deviations(release: str) -> No
 
 
 def test_system_timer_on_the_real_clock_is_conformant() -> None:
-    """When the suite runs, it is conformant within its declared lateness."""
     campaign = judged("kafka-real-clock", Component.TIMER, suite="quick")
     for _ in range(2):
         # A machine that is busy elsewhere makes a task late now and then; that does not repeat.

@@ -39,7 +39,6 @@ def test_of_many_any_number_may_stay() -> None:
 
 
 def test_the_virtual_clock_is_not_taken() -> None:
-    """When it starts, it refuses, so that no run can be mistaken for an unmodified one."""
     need_java_and_maven()
     command = list(mass_expiry_command(rounds=1, operations=1, work_folder=WORK_FOLDER))
     position = command.index("-cp") + 1

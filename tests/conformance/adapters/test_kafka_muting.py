@@ -24,7 +24,6 @@ def run(command: tuple[str, ...], seconds: float) -> "subprocess.CompletedProces
 @pytest.mark.slow
 @pytest.mark.parametrize("release", releases("4.4.0", "3.9.1", "2.8.2", "2.4.1"))
 def test_every_scenario_is_reproduced(release: str) -> None:
-    """When every scenario runs, each shows its behaviour, and its controls do not."""
     need_java_and_maven()
     finished = run(muting_findings_command(version=release, work_folder=WORK_FOLDER), 120)
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -45,7 +44,6 @@ def test_an_unknown_scenario_is_refused() -> None:
 
 
 def test_the_virtual_clock_is_not_taken() -> None:
-    """When it starts, it refuses, so that no run can be mistaken for an unmodified one."""
     need_java_and_maven()
     command = list(muting_findings_command(work_folder=WORK_FOLDER))
     position = command.index("-cp") + 1

@@ -21,10 +21,7 @@ from .adapter_process import WORK_FOLDER
 
 pytestmark = pytest.mark.verify
 
-FETCH = {
-    "go": ("go", "mod", "download"),
-    "rust": ("cargo", "fetch", "--quiet"),
-}
+FETCH = {"go": ("go", "mod", "download"), "rust": ("cargo", "fetch", "--quiet")}
 """By the adapter's folder: the command that gets what is not on every machine."""
 
 NOT_CONFORMANT = {"netty-size": "TIMER-SIZE"}

@@ -39,10 +39,7 @@ DEFECTS = {
         "            if self.available_bytes <= 0:\n"
         '                raise ConnectionError("no memory")\n' + WAITS,
     ),
-    "who came last is served first": (
-        IN_LINE,
-        "            self.line.rotate(1)\n" + IN_LINE,
-    ),
+    "who came last is served first": (IN_LINE, "            self.line.rotate(1)\n" + IN_LINE),
     "a release serves nobody": (SERVES_LINE, SERVES_LINE.partition("\n")[0] + "\n"),
 }
 """Each defect: a place of the server, and what becomes of it."""
@@ -150,11 +147,7 @@ def test_the_template_is_conformant(seed: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_planted_defect_is_blamed_on_its_rule(
-    defect: str,
-    tells_of_pool: bool,
-    rule: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    defect: str, tells_of_pool: bool, rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not conformant, and the rule that the defect breaks is among the causes."""
     monkeypatch.setitem(SUITES, "quick", replace(SUITES["quick"], shrink_runs=40))
@@ -170,7 +163,6 @@ def test_a_planted_defect_is_blamed_on_its_rule(
 
 
 def test_memory_that_cannot_be_had_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a client announces one, its connection is closed, and the pool has all its bytes."""
     spec = importlib.util.spec_from_file_location("naive_server", TEMPLATE / "naive_server.py")
     assert spec is not None
     assert spec.loader is not None

@@ -3,13 +3,8 @@
 import pytest
 from immutables import Map
 
+from purgatory_conformance.describing import steps
 from purgatory_conformance.describing.states import describe_state
-from purgatory_conformance.describing.steps import (
-    describe_configuration,
-    describe_operation,
-    describe_outcome,
-    describe_profile,
-)
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec import operations as op
@@ -35,26 +30,26 @@ from purgatory_spec.reasons import Reason
     ],
 )
 def test_operations(operation: op.Operation, words: str) -> None:
-    assert describe_operation(operation) == words
+    assert steps.describe_operation(operation) == words
 
 
 def test_outcomes() -> None:
     ask = op.Allocate("b1", 1)
-    assert describe_outcome(ask, Outcome(True)) == "granted"
-    assert describe_outcome(ask, Outcome(False)) == "refused"
-    assert describe_outcome(ask, Outcome(3)) == "result 3, no event"
-    assert describe_outcome(op.Release("b1"), Outcome()) == "done"
+    assert steps.describe_outcome(ask, Outcome(True)) == "granted"
+    assert steps.describe_outcome(ask, Outcome(False)) == "refused"
+    assert steps.describe_outcome(ask, Outcome(3)) == "result 3, no event"
+    assert steps.describe_outcome(op.Release("b1"), Outcome()) == "done"
     rejected = Outcome(rejected=Reason.INVALID_ARGUMENT)
-    assert "invalid_argument" in describe_outcome(op.Release("b1"), rejected)
+    assert "invalid_argument" in steps.describe_outcome(op.Release("b1"), rejected)
 
 
 def test_pools() -> None:
     configuration = profiles.MemoryPoolConfiguration(100, 40, strict=True)
-    assert describe_configuration(configuration) == "100 bytes, largest buffer 40, strict"
+    assert steps.describe_configuration(configuration) == "100 bytes, largest buffer 40, strict"
     configuration = profiles.MemoryPoolConfiguration(unbounded=True)
-    assert describe_configuration(configuration) == "an unbounded pool"
+    assert steps.describe_configuration(configuration) == "an unbounded pool"
     profile = profiles.MemoryPoolProfile(release_validation=profiles.ReleaseValidation.IDENTITY)
-    assert describe_profile(profile) == "release validation identity, zero request reject"
+    assert steps.describe_profile(profile) == "release validation identity, zero request reject"
     assert [words for words, _ in SUPPORT.alternatives(profile)] == [
         "release_validation none",
         "zero_request refuse",

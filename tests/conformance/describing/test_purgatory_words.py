@@ -2,30 +2,12 @@
 
 import pytest
 
+from purgatory_conformance.describing import steps
 from purgatory_conformance.describing.states import describe_state
-from purgatory_conformance.describing.steps import (
-    describe_configuration,
-    describe_operation,
-    describe_outcome,
-    describe_profile,
-)
 from purgatory_conformance.describing.words import legend_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec import operations as op
-from purgatory_spec.operations import (
-    Advance,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Shutdown,
-    Wait,
-    Watch,
-)
 from purgatory_spec.outcomes import Outcome, tried
 from purgatory_spec.profiles import Component, Executor, PurgatoryConfiguration, PurgatoryProfile
 from purgatory_spec.reasons import Reason
@@ -46,59 +28,49 @@ OPERATIONS: list[tuple[op.Operation, str]] = [
         "on_complete checks a and watches o2 under b, time-out 3 ms; "
         "on_expiration cancels for a, forces o2 and throws",
     ),
-    (Check("a"), "check a"),
-    (CancelForKey("two words"), "cancel for 'two words'"),
-    (Force("o1"), "force o1"),
-    (Satisfy("o1"), "satisfy o1"),
-    (Elapse(3), "let the clock reach 3"),
-    (Advance(4), "advance to 4"),
-    (RunOne(), "run one task"),
-    (Shutdown(), "shut down"),
-    (Wait(1), "wait 1 ms"),
+    (op.Check("a"), "check a"),
+    (op.CancelForKey("two words"), "cancel for 'two words'"),
+    (op.Force("o1"), "force o1"),
+    (op.Satisfy("o1"), "satisfy o1"),
+    (op.Elapse(3), "let the clock reach 3"),
+    (op.Advance(4), "advance to 4"),
+    (op.RunOne(), "run one task"),
+    (op.Shutdown(), "shut down"),
+    (op.Wait(1), "wait 1 ms"),
 ]
 
 
 @pytest.mark.parametrize(("operation", "words"), OPERATIONS)
-def test_operations_in_words(operation: Operation, words: str) -> None:
-    """
-    Given an operation
-    When it is described
-    Then a person can read it
-    """
-    assert describe_operation(operation) == words
+def test_operations_in_words(operation: op.Operation, words: str) -> None:
+    assert steps.describe_operation(operation) == words
 
 
-OUTCOMES: list[tuple[Operation, Outcome, str]] = [
-    (Watch("o1", ("a",), 5), Outcome(True), "completed by this call, no event"),
-    (Watch("o1", ("a",), 5), Outcome(False), "not completed by this call"),
-    (Force("o1"), Outcome(False), "was completed already"),
-    (Check("a"), Outcome(2, events=(tried("o1"),)), "2 completed, o1 tried"),
-    (CancelForKey("a"), Outcome(("o1", "o2")), "cancelled o1 and o2, no event"),
-    (CancelForKey("a"), Outcome(()), "nothing there"),
-    (Advance(1), Outcome(), "no event"),
-    (Advance(1), Outcome(7), "result 7, no event"),
-    (Check("a"), Outcome(rejected=Reason.THROWN), "rejected: thrown"),
+OUTCOMES: list[tuple[op.Operation, Outcome, str]] = [
+    (op.Watch("o1", ("a",), 5), Outcome(True), "completed by this call, no event"),
+    (op.Watch("o1", ("a",), 5), Outcome(False), "not completed by this call"),
+    (op.Force("o1"), Outcome(False), "was completed already"),
+    (op.Check("a"), Outcome(2, events=(tried("o1"),)), "2 completed, o1 tried"),
+    (op.CancelForKey("a"), Outcome(("o1", "o2")), "cancelled o1 and o2, no event"),
+    (op.CancelForKey("a"), Outcome(()), "nothing there"),
+    (op.Advance(1), Outcome(), "no event"),
+    (op.Advance(1), Outcome(7), "result 7, no event"),
+    (op.Check("a"), Outcome(rejected=Reason.THROWN), "rejected: thrown"),
 ]
 
 
 @pytest.mark.parametrize(("operation", "outcome", "words"), OUTCOMES)
-def test_outcomes_in_words(operation: Operation, outcome: Outcome, words: str) -> None:
-    """
-    Given what came of an operation
-    When it is described
-    Then its result is said in the operation's own words
-    """
-    assert describe_outcome(operation, outcome) == words
+def test_outcomes_in_words(operation: op.Operation, outcome: Outcome, words: str) -> None:
+    assert steps.describe_outcome(operation, outcome) == words
 
 
 def test_configuration_profile_and_state_in_words() -> None:
     """Each is one line; anything else has no words."""
     configuration = PurgatoryConfiguration(purge_interval=2, time_outs=False)
-    assert describe_configuration(configuration) == (
+    assert steps.describe_configuration(configuration) == (
         "purge interval 2, no time-outs, tick 1 ms, wheel size 20, clock at 0"
     )
     profile = PurgatoryProfile(executor=Executor.STEPPED)
-    assert "accounting proposal" in describe_profile(profile)
+    assert "accounting proposal" in steps.describe_profile(profile)
     model = purgatory_model(PurgatoryConfiguration(), profile)
     state = model.initial()
     for step in (
@@ -111,7 +83,7 @@ def test_configuration_profile_and_state_in_words() -> None:
     assert describe_state(state) == (
         "clock 3; lists [a: o1* o2]; timer empty; executor's queue [o2]; estimate 2"
     )
-    _, state = next(iter(model.successors(state, Shutdown())))
+    _, state = next(iter(model.successors(state, op.Shutdown())))
     assert describe_state(state).endswith("; shut down")
     assert describe_state("anything else") == ""
 

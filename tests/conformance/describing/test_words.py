@@ -49,10 +49,7 @@ def test_every_operation_has_words(operation: Operation, words: str) -> None:
         (Outcome(False), "nothing popped"),
         (Outcome(events=(ran("t1"), ran("t2"))), "t1 ran, t2 ran"),
         (Outcome(rejected=Reason.TOO_LARGE), "rejected: too_large"),
-        (
-            Outcome(rejected=Reason.INTERNAL, detail="a\nb"),
-            "rejected: internal (a\\nb)",
-        ),
+        (Outcome(rejected=Reason.INTERNAL, detail="a\nb"), "rejected: internal (a\\nb)"),
         (
             Outcome(events=(Event(EventKind.REJECTED, "t1", Reason.CLOSED),)),
             "what t1 tried was rejected: closed",

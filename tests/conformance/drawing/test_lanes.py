@@ -26,7 +26,6 @@ def test_events_that_are_alike_stand_at_one_height() -> None:
 
 
 def test_an_order_is_about_the_names_that_changed_their_places() -> None:
-    """When its names are asked for, they are those of the events that stand elsewhere."""
     right = Outcome(events=(tried("o1"), tried("o2"), tried("o3")))
     divergence = diverging(right, Outcome(events=(tried("o2"), tried("o1"), tried("o3"))))
 
@@ -34,7 +33,7 @@ def test_an_order_is_about_the_names_that_changed_their_places() -> None:
 
 
 def test_of_the_observables_those_that_differ_are_shown() -> None:
-    """When it is made into lanes, the last three are shown, the values beside each other."""
+    """The last three are shown, the values beside each other."""
     right = Outcome(observed={"keys": 1, "entries": 2, "queued": 0, "pending": 1})
     divergence = diverging(right, Outcome(observed={"keys": 1, "entries": 3, "queued": False}))
 

@@ -124,7 +124,7 @@ def test_a_pool_shows_who_holds_how_much_of_the_bound() -> None:
 
 
 def test_a_pool_that_gave_more_than_it_has_is_wider_than_its_bound() -> None:
-    """When the case is drawn, the bound lies inside the bar."""
+    """The bound lies inside the bar."""
     panels = _Panels(
         profiles.MemoryPoolConfiguration(size_bytes=50, max_single_bytes=40),
         memory_pool.PROFILE,
@@ -171,7 +171,7 @@ def test_a_server_shows_who_holds_and_who_waits() -> None:
 
 
 def test_many_entries_make_no_endless_picture() -> None:
-    """When a wrong check of the key is drawn, the picture is cut off, and says how much."""
+    """The picture is cut off, and says how much."""
     keys = ("a",) * 60 + tuple(f"k{number}" for number in range(40))
     panels = _Panels(
         profiles.PurgatoryConfiguration(),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from venv import EnvBuilder
 
+import msgspec
 import pytest
 import yaml
 
@@ -23,6 +24,7 @@ from purgatory_conformance.kits import COMPONENTS, Clock, Language, project
 from purgatory_spec.profiles import Component
 from tests.conformance.adapters.bad_lines import assert_each_is_answered
 from tests.conformance.command import purgatory
+from tests.known_cases import known_rows
 
 QUICK = ("--suite", "quick", "--seed", "1")
 ALL = tuple(option for each in COMPONENTS for option in ("--component", each.value))
@@ -46,36 +48,8 @@ class Kit:
     wrong: str
 
 
-KITS = {
-    Language.PYTHON: Kit(
-        Language.PYTHON,
-        (),
-        "heap_timer.py",
-        "self.heap[0][0] <= self.now_ms",
-        "self.heap[0][0] < self.now_ms",
-    ),
-    Language.GO: Kit(
-        Language.GO,
-        ("go",),
-        "heap_timer.go",
-        "t.heap[0].dueTick <= t.nowMs",
-        "t.heap[0].dueTick < t.nowMs",
-    ),
-    Language.RUST: Kit(
-        Language.RUST,
-        ("cargo",),
-        "src/heap_timer.rs",
-        "due.0 <= self.now_ms",
-        "due.0 < self.now_ms",
-    ),
-    Language.JAVA: Kit(
-        Language.JAVA,
-        ("java", "mvn"),
-        "src/main/java/adapter/HeapTimer.java",
-        "heap.peek().dueTick() <= nowMs",
-        "heap.peek().dueTick() < nowMs",
-    ),
-}
+HERE = Path(__file__).parent
+KITS = {kit.language: kit for kit in msgspec.convert(known_rows(HERE / "kits.jsonl"), list[Kit])}
 SLOW = {each: [pytest.mark.verify, pytest.mark.slow] for each in (Language.GO, Language.RUST)}
 SLOW[Language.JAVA] = [pytest.mark.verify, pytest.mark.slow, pytest.mark.java]
 EACH = [pytest.param(kit, id=each.value, marks=SLOW.get(each, [])) for each, kit in KITS.items()]
@@ -179,10 +153,7 @@ def test_the_test_of_a_project_passes_until_its_timer_is_broken(kit: Kit, tmp_pa
     assert "broken  TIMER-NOT-LATE (MUST)" in broken.stdout + broken.stderr
 
 
-TIMER_TESTS = {
-    "a cancelled task is not kept until it is due",
-    "a task that is moved is kept once",
-}
+TIMER_TESTS = {"a cancelled task is not kept until it is due", "a task that is moved is kept once"}
 TESTS = TIMER_TESTS | {
     "a completed operation is not kept until its time out",
     "a check leaves the entries under other keys to the purge",
@@ -190,63 +161,16 @@ TESTS = TIMER_TESTS | {
     "an allocation that fails takes nothing",
     "an allocation that fails ends no dry spell",
 }
-NEVER_SWEPT = {
-    "heap_timer.py": {"if len(self.heap) > 2 * len(self.pending):": "if not self.armings:"},
-    "heap_timer.go": {"if len(t.heap) > 2*len(t.pending) {": "if t.count == 0 {"},
-    "src/heap_timer.rs": {"if self.heap.len() > 2 * self.pending.len() {": "if false {"},
-    "HeapTimer.java": {"if (heap.size() > 2 * pending.size()) {": "if (armings == 0) {"},
-    "TickingTimer.java": {"if (heap.size() > 2 * pending.size()) {": "if (armings == 0) {"},
-}
-KEPT_FOR_EVER = {
-    "naive_purgatory.py": {
-        "self.armed.pop(operation, None)": "self.armed.get(operation)",
-        "if self.stale_entries() > self.purge_interval:": "if self.closed:",
-    },
-    "naive_purgatory.go": {
-        "delete(o.timer.armed, o)": "_ = o.timer",
-        "delete(p.timer.armed, o)": "_ = p.timer",
-        "if p.staleEntries() > p.purgeInterval {": "if p.closed {",
-    },
-    "src/naive_purgatory.rs": {
-        "retain(|each| !Rc::ptr_eq(&each.operation, operation))": "retain(|_| !self.closed.get())",
-        "if self.stale_entries() > self.purge_interval {": "if self.closed.get() {",
-    },
-    "NaivePurgatory.java": {
-        "timer.armed.remove(this)": "timer.armed.get(this)",
-        "timer.armed.remove(operation)": "timer.armed.get(operation)",
-        "if (staleEntries() > purgeInterval) {": "if (closed) {",
-    },
-}
-TAKEN_BEFORE_IT_IS_HAD = {
-    "naive_memory_pool.py": {
-        "buffer = Buffer(size_bytes)": "self.available_bytes -= size_bytes\n"
-        "        self._end_dry_spell()\n        buffer = Buffer(size_bytes)"
-    },
-    "naive_memory_pool.go": {
-        "granted, err := newBuffer(sizeBytes)": "p.availableBytes -= sizeBytes\n"
-        "\tp.endDrySpell()\n\tgranted, err := newBuffer(sizeBytes)"
-    },
-    "src/naive_memory_pool.rs": {
-        "let buffer = new_buffer(bytes)?;": "self.available_bytes -= bytes;\n"
-        "        self.end_dry_spell();\n        let buffer = new_buffer(bytes)?;"
-    },
-    "NaiveMemoryPool.java": {
-        "ByteBuffer buffer = newBuffer(bytes);": "availableBytes -= bytes;\n"
-        "        endDrySpell();\n        ByteBuffer buffer = newBuffer(bytes);"
-    },
-}
 
 
 def plant_defects(folder: Path) -> None:
     """Give each naive implementation of a project the defects that its tests are for."""
     planted = 0
-    for name, edits in (NEVER_SWEPT | KEPT_FOR_EVER | TAKEN_BEFORE_IT_IS_HAD).items():
-        for source in folder.rglob(name):
+    for row in known_rows(HERE / "defects.jsonl"):
+        for source in folder.rglob(row["file"]):
             text = source.read_text(encoding="utf-8")
-            for right, wrong in edits.items():
-                assert text.count(right) == 1, (name, right)
-                text = text.replace(right, wrong)
-            source.write_text(text, encoding="utf-8")
+            assert text.count(row["right"]) == 1, row
+            source.write_text(text.replace(row["right"], row["wrong"]), encoding="utf-8")
             planted += 1
     assert planted
 

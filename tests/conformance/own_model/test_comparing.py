@@ -18,6 +18,7 @@ from purgatory_conformance.own_model.worlds import timer_world
 from purgatory_judge.components import MODELLED
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance
+from tests.known_cases import known_rows
 
 from .own_files import loaded, template
 
@@ -63,104 +64,24 @@ def test_a_template_agrees_with_the_rules_on_generated_cases(
     assert generated.steps > 200
 
 
-BOTH = "Yours allows what the rules forbid, and forbids what the rules allow."
-FORBIDS = "Yours forbids what the rules allow, and allows nothing that they forbid."
-ALLOWS = "Yours allows what the rules forbid, beside all that they allow."
-
-WRONG = [
-    (
-        "timer",
-        ("expiry_ms - expiry_ms % state.tick_ms", "-(-expiry_ms // state.tick_ms) * state.tick_ms"),
-        "TIMER-ROUNDING",
-        BOTH,
-    ),
-    ("timer", ("each[0] <= state.now_ms", "each[0] < state.now_ms"), "TIMER-NOT-LATE", BOTH),
-    (
-        "timer",
-        ("yield Outcome(), without(state, task)", "yield Outcome(), state"),
-        "TIMER-CANCEL",
-        BOTH,
-    ),
-    (
-        "timer",
-        (
-            "permutations(sorted(task for tick, task in due if tick == first))",
-            "[tuple(sorted(task for tick, task in due if tick == first))]",
-        ),
-        "TIMER-SAME-TICK-ORDER",
-        FORBIDS,
-    ),
-    ("timer", ("first = min(", "first = max("), "TIMER-NOT-LATE", BOTH),
-    (
-        "timer",
-        ("    if due_tick <= state.now_ms:\n        yield", "    if True:\n        yield"),
-        "TIMER-NOT-EARLY",
-        ALLOWS,
-    ),
-    (
-        "timer",
-        ("    if due_tick <= state.now_ms:\n        yield", "    if False:\n        yield"),
-        "TIMER-ALREADY-DUE",
-        FORBIDS,
-    ),
-    (
-        "purgatory",
-        ("        second, after = attempt(armed, name)\n", "        second, after = (), armed\n"),
-        "PURGATORY-WATCH-SECOND-TRY",
-        ALLOWS,
-    ),
-    (
-        "purgatory",
-        ("count += name not in state.answers", "count += 1"),
-        "PURGATORY-CHECK-COUNT",
-        BOTH,
-    ),
-    (
-        "purgatory",
-        ("(completed(name), timed_out(name))", "(timed_out(name), completed(name))"),
-        "PURGATORY-CALLBACK-ORDER",
-        BOTH,
-    ),
-    (
-        "purgatory",
-        ("answers=state.answers.delete(name), due=due", "answers=state.answers.delete(name)"),
-        "PURGATORY-TIMER-LEFT",
-        BOTH,
-    ),
-    (
-        "memory_pool",
-        ("size_bytes if self.configuration.strict else 1", "1"),
-        "POOL-STRICT",
-        BOTH,
-    ),
-    (
-        "memory_pool",
-        ("size_bytes if self.configuration.strict else 1", "size_bytes"),
-        "POOL-NON-STRICT",
-        BOTH,
-    ),
-    (
-        "memory_pool",
-        ("if not 1 <= size_bytes", "if not 0 <= size_bytes"),
-        "POOL-ZERO-REQUEST",
-        BOTH,
-    ),
-    ("memory_pool", ("available <= 0}", "available < 0}"), "POOL-OUT-OF-MEMORY", BOTH),
-]
-"""The component, one change of its template, the rule that it breaks, and in which direction."""
+DIRECTIONS = {
+    "both": "Yours allows what the rules forbid, and forbids what the rules allow.",
+    "forbids": "Yours forbids what the rules allow, and allows nothing that they forbid.",
+    "allows": "Yours allows what the rules forbid, beside all that they allow.",
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("component", "change", "rule", "direction"), WRONG)
+@pytest.mark.parametrize("row", known_rows(Path(__file__).with_name("wrong_models.jsonl")))
 def test_a_wrong_model_is_told_the_rule_and_the_direction(
-    component: str, change: tuple[str, str], rule: str, direction: str, tmp_path: Path
+    row: dict[str, str], tmp_path: Path
 ) -> None:
     """The first difference is about the rule that the line states, in a few steps."""
-    own = loaded(tmp_path, template(component, change))
+    own = loaded(tmp_path, template(row["component"], (row["right"], row["wrong"])))
     difference = first_difference(own)
     assert difference is not None
-    assert verdict(difference) == direction
-    assert blamed(difference, own.profile).rule == rule
+    assert verdict(difference) == DIRECTIONS[row["direction"]]
+    assert blamed(difference, own.profile).rule == row["rule"]
     assert len(difference.steps) <= 4
 
 
@@ -188,7 +109,7 @@ def test_a_model_that_allows_nothing_forbids_everything(tmp_path: Path) -> None:
     difference = first_difference(own)
     assert difference is not None
     assert (difference.steps, difference.own_alone, difference.both) == ((), (), ())
-    assert verdict(difference) == FORBIDS
+    assert verdict(difference) == DIRECTIONS["forbids"]
     assert blamed(difference, own.profile).rule.startswith("TIMER-")
 
 

@@ -45,7 +45,7 @@ RIGHT = INITIAL + "def step(state, operation): return Outcome(), state\n"
     ],
 )
 def test_a_file_that_holds_no_model_is_rejected(text: str, words: str, tmp_path: Path) -> None:
-    """When it is loaded, the error says what, and names the file."""
+    """The error says what, and names the file."""
     with pytest.raises(InvalidOwnModel, match=words) as caught:
         loaded(tmp_path, text)
     assert "mine.py" in str(caught.value)
@@ -102,7 +102,7 @@ def test_a_timers_executor_is_stepped_unless_it_is_said(tmp_path: Path) -> None:
 def test_an_answer_that_is_none_is_the_files_own_failure(
     text: str, words: str, tmp_path: Path
 ) -> None:
-    """When it is asked, the error says what it was asked, and what is wrong with the answer."""
+    """The error says what it was asked, and what is wrong with the answer."""
     own = loaded(tmp_path, f"{INITIAL}def step(state, operation):\n    {text}\n")
     instance = own.begin(TimerConfiguration())
     with pytest.raises(OwnModelFailure, match=words):
@@ -110,7 +110,6 @@ def test_an_answer_that_is_none_is_the_files_own_failure(
 
 
 def test_a_state_that_is_changed_in_place_is_found(tmp_path: Path) -> None:
-    """When it is asked, it is said that it answers differently the second time."""
     text = (
         f"{HEAD}class State:\n    times = 0\n"
         "def initial(): return State()\n"
@@ -136,7 +135,7 @@ def test_a_file_that_fails_while_it_is_loaded_has_failed(tmp_path: Path) -> None
 
 
 def test_lists_are_taken_for_tuples_and_undeclared_values_left_out(tmp_path: Path) -> None:
-    """When it is asked for, the events are a tuple, and the observable is not there."""
+    """The events are a tuple, and the observable is not there."""
     text = (
         f"{INITIAL}from purgatory_spec.outcomes import expired\n"
         "PROFILE = {'observables': ['size']}\n"

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from purgatory_conformance.reporting.concurrent import (
-    exact_story,
-    proposal_story,
-)
+from purgatory_conformance.reporting.concurrent import exact_story, proposal_story
 from purgatory_conformance.reporting.concurrent.story import (
     SAYINGS,
     narrate_concurrent_pool,
@@ -56,7 +53,6 @@ def test_each_action_of_the_pool_has_words(name: str) -> None:
 
 
 def test_an_action_without_words_is_told_by_its_name() -> None:
-    """When it is told, its name and its arguments stand there, in its thread's column."""
     way: Counterexample[int, Step] = Counterexample(
         0, ((Step("Fly", ("t1", 3)), 1),), "nobody flies"
     )
@@ -68,7 +64,6 @@ def test_an_action_without_words_is_told_by_its_name() -> None:
 
 
 def test_a_step_is_told_with_the_values_that_it_finds() -> None:
-    """When it is told, each step names what its thread reads and takes, before it is changed."""
     instance, claim = pool.FAULTS["split-test-and-subtract"]
     found = explore(instance.initial(), instance.steps, pool.breaks(instance, claim))
     assert found.counterexample is not None

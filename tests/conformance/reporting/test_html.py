@@ -59,9 +59,7 @@ class _Page(HTMLParser):
 @pytest.fixture(scope="module")
 def silent_results(make_results: MakeResults) -> Results:
     """A task that should have expired did not; nothing is observed."""
-    return make_results(
-        [Step(Add("t1", 25), Outcome()), Step(Advance(30), Outcome(False))],
-    )
+    return make_results([Step(Add("t1", 25), Outcome()), Step(Advance(30), Outcome(False))])
 
 
 def test_a_conformant_subject_has_its_verdict_and_every_rule(good_results: Results) -> None:
@@ -194,11 +192,7 @@ def test_the_rules_text_is_rendered(good_results: Results) -> None:
     "name", ["<script>alert(1)</script>", "</svg><b>", '"onload="x', "{{ 7 * 7 }}", "\x00\x1b[1m"]
 )
 def test_names_cannot_leave_their_place(name: str, make_results: MakeResults) -> None:
-    results = make_results(
-        never_expires(name),
-        why=name,
-        hint=name,
-    )
+    results = make_results(never_expires(name), why=name, hint=name)
     results = msgspec.structs.replace(
         results,
         header=msgspec.structs.replace(
@@ -219,9 +213,7 @@ def test_names_cannot_leave_their_place(name: str, make_results: MakeResults) ->
 
 
 def test_half_a_character_does_not_break_the_page(make_results: MakeResults) -> None:
-    results = make_results(
-        never_expires("\ud800"),
-    )
+    results = make_results(never_expires("\ud800"))
 
     assert b"\\ud800" in render_html([results]).encode("utf-8")
 

@@ -198,10 +198,7 @@ def test_markdown_tells_of_more_causes_deviations_failures_and_the_hint(
 
 def test_markdown_holds_any_name(make_results: MakeResults) -> None:
     name = "`|`<b>```"
-    results = make_results(
-        never_expires(name),
-        why="a | b <script> *c*",
-    )
+    results = make_results(never_expires(name), why="a | b <script> *c*")
 
     text = render_markdown([results])
 

@@ -91,7 +91,7 @@ def test_no_line_is_too_long_and_no_word_is_lost(width: int) -> None:
 
 
 def test_a_loop_is_said_in_words() -> None:
-    """When they are laid out, the last line says which."""
+    """The last line says which."""
     assert laid_out(looping(1), 120)[-1].text.strip() == (
         "The state is now that after step 1; the steps after it repeat for ever."
     )

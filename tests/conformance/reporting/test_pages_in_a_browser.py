@@ -85,7 +85,7 @@ def test_reports_on_conformant_subjects(
 def test_a_report_with_deviations_failures_and_hints(
     faults_of: FaultsOf, eventful_results: Results
 ) -> None:
-    """When the report is shown, everything fits, no word is broken, and every text can be read."""
+    """Everything fits, no word is broken, and every text can be read."""
     states = [
         msgspec.structs.replace(line, state=state)
         for line in eventful_results.rules
@@ -98,7 +98,7 @@ def test_a_report_with_deviations_failures_and_hints(
 def test_a_report_with_a_name_that_is_wider_than_the_page(
     faults_of: FaultsOf, make_results: MakeResults
 ) -> None:
-    """When the report is shown, the names are broken, and the page does not overflow."""
+    """The names are broken, and the page does not overflow."""
     name = "x" * 300
     results = make_results(never_expires(name), why=name)
     header = msgspec.structs.replace(

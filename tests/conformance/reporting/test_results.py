@@ -39,9 +39,7 @@ def test_causes_deviations_and_failures_are_read_as_they_were_written(
         header=msgspec.structs.replace(
             broken_results.header,
             profile=msgspec.structs.replace(
-                broken_results.header.profile,
-                rounding=Rounding.UP,
-                largest_delay_ms=LARGEST_LONG,
+                broken_results.header.profile, rounding=Rounding.UP, largest_delay_ms=LARGEST_LONG
             ),
         ),
         causes=tuple(

@@ -45,7 +45,7 @@ def test_results_of_several_components_are_read_as_they_were_written(
 def test_a_file_that_ends_inside_a_component_is_refused(
     broken_components: tuple[Results, ...], tmp_path: Path
 ) -> None:
-    """When they are read, the error says that a run did not end."""
+    """The error says that a run did not end."""
     path = tmp_path / "results.jsonl"
     write_results(broken_components, path)
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -39,18 +39,12 @@ def on_terminal(results: Results) -> str:
     ("report", "words"),
     [
         (on_terminal, f"quick suite, {BOTH}, seed 1"),
-        (
-            lambda results: render_markdown([results]),
-            f"quick suite, {BOTH}, seed 1",
-        ),
+        (lambda results: render_markdown([results]), f"quick suite, {BOTH}, seed 1"),
         (
             lambda results: render_junit([results]),
             'name="suite version" value="7 (purgatory-spec 0.9.2)"',
         ),
-        (
-            lambda results: render_html([results]),
-            f"judged by the conformance suite, {BOTH}",
-        ),
+        (lambda results: render_html([results]), f"judged by the conformance suite, {BOTH}"),
         (lambda results: json.loads(render_badge([results]))["message"], "suite 7"),
     ],
 )

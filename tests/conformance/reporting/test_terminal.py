@@ -48,7 +48,7 @@ def late_advance(make_results: MakeResults) -> Results:
             Step(Add("t2", 35, (Throw(),)), Outcome()),
             Step(Elapse(5), Outcome()),
             Step(Advance(25), Outcome(True, events=(expired("t2"),))),
-        ],
+        ]
     )
 
 
@@ -179,7 +179,7 @@ def test_no_name_or_message_of_a_subject_reaches_the_terminal_raw(
         [
             Step(Add("\x1b[2J\x07[bold]", 5), Outcome()),
             Step(Advance(5), Outcome(False, detail="\x1b]0;title\x07")),
-        ],
+        ]
     )
     failure = FailureLine("crashed", "\x1b[2J", "\r", "\x9b31m", "\x1b[31mred\x1b[0m\r\n\x00")
     results = msgspec.structs.replace(results, failures=(failure,))

@@ -268,9 +268,7 @@ def test_a_task_that_was_lost_on_its_way_down_is_highlighted(draw: Draw) -> None
     assert picture.differences() == [("queued buckets", "◆ expected 1 ● seen 0")]
 
 
-def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(
-    draw: Draw,
-) -> None:
+def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(draw: Draw) -> None:
     script = (op.AddInside("t2", 0), op.AddInside("t3", 7))
     picture = draw(
         (op.Add("t1", 0, script), Outcome(events=(expired("t1"),))),
@@ -281,9 +279,7 @@ def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(
     assert [r.attrib["data-expiry"] for r in _rects(picture.panels[-1], "queued")] == ["7"]
 
 
-def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
-    draw: Draw,
-) -> None:
+def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(draw: Draw) -> None:
     adds = [(op.Add(f"t{level}", 2 ** (level - 1)), Outcome()) for level in range(1, 13)]
     picture = draw(
         *adds,

@@ -110,7 +110,7 @@ def test_bundled_timer_is_conformant() -> None:
 
 
 def test_vectors_do_not_count_for_coverage() -> None:
-    """When a campaign runs the vectors, no rule was visited, and the verdict is inconclusive."""
+    """No rule was visited, and the verdict is inconclusive."""
     campaign = campaign_of(
         bundled_subject(), vectors=vectors(Component.TIMER), budget=Budget(most_cases=0)
     )
@@ -120,7 +120,6 @@ def test_vectors_do_not_count_for_coverage() -> None:
 
 
 def test_too_few_visits_are_inconclusive() -> None:
-    """When a campaign runs, it is inconclusive and names rules that were hardly visited."""
     campaign = campaign_of(bundled_subject(), budget=Budget(least_cases=1, most_cases=3))
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "visited fewer than 20 times: TIMER-" in campaign.why
@@ -143,7 +142,7 @@ def test_too_many_possible_states_are_inconclusive(monkeypatch: pytest.MonkeyPat
 
 
 def test_equal_seeds_give_equal_campaigns() -> None:
-    """When campaigns run, the equal seeds give equal counts, and the other does not."""
+    """The equal seeds give equal counts, and the other does not."""
     first, second, other = (
         campaign_of(bundled_subject(), seed=seed, budget=Budget(least_cases=40, most_cases=40))
         for seed in (1, 1, 2)
@@ -245,7 +244,6 @@ class RoundsUp(Wrapped):
 
 
 def test_an_undeclared_choice_is_recognised() -> None:
-    """When a campaign finds failing cases, it says that all of them pass under rounding up."""
     campaign = campaign_of(RoundsUp())
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     (cause,) = campaign.causes
@@ -258,7 +256,7 @@ def test_an_undeclared_choice_is_recognised() -> None:
 
 
 def test_a_real_fault_is_no_choice() -> None:
-    """When a campaign finds failing cases, no other profile is offered as an explanation."""
+    """No other profile is offered as an explanation."""
     campaign = run_campaign(mutant("lost-on-cascade").make(), Component.TIMER, seed=1, budget=QUICK)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert {cause.ways_out for cause in campaign.causes} == {()}
@@ -329,7 +327,7 @@ def test_a_further_fault_behind_a_declared_deviation_is_found() -> None:
 def test_a_declaration_that_no_longer_holds_is_not_conformant(
     operations: tuple[Operation, ...], words: str
 ) -> None:
-    """When a campaign runs, the declaration has to be withdrawn."""
+    """The declaration has to be withdrawn."""
     campaign = campaign_of(
         TakesAfterShutdown(),
         deviations=(SHUTDOWN_DEVIATION,),
@@ -340,7 +338,7 @@ def test_a_declaration_that_no_longer_holds_is_not_conformant(
 
 
 def test_rounding_of_a_declared_profile_parameterises_the_prediction() -> None:
-    """When one case with a tick of ten runs, the same outcomes that were right are wrong."""
+    """The same outcomes that were right are wrong."""
     operations = (Add("a", 15), Advance(10))
     configuration = TimerConfiguration(tick_ms=10)
     down = run_case(bundled_subject(), "c", configuration, operations)

@@ -83,7 +83,6 @@ class FailsSeldom(SmallTimer):
 def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
     most_ms: int, is_steady: bool
 ) -> None:
-    """When the cause of all is looked for, it is steady where the fourth is among them."""
     FailsSeldom.met.clear()
     subject = small_subject(FailsSeldom)
     runs = [
@@ -163,7 +162,7 @@ def test_lateness_that_is_not_seen_again_is_inconclusive() -> None:
 
 
 def test_lateness_that_is_seen_again_is_a_failure() -> None:
-    """When campaigns run, the first is not conformant, and the second is."""
+    """The first is not conformant, and the second is."""
     assert campaign_of(simulated(lambda: 500)).verdict is Verdict.NOT_CONFORMANT
     assert campaign_of(simulated(lambda: 0)).verdict is Verdict.CONFORMANT
 
@@ -196,7 +195,7 @@ def test_two_faults_are_two_causes_with_their_own_rules() -> None:
 
 
 def test_one_fault_is_one_cause() -> None:
-    """When its failing cases are put together, there is one cause, which names both rules."""
+    """There is one cause, which names both rules."""
     wrong = mutant("cancel-fired-counts")
     for seed in (0, 1):
         campaign = campaign_of(narrowed(wrong.make(), InProcessSubject), seed)
@@ -221,7 +220,7 @@ def test_one_fault_is_one_cause() -> None:
 def test_a_fault_that_shows_in_several_ways_is_one_cause(
     stranger: ModuleType, design: type, rules: set[str]
 ) -> None:
-    """When its failing cases are put together, there is one cause, which names the rules."""
+    """There is one cause, which names the rules."""
     component = stranger.STRANGER.component
     prefix = "PURGATORY-" if component is profiles.Component.PURGATORY else ""
     subject = stranger.STRANGER.subject(design)

@@ -163,7 +163,6 @@ def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) 
 def test_whose_exceptions_propagate_is_told_to_withdraw_them(
     name: str, component: profiles.Component
 ) -> None:
-    """When a campaign fails, it is told to withdraw script_throw, and nothing else."""
     campaign = run_campaign(mutant(name).make(), component, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     (way,) = cause.ways_out
@@ -201,7 +200,7 @@ def test_a_choice_that_was_left_out_is_told(name: str, line: str) -> None:
 
 
 def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
-    """When features are withdrawn, what needs them is gone, and nothing else."""
+    """What needs them is gone, and nothing else."""
     throwing = (Add("a", 5, (Throw(),)), Advance(5))
     assert without("script_throw", throwing) == (Add("a", 5), Advance(5))
     assert without("cancel", throwing) == throwing
@@ -212,7 +211,6 @@ def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
 
 
 def test_every_finding_that_is_linked_is_there() -> None:
-    """When the page's headings are read, each link has its heading, and each variant is one."""
     headings = re.findall(r"^#+ (.*)$", (DOCS / "findings.md").read_text("utf-8"), re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", words).lower().replace(" ", "-") for words in headings}
     assert set(FINDINGS.values()) <= anchors

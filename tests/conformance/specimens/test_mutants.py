@@ -11,23 +11,8 @@ from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.small import memory_pool
 from purgatory_conformance.specimens.small.memory_pool import SmallMemoryPool, small_pool_subject
-from purgatory_conformance.specimens.small.purgatory import (
-    PROFILE,
-    SmallPurgatory,
-    small_purgatory,
-)
+from purgatory_conformance.specimens.small.purgatory import PROFILE, SmallPurgatory, small_purgatory
 from purgatory_conformance.specimens.small.timer import SILENT_PROFILE, SmallTimer, small_subject
-from purgatory_conformance.specimens.wrong import (
-    arming,
-    checking,
-    completing,
-    counting,
-    executor,
-    expiry,
-    granting,
-    releasing,
-    wheel,
-)
 from purgatory_spec.profiles import Component, Executor, PurgatoryFeature, PurgatoryObservable
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import passes, shrunk_divergence
@@ -35,11 +20,6 @@ from tests.conformance.generated import passes, shrunk_divergence
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
 def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
-    """
-    Given a subject that breaks one rule
-    When generated cases run until one fails, and that one is reduced
-    Then what is left is short, and diverges by that rule
-    """
     with closing(mutant.make()) as subject:
         rule = shrunk_divergence(subject, mutant.component).rule
     assert rule in (mutant.rule, *mutant.also)
@@ -63,11 +43,7 @@ def test_every_module_of_wrong_subjects_is_imported_by_their_package() -> None:
 
 @pytest.mark.parametrize("component", Component)
 def test_each_rule_is_broken_by_a_mutant(component: Component) -> None:
-    """
-    Given the mutants of a component
-    When the rules that they break are compared with the rules that steps can break
-    Then none is missing but the one that needs a real clock
-    """
+    """None is missing but the one that needs a real clock."""
     rules = {rule.id for rule in requirements_of_steps(component)} - {"TIMER-LATENESS"}
     mine = [mutant for mutant in mutants() if mutant.component is component]
     assert {mutant.rule for mutant in mine} == rules
@@ -75,26 +51,26 @@ def test_each_rule_is_broken_by_a_mutant(component: Component) -> None:
 
 
 VISIBLE_BY_EVENTS = (
-    (expiry.rounds_up, "TIMER-ROUNDING"),
-    (expiry.early_at_tick_ten, "TIMER-NOT-EARLY"),
-    (expiry.one_tick_late, "TIMER-NOT-LATE"),
-    (expiry.ticks_backwards, "TIMER-TICK-ORDER"),
-    (expiry.bucket_keeps_tasks, "TIMER-EXACTLY-ONCE"),
-    (expiry.zero_dropped, "TIMER-ZERO-DELAY"),
-    (expiry.huge_wraps, "TIMER-LARGEST-DELAY"),
-    (arming.readd_leaves_old_arming, "TIMER-READD-PENDING"),
-    (arming.cancel_sticks, "TIMER-READD-CANCELLED"),
-    (arming.only_once, "TIMER-READD-FIRED"),
-    (arming.readd_takes_queued_run, "TIMER-READD-FIRED"),
-    (arming.cancelled_still_fires, "TIMER-CANCEL"),
-    (arming.cancel_takes_queued_run, "TIMER-CANCEL-TOO-LATE"),
-    (executor.last_in_first_out, "TIMER-EXECUTOR-ORDER"),
-    (executor.throw_loses_batch, "TIMER-THROWING-TASK"),
-    (executor.cancel_inside_ignored, "TIMER-CANCEL-INSIDE"),
-    (executor.advance_inside_ignored, "TIMER-ADVANCE-INSIDE"),
-    (executor.shutdown_empties_queue, "TIMER-SHUTDOWN-QUEUE"),
-    (wheel.lost_on_cascade, "TIMER-NOT-LATE"),
-    (wheel.expires_with_its_bucket, "TIMER-NOT-EARLY"),
+    (wrong.expiry.rounds_up, "TIMER-ROUNDING"),
+    (wrong.expiry.early_at_tick_ten, "TIMER-NOT-EARLY"),
+    (wrong.expiry.one_tick_late, "TIMER-NOT-LATE"),
+    (wrong.expiry.ticks_backwards, "TIMER-TICK-ORDER"),
+    (wrong.expiry.bucket_keeps_tasks, "TIMER-EXACTLY-ONCE"),
+    (wrong.expiry.zero_dropped, "TIMER-ZERO-DELAY"),
+    (wrong.expiry.huge_wraps, "TIMER-LARGEST-DELAY"),
+    (wrong.arming.readd_leaves_old_arming, "TIMER-READD-PENDING"),
+    (wrong.arming.cancel_sticks, "TIMER-READD-CANCELLED"),
+    (wrong.arming.only_once, "TIMER-READD-FIRED"),
+    (wrong.arming.readd_takes_queued_run, "TIMER-READD-FIRED"),
+    (wrong.arming.cancelled_still_fires, "TIMER-CANCEL"),
+    (wrong.arming.cancel_takes_queued_run, "TIMER-CANCEL-TOO-LATE"),
+    (wrong.executor.last_in_first_out, "TIMER-EXECUTOR-ORDER"),
+    (wrong.executor.throw_loses_batch, "TIMER-THROWING-TASK"),
+    (wrong.executor.cancel_inside_ignored, "TIMER-CANCEL-INSIDE"),
+    (wrong.executor.advance_inside_ignored, "TIMER-ADVANCE-INSIDE"),
+    (wrong.executor.shutdown_empties_queue, "TIMER-SHUTDOWN-QUEUE"),
+    (wrong.wheel.lost_on_cascade, "TIMER-NOT-LATE"),
+    (wrong.wheel.expires_with_its_bucket, "TIMER-NOT-EARLY"),
 )
 """Wrong timers that declare no structure and show nothing, with the rule that is left to blame."""
 
@@ -103,30 +79,26 @@ VISIBLE_BY_EVENTS = (
     ("timer", "rule"), VISIBLE_BY_EVENTS, ids=lambda value: getattr(value, "__name__", None)
 )
 def test_events_alone_name_the_rule(timer: type[SmallTimer], rule: str) -> None:
-    """
-    Given a wrong timer behind a first adapter, which shows nothing but events
-    When generated cases run until one fails, and that one is reduced
-    Then it diverges by its rule, and never by one about timing wheels
-    """
+    """A first adapter shows nothing but events, and no rule about timing wheels is named."""
     subject = small_subject(timer, SILENT_PROFILE)
     assert shrunk_divergence(subject, Component.TIMER).rule == rule
 
 
 VISIBLE_BY_ANSWERS = (
-    (granting.strict_ignores_size, "POOL-STRICT"),
-    (granting.non_strict_wants_all, "POOL-NON-STRICT"),
-    (granting.admits_at_zero, "POOL-BOUND"),
-    (granting.refusal_debits, "POOL-REFUSAL"),
-    (granting.negative_changes, "POOL-NEGATIVE-REQUEST"),
-    (granting.zero_refused, "POOL-ZERO-REQUEST"),
-    (granting.oversize_granted, "POOL-OVERSIZE-REQUEST"),
-    (releasing.release_forgets, "POOL-RELEASE"),
-    (releasing.first_byte_stays, "POOL-RELEASE"),
-    (releasing.release_twice, "POOL-RELEASE-AGAIN"),
-    (releasing.slice_frees_buffer, "POOL-RELEASE-SLICE"),
-    (releasing.equal_is_taken, "POOL-RELEASE-COPY"),
-    (releasing.ForeignIsCredited, "POOL-RELEASE-FOREIGN"),
-    (releasing.leak_is_lost, "POOL-LEAK"),
+    (wrong.granting.strict_ignores_size, "POOL-STRICT"),
+    (wrong.granting.non_strict_wants_all, "POOL-NON-STRICT"),
+    (wrong.granting.admits_at_zero, "POOL-BOUND"),
+    (wrong.granting.refusal_debits, "POOL-REFUSAL"),
+    (wrong.granting.negative_changes, "POOL-NEGATIVE-REQUEST"),
+    (wrong.granting.zero_refused, "POOL-ZERO-REQUEST"),
+    (wrong.granting.oversize_granted, "POOL-OVERSIZE-REQUEST"),
+    (wrong.releasing.release_forgets, "POOL-RELEASE"),
+    (wrong.releasing.first_byte_stays, "POOL-RELEASE"),
+    (wrong.releasing.release_twice, "POOL-RELEASE-AGAIN"),
+    (wrong.releasing.slice_frees_buffer, "POOL-RELEASE-SLICE"),
+    (wrong.releasing.equal_is_taken, "POOL-RELEASE-COPY"),
+    (wrong.releasing.ForeignIsCredited, "POOL-RELEASE-FOREIGN"),
+    (wrong.releasing.leak_is_lost, "POOL-LEAK"),
 )
 
 
@@ -134,35 +106,27 @@ VISIBLE_BY_ANSWERS = (
     ("pool", "rule"), VISIBLE_BY_ANSWERS, ids=lambda value: getattr(value, "__name__", None)
 )
 def test_answers_alone_name_the_rule(pool: type[SmallMemoryPool], rule: str) -> None:
-    """
-    Given a wrong pool that does not show what is available
-    When generated cases run until one fails, and that one is reduced
-    Then it diverges by its rule: what was done before is the evidence
-    """
+    """A pool that does not show what is available is blamed by what was done before."""
     silent = msgspec.structs.replace(memory_pool.PROFILE, observables=frozenset())
     subject = small_pool_subject(pool, profile=silent)
     assert shrunk_divergence(subject, Component.MEMORY_POOL).rule == rule
 
 
 INLINE = (
-    (completing.expiration_first, "PURGATORY-CALLBACK-ORDER"),
-    (completing.time_out_late, "PURGATORY-TIME-OUT"),
-    (completing.lost_expiry_expires, "PURGATORY-LOST-EXPIRY"),
-    (completing.expiry_throw_loses_queue, "PURGATORY-EXPIRY-THROWS"),
-    (completing.expiration_despite_throw, "PURGATORY-CALLBACK-THROWS"),
-    (checking.cancel_for_key_inside_lost, "PURGATORY-CANCEL-INSIDE"),
-    (counting.never_purges, "PURGATORY-PURGE-START"),
+    (wrong.completing.expiration_first, "PURGATORY-CALLBACK-ORDER"),
+    (wrong.completing.time_out_late, "PURGATORY-TIME-OUT"),
+    (wrong.completing.lost_expiry_expires, "PURGATORY-LOST-EXPIRY"),
+    (wrong.completing.expiry_throw_loses_queue, "PURGATORY-EXPIRY-THROWS"),
+    (wrong.completing.expiration_despite_throw, "PURGATORY-CALLBACK-THROWS"),
+    (wrong.checking.cancel_for_key_inside_lost, "PURGATORY-CANCEL-INSIDE"),
+    (wrong.counting.never_purges, "PURGATORY-PURGE-START"),
 )
 """Wrong purgatories whose executor runs inline, with the rule that is to blame."""
 
 
 @pytest.mark.parametrize(("make", "rule"), INLINE, ids=lambda each: getattr(each, "__name__", None))
 def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -> None:
-    """
-    Given a wrong purgatory whose advance runs what it expires
-    When generated cases run until one fails, and that one is reduced
-    Then it diverges by its rule although expiries are not seen
-    """
+    """The rule is named although expiries are not seen."""
     features = PROFILE.features - {PurgatoryFeature.SCRIPT_TRY, PurgatoryFeature.SCRIPT_MEANWHILE}
     profile = msgspec.structs.replace(PROFILE, executor=Executor.INLINE, features=features)
     subject = small_purgatory(make, profile)
@@ -173,14 +137,9 @@ def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -
 def test_time_out_taken_after_on_complete_is_seen_by_the_size_in_the_callback(
     is_shown: bool,
 ) -> None:
-    """
-    Given a purgatory without scripts that takes a time-out when on_complete has returned
-    When it shows the timer's size in the callback, or does not
-    Then cases fail by the order of the callbacks, or none fails
-    """
     shown = {PurgatoryObservable.CALLBACK_TIMER_SIZE} if is_shown else set()
     profile = msgspec.structs.replace(PROFILE, features=frozenset(), observables=frozenset(shown))
-    subject = small_purgatory(completing.time_out_taken_last, profile)
+    subject = small_purgatory(wrong.completing.time_out_taken_last, profile)
     if is_shown:
         found = shrunk_divergence(subject, Component.PURGATORY)
         assert (found.rule, found.kind) == ("PURGATORY-CALLBACK-ORDER", "callback_timer_size")

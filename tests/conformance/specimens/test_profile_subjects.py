@@ -42,43 +42,24 @@ STRICTER = [each for each in profile_subjects() if each.sibling_rule]
 
 @pytest.mark.parametrize("each", profile_subjects(), ids=lambda each: each.name)
 def test_profile_subject_conforms_as_declared(each: ProfileSubject) -> None:
-    """
-    Given a tiny subject that declares a legal choice and keeps to it
-    When generated cases run
-    Then all of them pass
-    """
     with closing(each.make()) as subject:
         passes(subject, each.component, CASES[each.component])
 
 
 @pytest.mark.parametrize("each", WEAKER, ids=lambda each: each.name)
 def test_sibling_that_declares_less_conforms(each: ProfileSubject) -> None:
-    """
-    Given a subject that keeps to more than it declares
-    When generated cases run
-    Then all of them pass: declaring less is no fault
-    """
+    """Declaring less than a subject keeps to is no fault."""
     with closing(each.sibling()) as subject:
         passes(subject, each.component, CASES[each.component])
 
 
 @pytest.mark.parametrize("each", STRICTER, ids=lambda each: each.name)
 def test_sibling_fails_for_the_named_rule(each: ProfileSubject) -> None:
-    """
-    Given the same subject declared under the other choice
-    When generated cases run until one fails, and that one is reduced
-    Then it diverges by the rule of that choice
-    """
     with closing(each.sibling()) as subject:
         assert shrunk_divergence(subject, each.component).rule == each.sibling_rule
 
 
 def test_names_are_unique() -> None:
-    """
-    Given the profile subjects, whose names are words of the command line
-    When their names are compared
-    Then no two are equal
-    """
     names = [each.name for each in profile_subjects()]
     assert len(names) == len(set(names))
 
@@ -122,11 +103,7 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
 
 @pytest.mark.parametrize("component", Component)
 def test_each_choice_has_a_subject(component: Component) -> None:
-    """
-    Given the choices of a component
-    When the profile subjects are made
-    Then each value of each choice is declared by one of them; so are two limits of delays
-    """
+    """Each value of each choice is declared by a profile subject; so are two limits of delays."""
     profiles = []
     for each in profile_subjects():
         if each.component is component:

@@ -23,16 +23,12 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements
 
-STANDARD = Budget()
+STANDARD = Budget(seconds=3600)  # cases end it, and not the time of a busy machine
 
 
 @pytest.mark.slow
 def test_small_pool_conforms_and_is_put_to_every_test() -> None:
-    """
-    Given the small pool, which shows everything and offers all
-    When the standard suite runs
-    Then it conforms, each vector passes, and each rule was visited as often as it must be
-    """
+    """Each vector passes, and each rule was visited as often as it must be."""
     golden = vectors(Component.MEMORY_POOL)
     campaign = run_campaign(
         small_pool_subject(), Component.MEMORY_POOL, seed=1, budget=STANDARD, vectors=golden
@@ -70,11 +66,6 @@ PROFILES = {
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_small_pool_conforms_under_other_profiles(name: str) -> None:
-    """
-    Given the small pool, which declares less
-    When a short suite runs
-    Then no case fails, and none is inconclusive
-    """
     subject = small_pool_subject(profile=PROFILES[name], behaves=PROFILE)
     budget = Budget(least_cases=80, most_cases=80)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=2, budget=budget)
@@ -84,11 +75,6 @@ def test_small_pool_conforms_under_other_profiles(name: str) -> None:
 
 @pytest.mark.parametrize("others", [frozenset(), frozenset({MemoryPoolFeature.CONSTRUCT})])
 def test_a_pool_without_any_bound_can_be_conformant(others: frozenset[MemoryPoolFeature]) -> None:
-    """
-    Given the small pool, which makes unbounded pools alone
-    When it is judged
-    Then it conforms, by the rules that an unbounded pool can be put to the test by
-    """
     profile = _only(MemoryPoolFeature.UNBOUNDED, *others)
     subject = small_pool_subject(profile=profile, behaves=PROFILE)
     budget = Budget(least_cases=50, seconds=600)
@@ -108,11 +94,6 @@ class BreaksDown(SmallMemoryPool):
 
 
 def test_unplanned_failure_is_internal() -> None:
-    """
-    Given a pool that breaks down when a buffer is released
-    When that happens
-    Then the operation is rejected as internal, with the exception in the detail
-    """
     subject = small_pool_subject(BreaksDown)
     subject.new("break", MemoryPoolConfiguration())
     granted, released = subject.do_all([Allocate("a", 1), Release("a")])
@@ -122,11 +103,6 @@ def test_unplanned_failure_is_internal() -> None:
 
 
 def test_what_the_small_pool_cannot_be_asked() -> None:
-    """
-    Given the small pool
-    When it is asked for a buffer that nobody holds, and for a timer's operation
-    Then the name is unknown, the operation unsupported
-    """
     subject = small_pool_subject()
     subject.new("names", MemoryPoolConfiguration())
     outcomes = subject.do_all([Release("z"), Lose("z"), Add("a", 1), Construct(1, 2)])

@@ -34,20 +34,11 @@ PROFILES = [
     ids=lambda p: f"{p.executor.value}-{p.structure.value}-{p.same_tick_order.value}",
 )
 def test_small_timer_conforms_under_every_profile(profile: profiles.TimerProfile) -> None:
-    """
-    Given the small timer, which shows everything, under a profile
-    When generated cases run
-    Then all of them pass
-    """
     passes(small_subject(profile=profile), profiles.Component.TIMER, 60)
 
 
 def test_small_timer_is_put_to_every_test() -> None:
-    """
-    Given the small timer
-    When generated cases run
-    Then every MUST that applies to it was visited: a pass is not an empty one
-    """
+    """Every MUST that applies to it was visited: a pass is not an empty one."""
     visits: Counter[str] = Counter()
     subject = small_subject()
     for seed in range(CASES):
@@ -63,11 +54,6 @@ def test_small_timer_is_put_to_every_test() -> None:
 
 
 def test_unplanned_failure_is_internal() -> None:
-    """
-    Given a timer that fails to cancel what it does not know
-    When an unknown task is cancelled
-    Then the operation is rejected as internal, with the exception in the detail
-    """
     subject = small_subject(arming.cancel_unknown_fails)
     subject.new("unknown", profiles.TimerConfiguration())
     (outcome,) = subject.do_all([Cancel("a")])
@@ -75,11 +61,6 @@ def test_unplanned_failure_is_internal() -> None:
 
 
 def test_operation_of_a_real_clock_is_unsupported() -> None:
-    """
-    Given the small timer, whose clock is moved by hand
-    When it is asked to wait, and after shutdown to add
-    Then it says that it cannot wait, and that it is closed
-    """
     subject = small_subject()
     subject.new("wait", profiles.TimerConfiguration())
     waited, closed, added = subject.do_all([Wait(1), Shutdown(), Add("a", 0)])
@@ -88,11 +69,6 @@ def test_operation_of_a_real_clock_is_unsupported() -> None:
 
 
 def test_step_before_the_first_new_is_refused() -> None:
-    """
-    Given a subject without an instance
-    When a step is asked for
-    Then it says so, and again after the instance was dropped
-    """
     subject = small_subject()
     with pytest.raises(ValueError, match="before the first new"):
         list(subject.do_all([Shutdown()]))
@@ -103,11 +79,7 @@ def test_step_before_the_first_new_is_refused() -> None:
 
 
 def test_tasks_run_inline_without_being_stepped() -> None:
-    """
-    Given the small timer with an inline executor
-    When a task without delay is added
-    Then the step shows that it ran and nothing of its expiry
-    """
+    """The step shows that the task ran and nothing of its expiry."""
     subject = small_subject(
         profile=msgspec.structs.replace(PROFILE, executor=profiles.Executor.INLINE)
     )
@@ -118,11 +90,6 @@ def test_tasks_run_inline_without_being_stepped() -> None:
 
 
 def test_a_heap_keeps_nothing_of_what_was_cancelled_or_moved() -> None:
-    """
-    Given a specimen that is a heap, with tasks that are due in an hour
-    When each is added once more, and then cancelled
-    Then the heap holds each once, and then none
-    """
     timer = HeapTimer(profiles.TimerConfiguration(), PROFILE)
     tasks = [timer.task(str(number)) for number in range(100)]
     for task in tasks * 2:

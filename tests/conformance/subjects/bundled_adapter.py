@@ -83,10 +83,7 @@ CONFIGURATIONS: dict[str, type[Configuration]] = {
     "purgatory": PurgatoryConfiguration,
     "memory_pool": MemoryPoolConfiguration,
 }
-ONLY = {
-    "only_unbounded": MemoryPoolFeature.UNBOUNDED,
-    "only_strict": MemoryPoolFeature.STRICT,
-}
+ONLY = {"only_unbounded": MemoryPoolFeature.UNBOUNDED, "only_strict": MemoryPoolFeature.STRICT}
 
 
 def components(mode: str) -> Components:

@@ -26,12 +26,6 @@ GOOD_OUTCOMES = [
     Outcome(events=(ran("a"),), observed={"size": 1}),
     Outcome(observed={"size": 2}),
 ]
-REPLIES_ALONE = (
-    "write one line for each reply to standard output and nothing else; "
-    "banners and logs belong on standard error"
-)
-
-
 LONG_S = 300.0
 """A limit that only a test that hangs reaches."""
 

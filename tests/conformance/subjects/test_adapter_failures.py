@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from purgatory_conformance.subjects.adapter_process import LONGEST_LINE
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from purgatory_conformance.version import SUITE_VERSION
@@ -20,13 +20,13 @@ from purgatory_spec.profiles import TimerConfiguration
 from tests.conformance.subjects.started_adapters import (
     AT_ADVANCE,
     GOOD_OUTCOMES,
-    REPLIES_ALONE,
     STEPS,
     Adapters,
     eventually,
     run_case,
     run_until_failure,
 )
+from tests.known_cases import known_rows
 
 
 @dataclass(frozen=True)
@@ -41,200 +41,16 @@ class Expected:
 
 
 HELLO = '{"request":"hello","id":1,"protocol":1,"suite":"SUITE","schema":"' + schema_digest() + '"}'
-NONE_OF_OURS = (
-    "not 'timer' or 'purgatory' or 'memory_pool' or 'channel_muting'; "
-    'declare at least one of them, for example "components":{"timer":{}}'
-)
 NEW = '{"request":"new","id":2,"component":"timer","case":"case","configuration":{}}'
 CRASHED = (
     "instead of answering; its standard error may say why; "
     "answer a failure of the adapter with 'error'"
 )
-HUNG = "answer each request by one line and flush it, or allow more time"
-HELLO_REPLY = '{"id":1,"protocol":%s,"implementation":{"name":"misbehaving"},"components":%s}'
-TIMER = (
-    '{"timer":{"features":["cancel"],"observables":["size"]},'
-    '"from a later version":{"colour":"red"}}'
-)
 
-AT_HELLO = (
-    Expected("crash at start", FailureKind.CRASHED, f"it exited with code 3 {CRASHED}"),
-    Expected(
-        "hang at hello",
-        FailureKind.HUNG,
-        f"no reply within 3 s; {HUNG}",
-        time_limit_seconds=3.0,
-    ),
-    Expected(
-        "banner",
-        FailureKind.BANNER,
-        "the line is no JSON object (Expecting value: line 1 column 1 (char 0)); " + REPLIES_ALONE,
-        received="Welcome to the adapter!",
-    ),
-    Expected(
-        "byte order mark",
-        FailureKind.BANNER,
-        "the line begins with a byte order mark; write UTF-8 without it",
-        received="\ufeff" + HELLO_REPLY % (1, TIMER),
-    ),
-    Expected(
-        "version",
-        FailureKind.VERSION,
-        "its 'protocol' is 2, the suite's is 1; use an adapter and a suite of one version",
-        received=HELLO_REPLY % (2, '"something else altogether"'),
-    ),
-    Expected(
-        "no component",
-        FailureKind.NO_COMPONENT,
-        "its 'components' offer 'reaper', " + NONE_OF_OURS,
-        received=HELLO_REPLY % (1, '{"reaper":{}}'),
-    ),
-    Expected(
-        "no components",
-        FailureKind.NO_COMPONENT,
-        "its 'components' offer nothing, " + NONE_OF_OURS,
-        received='{"id":1,"protocol":1,"implementation":{"name":"misbehaving"}}',
-    ),
-    Expected(
-        "no implementation",
-        FailureKind.WRONG_TYPES,
-        "Expected `object`, got `null` of 'implementation'; "
-        "compare the reply with the table of profiles in the protocol",
-        received='{"id":1,"protocol":1,"components":' + TIMER + "}",
-    ),
-    Expected(
-        "wrong profile",
-        FailureKind.WRONG_TYPES,
-        "Invalid enum value 'teleport' - at `$.features[0]` of 'components.timer'; "
-        "allowed are 'cancel', 'readd', 'change_delay', 'elapse', 'shutdown', 'script_throw', "
-        "'script_add', 'script_cancel', 'script_advance', 'int64', 'negative_clock'; "
-        "compare the reply with the table of profiles in the protocol",
-        received=HELLO_REPLY % (1, '{"timer":{"features":["teleport"]}}'),
-    ),
-    Expected(
-        "error at hello",
-        FailureKind.ERRORED,
-        "it answered 'hello' with: out of order today",
-        received='{"id":1,"error":"out of order today"}',
-    ),
-)
-
-AT_NEW = (
-    Expected("crash at new", FailureKind.CRASHED, f"it exited with code 4 {CRASHED}"),
-    Expected(
-        "error at new", FailureKind.ERRORED, "no memory", received='{"id":2,"error":"no memory"}'
-    ),
-)
-
-IN_A_CASE: tuple[Expected, ...] = (
-    Expected("crash", FailureKind.CRASHED, f"it exited with code 5 {CRASHED}"),
-    Expected(
-        "crash within a line",
-        FailureKind.CRASHED,
-        f"it exited with code 5 {CRASHED}",
-        received='{"id":',
-    ),
-    Expected(
-        "exit 0",
-        FailureKind.CRASHED,
-        "it exited with code 0 instead of answering; "
-        "go on reading requests until 'stop' or the end of standard input",
-    ),
-    Expected(
-        "endless line",
-        FailureKind.TOO_LONG,
-        f"a line has more than {LONGEST_LINE} bytes; end each reply with a newline",
-        received="x" * 500,
-    ),
-    Expected(
-        "wrong id",
-        FailureKind.WRONG_ID,
-        "the reply has the id 999, which no request had (expected: 5); "
-        "copy the id from the request",
-        received='{"id":999}',
-    ),
-    Expected(
-        "garbage",
-        FailureKind.GARBAGE,
-        "the line is no JSON object (Expecting value: line 1 column 1 (char 0)); " + REPLIES_ALONE,
-        received="oops",
-    ),
-    Expected(
-        "not an object",
-        FailureKind.GARBAGE,
-        "the line is no JSON object (Expected `object`, got `array`); " + REPLIES_ALONE,
-        received="[1]",
-    ),
-    Expected(
-        "not UTF-8",
-        FailureKind.GARBAGE,
-        "the line is not UTF-8; write replies in UTF-8",
-        received='{"id":5,"detail":"\ufffd"}',
-    ),
-    Expected(
-        "nothing", FailureKind.GARBAGE, "an empty line is no reply; " + REPLIES_ALONE, received=""
-    ),
-    Expected(
-        "key twice",
-        FailureKind.WRONG_TYPES,
-        "key given twice: size; compare the reply with the tables of the protocol",
-        received='{"id":5,"observed":{"size":1,"size":0}}',
-    ),
-    Expected(
-        "wrong types",
-        FailureKind.WRONG_TYPES,
-        "the observable 'size' is \"many\"; an observable is an integer, true, false or null; "
-        "compare the reply with the tables of the protocol",
-        received='{"id":5,"observed":{"size":"many"}}',
-    ),
-    Expected(
-        "too deep",
-        FailureKind.TOO_DEEP,
-        "the line is nested more than 32 deep; a reply needs 4 levels",
-        received='{"id":5,"more":' + "[" * 100 + "]" * 100 + "}",
-    ),
-    Expected(
-        "bottomless",
-        FailureKind.TOO_DEEP,
-        "the line is nested too deeply; a reply needs 4 levels",
-        received="[" * 500,
-    ),
-    Expected(
-        "missing observable",
-        FailureKind.MISSING_OBSERVABLE,
-        "'size' is declared but not in 'observed'; "
-        "show it after every operation, or do not declare it",
-        received='{"id":5,"events":[{"kind":"ran","task":"a"}],"observed":{}}',
-    ),
-    Expected(
-        "result",
-        FailureKind.MISSING_OBSERVABLE,
-        "'advance_result' is declared but 'advance' has no 'result'; "
-        "answer true or false, or do not declare it",
-        received='{"id":5,"events":[{"kind":"ran","task":"a"}],"observed":{"size":1}}',
-    ),
-    Expected(
-        "error",
-        FailureKind.ERRORED,
-        "a failure of its own",
-        received='{"id":5,"error":"a failure of its own"}',
-    ),
-    Expected("hang", FailureKind.HUNG, f"no reply within 3 s; {HUNG}", time_limit_seconds=3.0),
-    Expected(
-        "closes output",
-        FailureKind.CLOSED_PIPE,
-        "it closed its standard output and still runs; keep it open until 'stop'",
-        time_limit_seconds=3.0,
-    ),
-    Expected(
-        "closes output and exits later", FailureKind.CRASHED, f"it exited with code 5 {CRASHED}"
-    ),
-    Expected(
-        "out of order",
-        FailureKind.OUT_OF_ORDER,
-        "the reply is to request 6, but request 5 came before; answer requests in their order",
-        received='{"id":6,"observed":{"size":0}}',
-    ),
+ROWS = known_rows(Path(__file__).with_name("adapter_failures.jsonl"))
+AT_HELLO, AT_NEW, IN_A_CASE = (
+    tuple(msgspec.convert(row, Expected) for row in ROWS if row["when"] == when)
+    for when in ("hello", "new", "case")
 )
 if sys.platform != "win32":  # where there are no signals
     problem = f"it was ended by SIGKILL {CRASHED}"

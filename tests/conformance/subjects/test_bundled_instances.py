@@ -14,12 +14,7 @@ import pytest
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.subjects.bundled import (
-    bundled_inline_subject,
-    bundled_subject,
-    purgatory,
-    timer,
-)
+from purgatory_conformance.subjects import bundled
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import ScriptFailure, TimerInstance
@@ -58,7 +53,7 @@ def test_an_executor_that_lets_other_classes_go_is_found(
 ) -> None:
     """It is not conformant, and the rule is blamed that says so."""
     monkeypatch.setattr(executors, "_run", run_but_for_other_classes)
-    campaign = judged(bundled_subject(), component)
+    campaign = judged(bundled.bundled_subject(), component)
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert blamed in {cause.rule for cause in campaign.causes}
 
@@ -81,9 +76,9 @@ def test_the_model_expects_the_same_whatever_is_thrown(
     thrown: type[BaseException], stepped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each step is what the model expects, for every class of exception."""
-    for module in (timer, purgatory):
+    for module in (bundled.timer, bundled.purgatory):
         monkeypatch.setattr(module, "failures_in_turn", lambda: repeat(thrown()))
-    subject = bundled_subject() if stepped else bundled_inline_subject()
+    subject = bundled.bundled_subject() if stepped else bundled.bundled_inline_subject()
     rest: list[op.Operation] = [op.RunOne()] * 3 if stepped else []
     throws, late = (op.Throw(),), op.Script(on_expiration=(op.Throw(),))
     cases: list[tuple[profiles.Configuration, list[op.Operation]]] = [
@@ -112,22 +107,21 @@ def test_the_model_expects_the_same_whatever_is_thrown(
 @pytest.mark.slow
 @pytest.mark.parametrize("component", [profiles.Component.TIMER, profiles.Component.PURGATORY])
 def test_it_is_conformant(component: profiles.Component) -> None:
-    campaign = judged(bundled_inline_subject(), component)
+    campaign = judged(bundled.bundled_inline_subject(), component)
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("component", [profiles.Component.TIMER, profiles.Component.PURGATORY])
 def test_it_is_not_what_it_does_not_declare(component: profiles.Component) -> None:
-    """When they are judged, they are not conformant."""
-    inline, stepped = bundled_inline_subject(), bundled_subject()
+    inline, stepped = bundled.bundled_inline_subject(), bundled.bundled_subject()
     subject = InProcessSubject(inline.implementation, inline.profiles, stepped._make)
     assert judged(subject, component).verdict is Verdict.NOT_CONFORMANT
 
 
 def test_a_channel_is_not_throttled_where_no_response_is_due() -> None:
     """That is received; a channel that is throttled before its response has to wait."""
-    subject = bundled_subject()
+    subject = bundled.bundled_subject()
     events = {}
     for is_due in (True, False):
         slow: list[op.Operation] = [op.Throttle("c1"), op.Respond("c1")]

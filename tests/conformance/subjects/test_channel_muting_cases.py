@@ -110,7 +110,7 @@ def example_of_the_protocol() -> list[tuple[bytes, bytes]]:
 
 @pytest.mark.parametrize("make", SUBJECTS.values(), ids=SUBJECTS)
 def test_the_example_of_the_protocol(make: Callable[[], InProcessSubject]) -> None:
-    """When its requests are made, the replies are those of the page, as far as these go."""
+    """The replies are those of the page, as far as these go."""
     (first, _), *steps = example_of_the_protocol()
     configuration = msgspec.json.decode(first, type=NewChannelMuting).configuration
     operations = tuple(msgspec.json.decode(line, type=Do).operation for line, _ in steps)

@@ -47,7 +47,6 @@ def test_process_that_reports_a_failure_stays_in_service(adapters: Adapters) -> 
 
 
 def test_unsupported_operation_is_no_failure(adapters: Adapters) -> None:
-    """When cases ask for it, each is refused, with the adapter's sentence; the process goes on."""
     subject = adapters.start("unsupported")
     for _ in range(3):
         run = case_run.run_case(subject, "case", TimerConfiguration(), STEPS)
@@ -150,7 +149,7 @@ def test_introduction_is_asked_for_when_it_is_needed(adapters: Adapters) -> None
                     {Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY, Feature.ELAPSE}
                 ),
                 observables=frozenset({Observable.SIZE, Observable.ADVANCE_RESULT}),
-            ),
+            )
         },
     )
 

@@ -7,14 +7,6 @@ import ssl
 import pytest
 
 from purgatory_conformance.subjects import loopback
-from purgatory_conformance.subjects.loopback import (
-    PlainClient,
-    TlsClient,
-    await_end,
-    await_unread,
-    server_context,
-    unread_in,
-)
 from purgatory_spec.operations import Ending
 
 
@@ -25,13 +17,13 @@ def listener() -> socket.socket:
 
 def test_what_a_client_sends_lies_in_the_socket(listener: socket.socket) -> None:
     with listener:
-        client = PlainClient(listener.getsockname())
+        client = loopback.PlainClient(listener.getsockname())
         accepted, _ = listener.accept()
         with accepted:
-            await_unread(lambda: unread_in(accepted), client.send(b"hello"))
-            assert unread_in(accepted) == 5
+            loopback.await_unread(lambda: loopback.unread_in(accepted), client.send(b"hello"))
+            assert loopback.unread_in(accepted) == 5
             client.hang_up(Ending.HALF_CLOSE)
-            await_end(accepted)
+            loopback.await_end(accepted)
             assert accepted.recv(9) == b"hello"
             accepted.sendall(b"bye")
             assert client.receive(3) == b"bye"
@@ -44,12 +36,12 @@ def test_an_end_is_known_before_what_was_sent_is_read(
 ) -> None:
     """The server's socket knows, and only of the broken one it hears an error."""
     with listener:
-        client = PlainClient(listener.getsockname())
+        client = loopback.PlainClient(listener.getsockname())
         accepted, _ = listener.accept()
         with accepted:
             accepted.sendall(b"not read")
             client.hang_up(ending)
-            await_end(accepted)
+            loopback.await_end(accepted)
             if ending is Ending.CLOSE:
                 assert accepted.recv(9) == b""
             else:
@@ -61,11 +53,11 @@ def test_an_end_is_known_before_what_was_sent_is_read(
 def test_a_write_is_a_record(listener: socket.socket) -> None:
     """Given a connection by TLS: two records lie in the socket, of the lengths that it told."""
     with listener:
-        client = TlsClient(listener.getsockname())
+        client = loopback.TlsClient(listener.getsockname())
         accepted, _ = listener.accept()
         with accepted:
             incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-            server = server_context().wrap_bio(incoming, outgoing, server_side=True)
+            server = loopback.server_context().wrap_bio(incoming, outgoing, server_side=True)
             is_done = False
             while not (client.shake_hands() and is_done):
                 incoming.write(accepted.recv(65536))
@@ -76,7 +68,7 @@ def test_a_write_is_a_record(listener: socket.socket) -> None:
                     pass
                 accepted.sendall(outgoing.read())
             lengths = [client.send(b"one"), client.send(b"second")]
-            await_unread(lambda: unread_in(accepted), sum(lengths))
+            loopback.await_unread(lambda: loopback.unread_in(accepted), sum(lengths))
             for length, text in zip(lengths, (b"one", b"second"), strict=True):
                 incoming.write(accepted.recv(length))
                 assert server.read(99) == text
@@ -89,13 +81,13 @@ def test_what_does_not_come_is_not_awaited_for_ever(
 ) -> None:
     monkeypatch.setattr(loopback, "PATIENCE_S", 0.01)
     with listener:
-        client = PlainClient(listener.getsockname())
+        client = loopback.PlainClient(listener.getsockname())
         accepted, _ = listener.accept()
         with accepted:
             with pytest.raises(TimeoutError, match="has not come"):
-                await_unread(lambda: unread_in(accepted), 1)
+                loopback.await_unread(lambda: loopback.unread_in(accepted), 1)
             with pytest.raises(TimeoutError, match="has not learnt"):
-                await_end(accepted)
+                loopback.await_end(accepted)
             with pytest.raises(TimeoutError):
                 client.receive(1)
         client.abort()

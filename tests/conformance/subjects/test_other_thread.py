@@ -32,7 +32,6 @@ def test_the_thread_ends_with_its_step() -> None:
 
 
 def test_the_failure_of_a_call_ends_the_step() -> None:
-    """When the step ends, it has this exception, and the next step is without."""
     other = OtherThread()
 
     def fail() -> None:

@@ -128,8 +128,7 @@ def test_observables_have_their_types(
 
 
 @pytest.mark.parametrize(
-    "event",
-    [Event(EventKind.REJECTED, "a"), Event(EventKind.RAN, "a", Reason.CLOSED)],
+    "event", [Event(EventKind.REJECTED, "a"), Event(EventKind.RAN, "a", Reason.CLOSED)]
 )
 def test_only_rejected_events_have_a_reason(event: Event) -> None:
     with pytest.raises(Fault, match="events of kind 'rejected' have one and no others"):

@@ -73,7 +73,7 @@ def refused(components: dict[str, object]) -> Fault:
 def test_what_no_component_is_judged_by_is_refused(
     components: dict[str, object], sentence: str
 ) -> None:
-    """When it is declared at hello, even beside a good one, it is refused with a sentence."""
+    """Even beside a good one, it is refused with a sentence."""
     timer: dict[str, object] = {"timer": {}}
     for beside in (components, timer):
         fault = refused({**beside, **components})
@@ -92,13 +92,12 @@ def test_what_no_component_is_judged_by_is_refused(
     ],
 )
 def test_a_slip_of_the_pen_is_not_passed_over(name: str, meant: str) -> None:
-    """When it is offered beside a good one, it is refused, and the name that was meant is said."""
     fault = refused({"timer": {}, name: {}})
     assert fault.explanation == f"'{name}' is no component; did you mean '{meant}'?"
 
 
 def test_names_that_resemble_none_are_passed_over() -> None:
-    """When they are offered, ours alone are taken."""
+    """Ours alone are taken."""
     offered: dict[str, object] = {
         "timer": {"executor": "thread"},
         "purgatory": {"executor": "stepped"},
@@ -123,7 +122,7 @@ def test_names_that_resemble_none_are_passed_over() -> None:
 def test_a_wrong_word_is_answered_with_the_nearest(
     components: dict[str, object], advice: str
 ) -> None:
-    """When it is declared, the nearest allowed word is named, or all where none is near."""
+    """The nearest allowed word is named, or all where none is near."""
     fault = refused(components)
     assert fault.kind is FailureKind.WRONG_TYPES
     assert advice in fault.explanation
@@ -139,7 +138,7 @@ def test_a_wrong_word_is_answered_with_the_nearest(
     ],
 )
 def test_an_observable_of_a_wrong_type_is_named(line: bytes, sentence: str) -> None:
-    """When it is read, the sentence names it and says what is allowed."""
+    """The sentence names it and says what is allowed."""
     with pytest.raises(Fault) as raised:
         decode_reply(line)
     assert sentence in raised.value.explanation
@@ -157,7 +156,7 @@ def in_process(profile: profiles.Profile) -> InProcessSubject:
 
 @pytest.mark.parametrize("profile", [THREAD, NO_POOL], ids=["purgatory", "memory pool"])
 def test_a_subject_in_process_gets_the_same_sentence(profile: profiles.Profile) -> None:
-    """When it is judged, the subject failed, with the sentence that an adapter would get."""
+    """The subject failed, with the sentence that an adapter would get."""
     subject, component = in_process(profile), profiles.component_of(profile)
     with pytest.raises(SubjectFailure) as raised:
         profile_of(subject, component)

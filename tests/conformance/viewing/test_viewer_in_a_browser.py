@@ -213,7 +213,7 @@ def test_every_step_of_a_vector_shows_what_the_vector_records(page: Page, name: 
 def test_a_wrong_count_is_seen(
     page: Page, name: str, right: str, wrong: str, seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the viewer steps through it, the picture differs from the vector."""
+    """The picture differs from the vector."""
     make = viewer_page
     monkeypatch.setattr(
         f"{__name__}.viewer_page", lambda runs: str(make(runs)).replace(right, wrong)
@@ -250,7 +250,6 @@ def test_keys_and_buttons_step_and_stop_at_both_ends(page: Page, wheel_run: Run)
 
 
 def test_play_goes_to_the_end_and_stops(page: Page, wheel_run: Run) -> None:
-    """When it is played, it shows one frame after the other and ends at the last."""
     page.clock.install()
     opened(page, wheel_run)
     page.keyboard.press("Space")
@@ -266,7 +265,6 @@ def test_play_goes_to_the_end_and_stops(page: Page, wheel_run: Run) -> None:
 def test_nothing_moves_for_readers_who_want_less_motion(
     page: Page, wheel_run: Run, motion: Any, moves: bool
 ) -> None:
-    """When a task goes down a level, its box moves for the second reader alone."""
     page.emulate_media(reduced_motion=motion)
     opened(page, wheel_run)
     moved = False

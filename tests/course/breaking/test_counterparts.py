@@ -30,13 +30,12 @@ def test_the_table_agrees_with_both_ends() -> None:
     ],
 )
 def test_a_wrong_entry_is_found(table: dict[str, tuple[str, ...]], words: str) -> None:
-    """When it is compared with both ends, the entry is named."""
+    """The entry is named."""
     (found,) = disagreements(table, mutants(), seeded_defects())
     assert words in found
 
 
 def test_a_rule_that_may_be_blamed_as_well_counts() -> None:
-    """When it is compared, it agrees."""
     late = mutant("one-tick-late")
     other = replace(late, rule="TIMER-ROUNDING", also=("TIMER-NOT-LATE",))
     table = {"one-tick-late": ("timer-strictly-later-fails",)}

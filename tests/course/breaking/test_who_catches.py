@@ -44,7 +44,6 @@ def test_all_four_catch_a_pool_that_grants_too_much(generous: Caught) -> None:
 
 @pytest.mark.slow
 def test_what_is_said_can_be_repeated(generous: Caught) -> None:
-    """When they are run again on the mutant, they fail at the step that is named."""
     subject = generous.mutant.make()
     generated = generous.campaign.first_failure
     assert generated is not None
@@ -57,7 +56,7 @@ def test_what_is_said_can_be_repeated(generous: Caught) -> None:
 
 @pytest.mark.slow
 def test_who_has_not_seen_it_is_said_to_be_nobody() -> None:
-    """When no case is generated, nobody catches it, and each of the four says so."""
+    """Nobody catches it, and each of the four says so."""
     found = caught("nested-throw-unheard", NONE)
     assert not found.by_anybody
     assert answers(found) == {

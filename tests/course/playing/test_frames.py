@@ -102,7 +102,7 @@ def test_the_runs_have_what_a_page_can_ask_for() -> None:
 
 @pytest.mark.parametrize("defect", ["lost-on-cascade", "one-bucket-per-advance"])
 def test_a_wrong_timer_is_seen_in_the_frames(defect: str) -> None:
-    """When its runs are compared in the same way, the model does not allow an outcome."""
+    """The model does not allow an outcome."""
     run = (profiles.TimerConfiguration(wheel_size=4), (Add("a", 27), Add("b", 3), Advance(30)))
     wrong = f"purgatory_frames.run('a run', given[0], given[1], '{defect}')"
     seen = in_node(wrong, msgspec.to_builtins(run))

@@ -109,6 +109,6 @@ def test_par_is_what_the_suite_needs(hunt: Hunt) -> None:
 
 
 def test_a_defect_that_is_not_there_is_not_found() -> None:
-    """When it is hunted, no case is found, rather than one of another defect."""
+    """No case is found, rather than one of another defect."""
     with pytest.raises(LookupError, match="the suite blames no case on TIMER-SPAN"):
         hunted("whole-interval-late")

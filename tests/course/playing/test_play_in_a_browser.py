@@ -86,7 +86,7 @@ def test_the_wheel_follows_its_parameters(page: Page) -> None:
     ],
 )
 def test_what_cannot_be_played_is_told(page: Page, name: str, value: str, said: str) -> None:
-    """When it is typed, a sentence says what to do, or the run is shown."""
+    """A sentence says what to do, or the run is shown."""
     page.fill(f"[name={name}]", value)
     assert said in told(page, "wheel")
     page.fill("[name=every_ms]", "1")
@@ -137,7 +137,7 @@ def test_a_hunt_goes_by_keys(page: Page) -> None:
 
 
 def test_the_picture_is_of_the_right_timer(page: Page) -> None:
-    """When the suite's way is shown, the picture still has the task, in level 1."""
+    """The picture still has the task, in level 1."""
     at = [hunt.name for hunt in hunts()].index("lost-on-cascade")
     page.select_option("[name=hunt]", index=at)
     page.click("[data-do=answer]")

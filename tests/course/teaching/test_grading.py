@@ -8,15 +8,7 @@ import pytest
 
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_conformance.resources import course_folder
-from purgatory_course.teaching.exercises import (
-    EXERCISES,
-    Compared,
-    Judged,
-    Predicted,
-    Run,
-    beginning,
-    some_outcome,
-)
+from purgatory_course.teaching import exercises
 from purgatory_course.teaching.grading import grade_class, grade_prediction, grade_run
 from purgatory_course.teaching.lessons import lessons
 from purgatory_judge.case_judge import right_outcomes
@@ -28,7 +20,11 @@ from purgatory_spec.outcomes import Outcome, ran
 from purgatory_spec.profiles import component_of
 from tests.conformance.command import purgatory
 
-PREDICTED = {number: each for number, each in EXERCISES.items() if isinstance(each, Predicted)}
+PREDICTED = {
+    number: each
+    for number, each in exercises.EXERCISES.items()
+    if isinstance(each, exercises.Predicted)
+}
 
 
 def written(folder: Path, case: Case) -> Path:
@@ -38,7 +34,7 @@ def written(folder: Path, case: Case) -> Path:
     return file
 
 
-def answered(exercise: Predicted) -> Case:
+def answered(exercise: exercises.Predicted) -> Case:
     """The case with outcomes that the model allows."""
     component = judged(component_of(exercise.configuration))
     judge = component.judge(exercise.configuration, exercise.profile, ())
@@ -47,7 +43,7 @@ def answered(exercise: Predicted) -> Case:
         outcome = min(right_outcomes(judge, operation), key=encode_line)
         judge.step(operation, outcome)
         steps.append(Step(operation, outcome))
-    return Case(decode_case(beginning(exercise), "beginning").header, tuple(steps))
+    return Case(decode_case(exercises.beginning(exercise), "beginning").header, tuple(steps))
 
 
 def changed(outcome: Outcome) -> Outcome:
@@ -76,7 +72,6 @@ def test_a_right_prediction_is_solved_and_each_wrong_one_told(tmp_path: Path, nu
 
 
 def test_a_prediction_of_other_steps_is_refused(tmp_path: Path) -> None:
-    """When it is graded, it is no answer, and a sentence says so."""
     exercise = PREDICTED["5.1"]
     case = answered(exercise)
     file = written(tmp_path, Case(case.header, case.steps[:-1]))
@@ -95,12 +90,12 @@ def test_a_prediction_begins_with_a_file_and_a_form_that_can_be_read(
     """The answer is read and is wrong, and without outcomes the form is told."""
     exercise = PREDICTED[number]
     file = tmp_path / "answer.jsonl"
-    first, *steps = beginning(exercise).splitlines()
-    filled = (f"{step[:-1]},{some_outcome(exercise)}}}" for step in steps)
+    first, *steps = exercises.beginning(exercise).splitlines()
+    filled = (f"{step[:-1]},{exercises.some_outcome(exercise)}}}" for step in steps)
     file.write_text("\n".join((first, *filled)), encoding="utf-8")
     assert not grade_prediction(exercise, file).solved
-    file.write_text(beginning(exercise), encoding="utf-8")
-    with pytest.raises(Problem, match=re.escape(some_outcome(exercise))):
+    file.write_text(exercises.beginning(exercise), encoding="utf-8")
+    with pytest.raises(Problem, match=re.escape(exercises.some_outcome(exercise))):
         grade_prediction(exercise, file)
 
 
@@ -113,10 +108,10 @@ SHORTEST: dict[str, tuple[Operation, ...]] = {
 @pytest.mark.parametrize("number", SHORTEST)
 def test_a_run_breaks_its_claim_or_does_not(tmp_path: Path, number: str) -> None:
     """It is solved, solved with more steps than are needed, and not solved."""
-    exercise = EXERCISES[number]
-    assert isinstance(exercise, Run)
+    exercise = exercises.EXERCISES[number]
+    assert isinstance(exercise, exercises.Run)
     operations = SHORTEST[number]
-    first = decode_case(beginning(exercise), "mine").header
+    first = decode_case(exercises.beginning(exercise), "mine").header
 
     def graded(*steps: Operation) -> tuple[bool, str]:
         grade = grade_run(exercise, written(tmp_path, Case(first, tuple(map(Step, steps)))))
@@ -161,8 +156,8 @@ CLASSES = {
 @pytest.mark.parametrize("number", CLASSES)
 def test_a_class_of_a_lesson_is_compared_with_the_model(tmp_path: Path, number: str) -> None:
     """It is solved, and then the shortened steps end with what was expected."""
-    exercise = EXERCISES[number]
-    assert isinstance(exercise, Compared)
+    exercise = exercises.EXERCISES[number]
+    assert isinstance(exercise, exercises.Compared)
     source, (right, wrong, expected, steps) = CLASSES[number]
     file = tmp_path / "mine.py"
     file.write_text(source, encoding="utf-8")
@@ -188,8 +183,8 @@ def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(
     tmp_path: Path, body: str, said: str
 ) -> None:
     """Given a class that throws, or ends the process, when it is made: its own failure is told."""
-    exercise = EXERCISES["2.2"]
-    assert isinstance(exercise, Compared)
+    exercise = exercises.EXERCISES["2.2"]
+    assert isinstance(exercise, exercises.Compared)
     file = tmp_path / "mine.py"
     file.write_text(f"class SweepingTimer:\n    def __init__(self):\n        {body}\n")
     with pytest.raises(Problem, match=said) as failed:
@@ -216,8 +211,8 @@ def test_a_subject_of_the_last_lesson_is_judged(tmp_path: Path) -> None:
 def test_each_graded_exercise_is_one_of_a_lesson() -> None:
     """Each is an exercise of a lesson, and every lesson but that of all orders has one."""
     of_lessons = {exercise.number for lesson in lessons() for exercise in lesson.exercises}
-    assert set(EXERCISES) <= of_lessons
-    assert {number.partition(".")[0] for number in EXERCISES} == {
+    assert set(exercises.EXERCISES) <= of_lessons
+    assert {number.partition(".")[0] for number in exercises.EXERCISES} == {
         str(lesson.number) for lesson in lessons()
     } - {"10"}
-    assert isinstance(EXERCISES["11.2"], Judged)
+    assert isinstance(exercises.EXERCISES["11.2"], exercises.Judged)

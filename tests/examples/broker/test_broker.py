@@ -128,10 +128,7 @@ def test_a_long_poll_waits_until_there_are_enough_bytes_in_all(helper: ThreadPoo
         assert waiting(broker)["fetch"] == 1
         assert scraped(broker)["purgatory_size_of_fetch"] == 2
         other.produce(OTHERS, [b"e"])
-        assert fetched.result() == {
-            ORDERS: Read(1, (b"abcd",)),
-            OTHERS: Read(1, (b"e",)),
-        }
+        assert fetched.result() == {ORDERS: Read(1, (b"abcd",)), OTHERS: Read(1, (b"e",))}
 
 
 def test_a_long_poll_times_out_empty_and_with_less_than_it_wanted() -> None:
@@ -151,10 +148,7 @@ def test_a_response_has_no_more_than_the_most_bytes_but_one_record() -> None:
             fetched = client.fetch(
                 {ORDERS: 0, OTHERS: 0}, min_bytes=100, max_bytes=most, max_wait_ms=LONG_MS
             )
-            assert fetched == {
-                ORDERS: Read(3, (b"four",) * records),
-                OTHERS: Read(3, ()),
-            }
+            assert fetched == {ORDERS: Read(3, (b"four",) * records), OTHERS: Read(3, ())}
 
 
 @pytest.mark.pure
@@ -382,7 +376,7 @@ def test_clients_that_send_no_more_are_answered_at_once_with_what_there_is(*, tl
 
 
 def test_a_client_that_leaves_behind_many_long_polls_waits_for_none_of_them() -> None:
-    """When it sends no more, all are answered, one after the other, and none waits."""
+    """All are answered, one after the other, and none waits."""
     with running() as broker, client_of(broker) as client:
         for _ in range(10):
             send(client, LONG_POLL)
@@ -413,9 +407,7 @@ def kept() -> int:
     return sum(isinstance(each, (Channel, Received)) for each in gc.get_objects())
 
 
-def test_no_request_waits_longer_than_the_broker_allows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_request_waits_longer_than_the_broker_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are answered, and the refusal says after which time."""
     monkeypatch.setattr("broker.broker.MOST_WAIT_MS", 20)
     with running() as broker, client_of(broker) as client:
@@ -436,10 +428,7 @@ def test_the_longest_wait_is_five_minutes() -> None:
 
 def test_an_answer_has_bounds_of_its_own() -> None:
     """It gets 1 MiB, or 10,000 records, at once."""
-    with (
-        running(NetworkLimits(10**7, 10**6), followers=0) as broker,
-        client_of(broker) as client,
-    ):
+    with running(NetworkLimits(10**7, 10**6), followers=0) as broker, client_of(broker) as client:
         for _ in range(3):
             client.produce(ORDERS, [bytes(2**18)] * 2)
         for _ in range(2):

@@ -58,7 +58,6 @@ def client(*words: str, expected: int = 0) -> str:
 
 @pytest.mark.slow
 def test_a_broker_whose_server_fails_ends_by_itself() -> None:
-    """When nobody sends it a signal, it ends with the error, and not with code 0."""
     program = """
 from broker.__main__ import main
 from purgatory_impl.network import NetworkThread
@@ -134,7 +133,7 @@ def test_start_and_talk_by_tls(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody limits a process here")
 def test_a_broker_without_descriptors_serves_a_new_client_once_others_have_left() -> None:
-    """When they leave, a newcomer, who could not be served before, is served at once."""
+    """A newcomer, who could not be served before, is served at once."""
     poll = encode(FetchRequest(1, {ORDERS: 0}, 1, LONG_MS, 100, CONSUMER))
     with started("--followers", "0") as (process, address, _), ExitStack() as stack:
         host, port = address.split(":")

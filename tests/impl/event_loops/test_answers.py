@@ -27,7 +27,7 @@ def test_what_is_there_is_answered_without_a_turn_of_the_loop(purgatory: Purgato
 
 
 def test_an_event_in_another_thread_answers(purgatory: Purgatory[str]) -> None:
-    """When another thread puts one, the coroutine gets it, and nobody waits any longer."""
+    """The coroutine gets it, and nobody waits any longer."""
     mailbox = Mailbox(purgatory)
 
     async def scenario() -> None:
@@ -108,7 +108,7 @@ def test_a_forced_operation_answers(purgatory: Purgatory[str]) -> None:
 
 
 def test_a_refused_watch_leaves_nothing(purgatory: Purgatory[str]) -> None:
-    """When they are awaited, the failure is raised, and nothing is watched."""
+    """The failure is raised, and nothing is watched."""
 
     def fail_at(number: int) -> Callable[[], str | None]:
         tries: list[int] = []

@@ -193,9 +193,7 @@ def test_a_task_that_was_cancelled_before_may_wait_once_more(purgatory: Purgator
     run(scenario)
 
 
-def test_a_late_cancellation_by_a_time_limit_ends_the_next_await(
-    purgatory: Purgatory[str],
-) -> None:
+def test_a_late_cancellation_by_a_time_limit_ends_the_next_await(purgatory: Purgatory[str]) -> None:
     """It gets that message, and the second wait ends with TimeoutError."""
     mailbox = Mailbox(purgatory)
     received: list[str | None] = []

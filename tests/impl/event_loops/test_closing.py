@@ -80,8 +80,6 @@ def test_who_waits_in_a_purgatory_that_is_closed_is_told(own_timer: bool) -> Non
 
 
 def test_who_comes_to_wait_while_the_purgatory_is_closed_is_told() -> None:
-    """When a coroutine waits for it, it gets PurgatoryClosed."""
-
     async def scenario() -> None:
         with Timer(clock=VirtualClock()) as timer:
             purgatory = Purgatory[str](timer=timer)
@@ -101,8 +99,6 @@ def test_who_comes_to_wait_while_the_purgatory_is_closed_is_told() -> None:
 
 
 def test_a_purgatory_of_its_own_is_closed_with_it(no_thread_left: None) -> None:
-    """When the place is closed, its purgatory is closed, with all threads."""
-
     async def scenario() -> None:
         async with AsyncioPurgatory[str]() as waiting:
             mailbox = Mailbox(waiting.purgatory)

@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 
-from purgatory_impl import (
-    DelayedOperation,
-    InlineExecutor,
-    InvalidConfiguration,
-    Purgatory,
-    Timer,
-    VirtualClock,
-)
+import purgatory_impl as impl
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation, EventLoopExecutor
 from tests.impl.event_loops.mailboxes import LONG_MS, Mailbox, one_waits, run, turns
 from tests.impl.test_exceptions import FAILURES, REQUESTS, Own, throw
@@ -54,19 +47,19 @@ def thrown_later(failure: Failure, tries: int) -> Callable[[], str | None]:
 # Where ``otherwise`` is called: each makes the operation end without an answer.
 
 
-async def by_the_time_out(purgatory: Purgatory[str], operation: Operation) -> None:
+async def by_the_time_out(purgatory: impl.Purgatory[str], operation: Operation) -> None:
     """In the thread of the timer's executor: its delay is short."""
 
 
-async def by_force_here(purgatory: Purgatory[str], operation: Operation) -> None:
+async def by_force_here(purgatory: impl.Purgatory[str], operation: Operation) -> None:
     operation.force_complete()
 
 
-async def by_force_elsewhere(purgatory: Purgatory[str], operation: Operation) -> None:
+async def by_force_elsewhere(purgatory: impl.Purgatory[str], operation: Operation) -> None:
     await asyncio.to_thread(operation.force_complete)
 
 
-async def by_another_loop(purgatory: Purgatory[str], operation: Operation) -> None:
+async def by_another_loop(purgatory: impl.Purgatory[str], operation: Operation) -> None:
     async def force() -> None:
         operation.force_complete()
 
@@ -79,8 +72,8 @@ WAYS = [by_the_time_out, by_force_here, by_force_elsewhere, by_another_loop]
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=list(FAILURES))
 def test_what_otherwise_raises_reaches_the_task(
-    purgatory: Purgatory[str],
-    way: Callable[[Purgatory[str], Operation], Awaitable[None]],
+    purgatory: impl.Purgatory[str],
+    way: Callable[[impl.Purgatory[str], Operation], Awaitable[None]],
     failure: Failure,
 ) -> None:
     """The coroutine gets the exception, and nothing is left."""
@@ -102,7 +95,7 @@ def test_what_otherwise_raises_reaches_the_task(
 @pytest.mark.parametrize("elsewhere", [False, True])
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=list(FAILURES))
 def test_what_take_raises_reaches_the_task(
-    purgatory: Purgatory[str], failure: Failure, tries: int, elsewhere: bool
+    purgatory: impl.Purgatory[str], failure: Failure, tries: int, elsewhere: bool
 ) -> None:
     """The coroutine gets the exception, and whoever checks does not."""
 
@@ -130,7 +123,7 @@ def test_a_request_in_the_main_thread_reaches_the_task_and_the_caller(
     assert threading.current_thread() is threading.main_thread()
     waits = threading.Event()
     got: list[object] = []
-    with Purgatory[str]() as purgatory:
+    with impl.Purgatory[str]() as purgatory:
         operation = Operation(
             thrown_later(failure, 2) if failing == "take" else lambda: None,
             LONG_MS,
@@ -165,7 +158,7 @@ def test_a_request_in_the_loop_of_the_main_thread_ends_the_run(
     ended: list[object] = []
     tries = {"first": 0, "second": 1, "check": 2}.get(where)
 
-    async def wait(timer: Timer, purgatory: Purgatory[str]) -> None:
+    async def wait(timer: impl.Timer, purgatory: impl.Purgatory[str]) -> None:
         operation = Operation(
             (lambda: None) if tries is None else thrown_later(failure, tries),
             1 if where == "time-out" else LONG_MS,
@@ -182,8 +175,8 @@ def test_a_request_in_the_loop_of_the_main_thread_ends_the_run(
             ended.append((purgatory.pending, timer.size, operation.is_completed))
 
     async def scenario() -> None:
-        timer = Timer(executor=EventLoopExecutor())
-        with timer, Purgatory[str](timer=timer) as purgatory:
+        timer = impl.Timer(executor=EventLoopExecutor())
+        with timer, impl.Purgatory[str](timer=timer) as purgatory:
             await wait(timer, purgatory)
 
     with pytest.raises(type(failure())):
@@ -194,7 +187,7 @@ def test_a_request_in_the_loop_of_the_main_thread_ends_the_run(
 
 @pytest.mark.parametrize("failure", REQUESTS.values(), ids=list(REQUESTS))
 def test_a_request_in_another_thread_reaches_the_task(
-    purgatory: Purgatory[str], failure: Failure
+    purgatory: impl.Purgatory[str], failure: Failure
 ) -> None:
     """Given an ``otherwise`` that raises one in the thread of the timer's executor."""
 
@@ -206,8 +199,8 @@ def test_a_request_in_another_thread_reaches_the_task(
     run(scenario)
 
 
-def test_a_cancelled_future_ends_the_task(purgatory: Purgatory[str]) -> None:
-    """When the operation times out, the task that awaits is cancelled, and does not hang."""
+def test_a_cancelled_future_ends_the_task(purgatory: impl.Purgatory[str]) -> None:
+    """The task that awaits is cancelled, and does not hang."""
 
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:
@@ -223,10 +216,10 @@ def test_a_cancelled_future_ends_the_task(purgatory: Purgatory[str]) -> None:
 
 @pytest.mark.parametrize("failing", ["take", "otherwise"])
 def test_a_failure_is_kept_by_nobody(failing: str) -> None:
-    """When the task has got it, the operation keeps neither the failure nor the future."""
+    """The operation keeps neither the failure nor the future."""
 
     async def scenario() -> None:
-        with Purgatory[str](reaper=False) as purgatory:
+        with impl.Purgatory[str](reaper=False) as purgatory:
             async with AsyncioPurgatory(purgatory) as waiting:
                 operation = Operation(
                     thrown_later(Own, 2) if failing == "take" else lambda: None,
@@ -245,7 +238,7 @@ def test_a_failure_is_kept_by_nobody(failing: str) -> None:
 
 
 def test_a_task_whose_operation_was_never_answered_can_be_cancelled(
-    purgatory: Purgatory[str], monkeypatch: pytest.MonkeyPatch
+    purgatory: impl.Purgatory[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
     async def scenario() -> None:
@@ -306,7 +299,7 @@ def test_a_coroutine_function_is_refused_when_it_is_given(given: Any) -> None:
 def test_what_cannot_be_called_is_refused_when_it_is_given() -> None:
     for arguments in ({"take": 7}, {"take": print, "otherwise": 7}):
         given: dict[str, Any] = {"delay_ms": 5, **arguments}
-        with pytest.raises(InvalidConfiguration, match="cannot be called"):
+        with pytest.raises(impl.InvalidConfiguration, match="cannot be called"):
             AwaitedOperation(**given)
 
 
@@ -317,7 +310,7 @@ def test_a_class_is_taken_whatever_its_objects_do() -> None:
 
 @pytest.mark.parametrize("name", ["take", "otherwise"])
 def test_a_coroutine_that_is_made_all_the_same_is_told_to_the_task(
-    purgatory: Purgatory[str], name: str
+    purgatory: impl.Purgatory[str], name: str
 ) -> None:
     """Given callables that only show by their result that they make coroutines."""
 
@@ -336,8 +329,10 @@ def test_it_has_no_subclasses() -> None:
         type("Tried", (AwaitedOperation,), {})
 
 
-@pytest.mark.parametrize("given", [DelayedOperation(5), 7, None])
-def test_only_an_awaited_operation_can_be_watched(purgatory: Purgatory[str], given: Any) -> None:
+@pytest.mark.parametrize("given", [impl.DelayedOperation(5), 7, None])
+def test_only_an_awaited_operation_can_be_watched(
+    purgatory: impl.Purgatory[str], given: Any
+) -> None:
     async def scenario() -> None:
         async with AsyncioPurgatory(purgatory) as waiting:
             with pytest.raises(TypeError, match=f"a {type(given).__name__}; .* AwaitedOperation"):
@@ -350,7 +345,7 @@ def test_only_an_awaited_operation_can_be_watched(purgatory: Purgatory[str], giv
 # A loop that is closed under a task
 
 
-def closed_under(purgatory: Purgatory[str], operation: Operation) -> asyncio.Task[str | None]:
+def closed_under(purgatory: impl.Purgatory[str], operation: Operation) -> asyncio.Task[str | None]:
     """A task that waits in a loop which was closed."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(AsyncioPurgatory(purgatory).watch(operation, ["k", "l"]))
@@ -362,7 +357,7 @@ def closed_under(purgatory: Purgatory[str], operation: Operation) -> asyncio.Tas
 
 
 def test_a_closed_loop_takes_no_message_and_frees_the_operation(
-    purgatory: Purgatory[str], logged: pytest.LogCaptureFixture
+    purgatory: impl.Purgatory[str], logged: pytest.LogCaptureFixture
 ) -> None:
     """The message stays, the operation has neither time-out nor future, and nothing is logged."""
     mailbox = Mailbox(purgatory)
@@ -384,7 +379,6 @@ def test_a_closed_loop_takes_no_message_and_frees_the_operation(
 def test_the_end_of_an_operation_of_a_closed_loop_calls_nobody(
     logged: pytest.LogCaptureFixture, forced: bool
 ) -> None:
-    """When it is forced or times out, it is over, without a call and without a word."""
     called: list[str] = []
 
     def otherwise() -> str:
@@ -392,9 +386,9 @@ def test_the_end_of_an_operation_of_a_closed_loop_calls_nobody(
         return "m"
 
     operation = Operation(lambda: None, 5, otherwise=otherwise)
-    clock = VirtualClock()
-    with Timer(clock=clock, executor=InlineExecutor()) as timer:
-        place = Purgatory[str](timer=timer)
+    clock = impl.VirtualClock()
+    with impl.Timer(clock=clock, executor=impl.InlineExecutor()) as timer:
+        place = impl.Purgatory[str](timer=timer)
         task = closed_under(place, operation)
         if forced:
             assert operation.force_complete()
@@ -408,9 +402,8 @@ def test_the_end_of_an_operation_of_a_closed_loop_calls_nobody(
 
 
 def test_an_answer_that_was_taken_while_the_loop_closed_is_logged(
-    purgatory: Purgatory[str], logged: pytest.LogCaptureFixture
+    purgatory: impl.Purgatory[str], logged: pytest.LogCaptureFixture
 ) -> None:
-    """When it has taken a message, that is an error in the log, which names the operation."""
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda loop, context: None)
     answers: list[str] = []
@@ -435,14 +428,14 @@ def test_a_closed_loop_of_an_executor_is_logged_once(logged: pytest.LogCaptureFi
     loop = asyncio.new_event_loop()
     executor = EventLoopExecutor(loop)
     loop.close()
-    with Timer(clock=VirtualClock(), executor=executor) as timer:
+    with impl.Timer(clock=impl.VirtualClock(), executor=executor) as timer:
         for _ in range(5):
             timer.add(print, 0)
     assert executor.queued == 5
     assert len(logged.records) == 1
 
 
-def test_a_waiting_task_is_answered_as_ever(purgatory: Purgatory[str]) -> None:
+def test_a_waiting_task_is_answered_as_ever(purgatory: impl.Purgatory[str]) -> None:
     """The control: an open loop takes the message."""
     mailbox = Mailbox(purgatory)
 

@@ -122,9 +122,7 @@ def test_a_bad_response_closes_its_connection_alone(
 
 def test_a_refused_response_says_what_is_wrong() -> None:
     with bench() as network:
-        first, second = network.connect(), network.connect()
-        first.request(b"a")
-        request = network.one()
+        (_first, request), second = network.asked(b"a"), network.connect()
         with pytest.raises(InvalidResponse, match="of type str; it must be bytes") as refused:
             respond_anyhow(request, "text")
         assert refused.value.reason is Reason.INVALID_ARGUMENT
@@ -174,9 +172,7 @@ GOOD: dict[str, tuple[Callable[[], object], bytes]] = {
 def test_whatever_holds_bytes_is_sent_as_its_bytes(name: str, *, tls: bool) -> None:
     make, expected = GOOD[name]
     with bench(tls=tls) as network:
-        client = network.connect()
-        client.request(b"a")
-        request = network.one()
+        client, request = network.asked(b"a")
         respond_anyhow(request, make())
         request.release()
         network.poll()
@@ -187,9 +183,7 @@ def test_whatever_holds_bytes_is_sent_as_its_bytes(name: str, *, tls: bool) -> N
 def test_a_response_may_be_changed_after_the_call(size: int) -> None:
     """Given a response in a bytearray: the client gets what it was."""
     with bench() as network:
-        client = network.connect()
-        client.request(b"a")
-        request = network.one()
+        client, request = network.asked(b"a")
         body = bytearray(b"x" * size)
         request.respond(body)
         body[:] = b"y" * size

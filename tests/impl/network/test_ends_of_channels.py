@@ -43,9 +43,7 @@ def test_an_end_mid_request_gives_the_memory_back(how: str, *, tls: bool) -> Non
 def test_an_end_while_waiting_is_noticed_at_once_if_the_request_is_not_whole(how: str) -> None:
     """The next poll closes it, though nothing is available, and credits nothing."""
     with bench(10, 10) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 10)
-        held = network.one()
+        (_holder, held), client = network.asked(b"x" * 10), network.connect()
         client.send(frame(10) + b"01234")
         network.poll()
         getattr(client, how)()
@@ -61,10 +59,8 @@ def test_an_end_that_is_seen_before_the_channel_waits_is_not_forgotten(seen: str
     """The channel is closed all the same, and waits for nothing."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
-        client.request(b"")
-        first = network.one()
-        holder.request(b"x" * 10)
-        held = network.one()
+        first = network.next_of(client, b"")
+        held = network.next_of(holder, b"x" * 10)
         client.send(frame(10) + b"01234")
         client.half_close()
         if seen == "before the response":
@@ -80,9 +76,7 @@ def test_an_end_that_is_seen_before_the_channel_waits_is_not_forgotten(seen: str
 @both
 def test_a_whole_request_before_a_half_close_is_answered_also_after_waiting(*, tls: bool) -> None:
     with bench(10, 10, tls=tls) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 10)
-        held = network.one()
+        (_holder, held), client = network.asked(b"x" * 10), network.connect()
         client.request(b"0123456789")
         network.poll()
         assert waits(client)
@@ -103,9 +97,7 @@ def test_a_connection_that_closes_while_its_request_is_handled_keeps_the_memory_
     how: str,
 ) -> None:
     with bench(10, 10) as network:
-        client = network.connect()
-        client.request(b"0123456789")
-        request = network.one()
+        client, request = network.asked(b"0123456789")
         if how == "close":
             client.channel.close()
         else:
@@ -154,9 +146,10 @@ def test_garbage_instead_of_a_handshake_closes_the_connection() -> None:
 def test_closing_the_thread_gives_back_what_is_not_handled(state: str) -> None:
     """The pool is whole; the bench looks."""
     with bench(10, 10) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * (9 if state == "receiving" else 10))
-        held = network.one()
+        (_holder, held), client = (
+            network.asked(b"x" * (9 if state == "receiving" else 10)),
+            network.connect(),
+        )
         if state != "silent":
             client.send(frame(10) + b"0")
             network.poll()
@@ -179,9 +172,7 @@ def test_who_waits_with_a_response_is_told_once_of_the_end(
 ) -> None:
     """The handler is told once; a half-closed peer is answered, and each connection closes."""
     with bench(tls=tls, readiness=readiness()) as network:
-        client = network.connect()
-        client.request(b"long poll")
-        request = network.one()
+        client, request = network.asked(b"long poll")
         told: list[str] = []
         request.on_end(lambda: told.append("end"))
         network.poll()
@@ -211,9 +202,7 @@ def test_an_end_that_was_seen_before_somebody_asks_is_told_in_the_next_poll(
     readiness: type[Readiness], *, tls: bool
 ) -> None:
     with bench(tls=tls, readiness=readiness()) as network:
-        client = network.connect()
-        client.request(b"long poll")
-        request = network.one()
+        client, request = network.asked(b"long poll")
         client.half_close()
         network.poll(LONG_MS)
         told: list[str] = []
@@ -229,9 +218,7 @@ def test_an_end_that_was_seen_before_somebody_asks_is_told_in_the_next_poll(
 def test_an_end_behind_a_next_request_is_told_for_both(*, tls: bool) -> None:
     """It is told, though the second request is not read before the first is answered."""
     with bench(tls=tls) as network:
-        client = network.connect()
-        client.request(b"one")
-        first = network.one()
+        client, first = network.asked(b"one")
         client.request(b"two")
         client.half_close()
         told: list[int] = []
@@ -251,9 +238,7 @@ def test_an_end_behind_a_next_request_is_told_for_both(*, tls: bool) -> None:
 def test_without_epoll_an_end_behind_a_next_request_is_told_once_that_is_read() -> None:
     """The handler of the first was not told, and that of the second is."""
     with bench(readiness=SelectorReadiness()) as network:
-        client = network.connect()
-        client.request(b"one")
-        first = network.one()
+        client, first = network.asked(b"one")
         client.request(b"two")
         client.half_close()
         told: list[int] = []
@@ -272,9 +257,7 @@ def test_without_epoll_an_end_behind_a_next_request_is_told_once_that_is_read() 
 
 def test_a_good_bye_under_tls_is_no_obstacle() -> None:
     with bench(tls=True) as network:
-        client = network.connect()
-        client.request(b"long poll")
-        request = network.one()
+        client, request = network.asked(b"long poll")
         told: list[str] = []
         request.on_end(lambda: told.append("end"))
         client.good_bye()
@@ -292,9 +275,7 @@ def test_nobody_is_told_of_an_end_after_the_response_and_nothing_is_kept() -> No
 
     with bench() as network:
         for is_early in (True, False):
-            client = network.connect()
-            client.request(b"a")
-            request = network.one()
+            client, request = network.asked(b"a")
             handler = Handler()
             is_kept = weakref.ref(handler)
             if is_early:
@@ -315,9 +296,7 @@ def test_a_failure_in_what_is_told_closes_that_connection_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with bench() as network:
-        client, other = network.connect(), network.connect()
-        client.request(b"a")
-        request = network.one()
+        (client, request), other = network.asked(b"a"), network.connect()
         request.on_end(lambda: 1 // 0)
         client.half_close()
         network.poll(LONG_MS)
@@ -334,8 +313,7 @@ def test_a_failure_in_what_is_told_closes_that_connection_alone(
 def test_who_is_silent_is_closed_and_who_waits_or_is_handled_is_not() -> None:
     with bench(10, 10, idle_ms=1000) as network:
         silent, holder, waiting = (network.connect() for _ in range(3))
-        holder.request(b"x" * 10)
-        held = network.one()
+        held = network.next_of(holder, b"x" * 10)
         waiting.request(b"y" * 10)
         network.poll()
         network.clock.set_ms(999)
@@ -410,9 +388,7 @@ def test_a_poll_is_no_longer_than_the_next_limit() -> None:
 
 def test_a_request_is_answered_once() -> None:
     with bench() as network:
-        client = network.connect()
-        client.request(b"a")
-        request = network.one()
+        _client, request = network.asked(b"a")
         network.complete(request)
         with pytest.raises(RequestAnswered):
             request.respond(b"again")

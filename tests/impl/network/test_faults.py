@@ -151,15 +151,10 @@ def trickle(client: Client) -> None:
 class Fault:
     """Something that a peer does."""
 
-    # cause: Does it.
-    # reasons: For which the channel is closed: one, or two where the system decides.
-    # at_ms: What the clock shows then.
-    # kinds: Plain, TLS.
-
     cause: Callable[[Client], None]
-    reasons: tuple[CloseReason, ...]
+    reasons: tuple[CloseReason, ...]  # of the close: two where the system decides
     at_ms: int = 0
-    kinds: tuple[bool, ...] = (False, True)
+    kinds: tuple[bool, ...] = (False, True)  # plain, TLS
 
 
 ENDED, RESET = CloseReason.PEER_ENDED, CloseReason.PEER_RESET
@@ -271,7 +266,6 @@ def test_a_failed_handshake_closes_its_channel_alone(
 
 
 def test_a_client_that_does_not_trust_the_server_is_closed_alone() -> None:
-    """When it breaks the handshake off, its channel is closed, and another client is served."""
     stranger = ssl.create_default_context()
     with counted(tls=True) as network:
         good = network.connect()
@@ -302,9 +296,7 @@ def test_a_client_that_does_not_trust_the_server_is_closed_alone() -> None:
 def test_an_end_while_waiting_lets_the_next_on(how: str, is_whole: bool, *, tls: bool) -> None:
     """The one behind is served within a few polls, though each of the three had its turn."""
     with counted(100, 100, tls=tls) as network:
-        holder, good = network.connect(), network.connect()
-        holder.request(b"x" * 100)
-        held = network.one()
+        (_holder, held), good = network.asked(b"x" * 100), network.connect()
         failing = [network.connect() for _ in range(3)]
         for client in failing:
             client.send(frame(100) + b"y" * (100 if is_whole else 40))
@@ -415,9 +407,7 @@ def test_two_thousand_connections_that_fail(many_descriptors: int) -> None:
 def test_two_thousand_connections_that_wait_are_served_in_turn(many_descriptors: int) -> None:
     """All others are received in the order of the refusals, with two polls for each at most."""
     with counted(100, 100, tls=False) as network:
-        holder = network.connect()
-        holder.request(b"x" * 100)
-        present = network.one()
+        _holder, present = network.asked(b"x" * 100)
         waiting = [network.connect() for _ in range(many_descriptors)]
         for client in waiting:
             client.announce(100)
@@ -471,11 +461,9 @@ def test_the_check_finds_what_is_left(keep: Callable[[Bench], None]) -> None:
 
 
 def test_the_check_finds_a_client_that_is_not_served() -> None:
-    """When another client sends one, the check says that it is not served."""
+    """The check says that it is not served."""
     with counted(100, 100, tls=False) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 100)
-        held = network.one()
+        (_holder, held), client = network.asked(b"x" * 100), network.connect()
         assert not is_served(network, client)
         held.release()
         network.complete(network.one())

@@ -9,24 +9,8 @@ from typing import cast
 import pytest
 import trustme
 
-from purgatory_impl.network import CloseReason, Request
-from purgatory_impl.network.transports import (
-    RECORDS_OF_HANDSHAKE,
-    RECORDS_WITHOUT_DATA,
-    SMALL_COST,
-    TURN_BYTES,
-    TURN_RECORDS,
-    PlainTransport,
-    TlsTransport,
-)
-from purgatory_lab.benchmarks.network.raw_records import (
-    ALERT,
-    CHANGE_CIPHER,
-    DATA,
-    HANDSHAKE,
-    RawClient,
-    client_hello,
-)
+from purgatory_impl.network import CloseReason, Request, transports
+from purgatory_lab.benchmarks.network import raw_records
 from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
 from tests.impl.threads import LONG_S
 
@@ -56,7 +40,7 @@ def connect(
     *,
     context: ssl.SSLContext | None = None,
     has_small_buffers: bool = False,
-) -> tuple[Client, RawClient]:
+) -> tuple[Client, raw_records.RawClient]:
     """A client that writes records itself, after its handshake."""
     wire = socket.socket()
     if has_small_buffers:
@@ -68,9 +52,9 @@ def connect(
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     client = Client(network.thread.add(connection, context or tls_contexts()[0]), wire)
     network.clients.append(client)
-    shaken: list[RawClient] = []
+    shaken: list[raw_records.RawClient] = []
     shaking = threading.Thread(
-        target=lambda: shaken.append(RawClient(wire, client_context(version)))
+        target=lambda: shaken.append(raw_records.RawClient(wire, client_context(version)))
     )
     shaking.start()
     while shaking.is_alive() or not client.channel.is_ready:
@@ -79,20 +63,20 @@ def connect(
     return client, shaken[0]
 
 
-def slow_request(raw: RawClient, size: int) -> bytes:
+def slow_request(raw: raw_records.RawClient, size: int) -> bytes:
     """A request whose body comes in records of one byte."""
-    body = (raw.record(DATA, b"x") for _ in range(size))
-    return raw.record(DATA, frame(size)) + b"".join(body)
+    body = (raw.record(raw_records.DATA, b"x") for _ in range(size))
+    return raw.record(raw_records.DATA, frame(size)) + b"".join(body)
 
 
 def records_in(client: Client) -> int:
     """How many records the server has begun to look at since the client's last data."""
-    return cast("TlsTransport", client.channel.transport)._barren
+    return cast("transports.TlsTransport", client.channel.transport)._barren
 
 
 # Turns
 
-SMALL_RECORDS = TURN_RECORDS // SMALL_COST
+SMALL_RECORDS = transports.TURN_RECORDS // transports.SMALL_COST
 
 
 def test_a_poll_reads_four_small_records_of_a_channel_and_serves_the_others() -> None:
@@ -113,7 +97,6 @@ def test_a_poll_reads_four_small_records_of_a_channel_and_serves_the_others() ->
 
 
 def test_of_those_who_send_without_end_a_poll_serves_one() -> None:
-    """When the thread polls, each poll takes one turn of one of them, in their order."""
     with bench(1000, 200, tls=True) as network:
         floods = [connect(network) for _ in range(3)]
         for client, raw in floods:
@@ -151,7 +134,7 @@ def test_who_was_lengthy_is_not_after_the_request() -> None:
         while not (found := network.poll()):
             pass
         network.complete(found[0])
-        client.send(raw.record(DATA, frame(1) + b"y"))
+        client.send(raw.record(raw_records.DATA, frame(1) + b"y"))
         network.complete(network.one())
         assert not client.channel.is_lengthy
 
@@ -177,22 +160,22 @@ class EndlessSocket:
 
 def test_a_plain_turn_is_so_many_bytes_read_and_written_together() -> None:
     peer = EndlessSocket()
-    transport = PlainTransport(cast("socket.socket", peer))
-    view = memoryview(bytearray(4 * TURN_BYTES))
+    transport = transports.PlainTransport(cast("socket.socket", peer))
+    view = memoryview(bytearray(4 * transports.TURN_BYTES))
     assert transport.read(4) == bytes(4)
     assert transport.write(view[:100]) == 100
-    assert transport.read_into(view) == TURN_BYTES - 104
+    assert transport.read_into(view) == transports.TURN_BYTES - 104
     assert transport.is_spent
     assert (transport.read(4), transport.read_into(view), transport.write(view)) == (None, None, 0)
-    assert peer.calls == [4, 100, TURN_BYTES - 104]
+    assert peer.calls == [4, 100, transports.TURN_BYTES - 104]
     transport.renew()
-    assert transport.write(view) == TURN_BYTES
+    assert transport.write(view) == transports.TURN_BYTES
     assert transport.is_spent
 
 
 @both
 def test_a_poll_writes_a_turn_of_a_long_response(*, tls: bool) -> None:
-    """When the thread polls, no poll writes more than a turn, and all arrives."""
+    """No poll writes more than a turn, and all arrives."""
     with bench(1000, 100, tls=tls) as network:
         client = network.connect()
         client.request(b"a")
@@ -205,7 +188,7 @@ def test_a_poll_writes_a_turn_of_a_long_response(*, tls: bool) -> None:
         while left:
             network.poll(10)
             now = sum(map(len, client.channel.outgoing))
-            assert left - now <= TURN_BYTES
+            assert left - now <= transports.TURN_BYTES
             left = now
         while reading.is_alive():
             network.poll(10)
@@ -218,30 +201,30 @@ def test_a_poll_writes_a_turn_of_a_long_response(*, tls: bool) -> None:
 # Records without data
 
 
-Flood = Callable[[RawClient], bytes]
+Flood = Callable[[raw_records.RawClient], bytes]
 
 
-def update(raw: RawClient) -> bytes:
+def update(raw: raw_records.RawClient) -> bytes:
     return raw.key_update(is_requested=False)
 
 
-def requested_update(raw: RawClient) -> bytes:
+def requested_update(raw: raw_records.RawClient) -> bytes:
     return raw.key_update(is_requested=True)
 
 
-def empty(raw: RawClient) -> bytes:
-    return raw.record(DATA, b"")
+def empty(raw: raw_records.RawClient) -> bytes:
+    return raw.record(raw_records.DATA, b"")
 
 
-def renegotiation(raw: RawClient) -> bytes:
-    return raw.record(HANDSHAKE, client_hello())
+def renegotiation(raw: raw_records.RawClient) -> bytes:
+    return raw.record(raw_records.HANDSHAKE, raw_records.client_hello())
 
 
-def warning(raw: RawClient) -> bytes:
-    return raw.record(ALERT, b"\1\x5a")
+def warning(raw: raw_records.RawClient) -> bytes:
+    return raw.record(raw_records.ALERT, b"\1\x5a")
 
 
-def change_of_ciphers(raw: RawClient) -> bytes:
+def change_of_ciphers(raw: raw_records.RawClient) -> bytes:
     return b"\x14\3\3\0\1\1"
 
 
@@ -262,11 +245,11 @@ counted = pytest.mark.parametrize(
 def test_records_without_data_are_taken_up_to_a_number(
     flood: Flood, version: ssl.TLSVersion
 ) -> None:
-    """When the thread polls, the request is received."""
+    """The request is received."""
     with bench(1000, 100, tls=True) as network:
         client, raw = connect(network, version)
-        client.send(b"".join(flood(raw) for _ in range(RECORDS_WITHOUT_DATA - 1)))
-        client.send(raw.record(DATA, frame(4) + b"data"))
+        client.send(b"".join(flood(raw) for _ in range(transports.RECORDS_WITHOUT_DATA - 1)))
+        client.send(raw.record(raw_records.DATA, frame(4) + b"data"))
         while not (found := network.poll()):
             assert not client.channel.is_closed
         network.complete(found[0])
@@ -280,7 +263,7 @@ def test_who_sends_more_records_without_data_is_turned_out(
     with bench(1000, 100, tls=True) as network:
         honest = network.connect()
         client, raw = connect(network, version)
-        client.send(b"".join(flood(raw) for _ in range(10 * RECORDS_WITHOUT_DATA)))
+        client.send(b"".join(flood(raw) for _ in range(10 * transports.RECORDS_WITHOUT_DATA)))
         honest.request(b"ping")
         seen = []
         found = network.poll()
@@ -291,7 +274,7 @@ def test_who_sends_more_records_without_data_is_turned_out(
             network.poll()
             seen.append(records_in(client))
         assert network.closed == {client.channel.number: CloseReason.NO_DATA}
-        assert seen == list(range(2, RECORDS_WITHOUT_DATA + 2))
+        assert seen == list(range(2, transports.RECORDS_WITHOUT_DATA + 2))
         assert honest.response() == b"pong"
 
 
@@ -313,7 +296,7 @@ MOST_WARNINGS = 5  # in a row: OpenSSL refuses the next one
 def test_what_tls_refuses_is_closed_within_few_polls(flood: Flood, version: ssl.TLSVersion) -> None:
     with bench(1000, 100, tls=True) as network:
         client, raw = connect(network, version)
-        client.send(b"".join(flood(raw) for _ in range(10 * RECORDS_WITHOUT_DATA)))
+        client.send(b"".join(flood(raw) for _ in range(10 * transports.RECORDS_WITHOUT_DATA)))
         for _ in range(MOST_WARNINGS):
             network.poll()
         assert network.closed == {client.channel.number: CloseReason.TLS_FAILED}
@@ -328,7 +311,9 @@ def test_renegotiation_is_refused_where_the_context_allows_it() -> None:
         client, raw = connect(network, TLS_1_2, context=context)
         parts = (frame(4) + b"da", None, b"ta")
         client.send(
-            b"".join(renegotiation(raw) if p is None else raw.record(DATA, p) for p in parts)
+            b"".join(
+                renegotiation(raw) if p is None else raw.record(raw_records.DATA, p) for p in parts
+            )
         )
         request = network.one()
         network.complete(request, b"answer")
@@ -346,12 +331,12 @@ def test_nothing_is_read_while_an_answer_is_owed() -> None:
     with bench(30_000, 20_000, tls=True) as network:
         client, raw = connect(network, has_small_buffers=True)
         data = b"".join(
-            raw.key_update(is_requested=True) + raw.record(DATA, bytes([byte]))
+            raw.key_update(is_requested=True) + raw.record(raw_records.DATA, bytes([byte]))
             for byte in frame(20_000) + b"x" * 20_000
         )
         sending = threading.Thread(target=raw.wire.sendall, args=(data,))
         sending.start()
-        transport = cast("TlsTransport", client.channel.transport)
+        transport = cast("transports.TlsTransport", client.channel.transport)
         still = 0
         filled = -1
         while still < 100:  # polls in which nothing has been read
@@ -411,11 +396,11 @@ def beginner(network: Bench) -> Client:
 
 def test_a_handshake_may_come_in_many_records() -> None:
     message = hello()
-    size = -(-len(message) // (RECORDS_OF_HANDSHAKE - 2))
+    size = -(-len(message) // (transports.RECORDS_OF_HANDSHAKE - 2))
     with bench(1000, 100, tls=True) as network:
         client = beginner(network)
         client.send(b"".join(pieces(message, size)))
-        for _ in range(RECORDS_OF_HANDSHAKE):
+        for _ in range(transports.RECORDS_OF_HANDSHAKE):
             network.poll()
         assert not network.closed
         assert client.wire.recv(1) == b"\x16"  # the server's part of the handshake
@@ -433,22 +418,22 @@ def test_a_handshake_in_too_many_records_is_turned_out_turn_by_turn() -> None:
             network.poll()
             polls += 1
         assert network.closed == {client.channel.number: CloseReason.NO_DATA}
-        assert polls == RECORDS_OF_HANDSHAKE // TURN_RECORDS + 1
+        assert polls == transports.RECORDS_OF_HANDSHAKE // transports.TURN_RECORDS + 1
 
 
 @pytest.mark.parametrize(
     "record",
     [
         pytest.param(b"\x16\3\1\0\0", id="handshake"),
-        pytest.param(bytes([CHANGE_CIPHER]) + b"\3\3\0\1\1", id="change-cipher"),
-        pytest.param(bytes([ALERT]) + b"\3\3\0\2\1\x5a", id="warning"),
+        pytest.param(bytes([raw_records.CHANGE_CIPHER]) + b"\3\3\0\1\1", id="change-cipher"),
+        pytest.param(bytes([raw_records.ALERT]) + b"\3\3\0\2\1\x5a", id="warning"),
         pytest.param(b"\x80\x2e\1\3\1", id="version-2"),
     ],
 )
 def test_other_records_before_a_handshake_end_it(record: bytes) -> None:
     with bench(1000, 100, tls=True) as network:
         client = beginner(network)
-        client.send(record * 10 * RECORDS_OF_HANDSHAKE)
+        client.send(record * 10 * transports.RECORDS_OF_HANDSHAKE)
         polls = 0
         while not network.closed:
             network.poll()
@@ -457,11 +442,11 @@ def test_other_records_before_a_handshake_end_it(record: bytes) -> None:
             CloseReason.NO_DATA,
             CloseReason.TLS_FAILED,
         )
-        assert polls <= RECORDS_OF_HANDSHAKE // TURN_RECORDS + 1
+        assert polls <= transports.RECORDS_OF_HANDSHAKE // transports.TURN_RECORDS + 1
 
 
 def test_a_message_of_a_handshake_is_bounded() -> None:
-    """When the head of the message has come, the handshake has failed."""
+    """The handshake has failed."""
     with bench(1000, 100, tls=True) as network:
         client = beginner(network)
         client.send(b"\x16\3\1\0\4\1" + (2**17 + 400).to_bytes(3, "big"))
@@ -472,7 +457,7 @@ def test_a_message_of_a_handshake_is_bounded() -> None:
 def test_a_record_that_dribbles_is_received_when_it_is_whole() -> None:
     with bench(1000, 100, tls=True) as network:
         client, raw = connect(network)
-        record = raw.record(DATA, frame(4) + b"data")
+        record = raw.record(raw_records.DATA, frame(4) + b"data")
         for place in range(len(record) - 1):
             client.send(record[place : place + 1])
             assert network.poll() == []

@@ -81,7 +81,7 @@ def test_memory_that_comes_back_before_the_line_is_joined_is_not_overlooked() ->
 
 @pytest.mark.usefixtures("eager_switching")
 def test_nobody_is_overlooked_under_many_threads() -> None:
-    """When each has gone round 300 times, nobody has waited in vain, and the pool is whole."""
+    """Nobody has waited in vain, and the pool is whole."""
     line = MemoryLine(SimpleMemoryPool(10, 10))
     problems: list[str] = []
 

@@ -40,9 +40,7 @@ def watch_waits(network: Bench) -> list[tuple[int, int]]:
 def test_a_request_is_received_and_answered(*, tls: bool) -> None:
     """Its payload is what was sent, and the response arrives."""
     with bench(100, tls=tls) as network:
-        client = network.connect()
-        client.request(b"hello")
-        request = network.one()
+        client, request = network.asked(b"hello")
         assert (bytes(request.payload), request.number) == (b"hello", 1)
         assert network.available == 95
         assert client.channel.mutes == {Mute.ORDER}
@@ -92,11 +90,8 @@ def test_the_next_request_waits_for_the_response(*, tls: bool) -> None:
 @both
 def test_an_empty_request_needs_no_memory(*, tls: bool) -> None:
     with bench(100, tls=tls) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 100)
-        held = network.one()
-        client.request(b"")
-        request = network.one()
+        (_holder, held), client = network.asked(b"x" * 100), network.connect()
+        request = network.next_of(client, b"")
         assert bytes(request.payload) == b""
         network.complete(request)
         network.complete(held)
@@ -138,9 +133,7 @@ def test_a_large_response_is_written_as_the_peer_takes_it() -> None:
 def test_a_refused_channel_waits_and_nothing_of_it_is_lost(*, tls: bool) -> None:
     """It waits, polls leave it alone, and after the release it is received whole."""
     with bench(10, 10, tls=tls) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 10)
-        held = network.one()
+        (_holder, held), client = network.asked(b"x" * 10), network.connect()
         client.request(b"0123456789")
         for _ in range(3):
             assert network.poll() == []
@@ -155,9 +148,7 @@ def test_a_refused_channel_waits_and_nothing_of_it_is_lost(*, tls: bool) -> None
 def test_a_release_during_the_wait_lets_the_channel_on(*, tls: bool) -> None:
     """The poll ends at once, and the request is received whole, its rest later."""
     with bench(10, 10, tls=tls) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 10)
-        held = network.one()
+        (_holder, held), client = network.asked(b"x" * 10), network.connect()
         client.send(frame(10) + b"01234")
         network.poll()
         network.poll()
@@ -194,11 +185,9 @@ def test_the_first_that_was_refused_is_served_first(*, tls: bool) -> None:
 
 
 def test_a_newcomer_stands_behind_those_who_wait() -> None:
-    """When a newcomer asks, it waits, too."""
     with bench(10, 10) as network:
         holder, waiting, newcomer = (network.connect() for _ in range(3))
-        holder.request(b"x" * 10)
-        held = network.one()
+        held = network.next_of(holder, b"x" * 10)
         for client in (waiting, newcomer):
             client.request(b"y")
             network.poll()
@@ -227,11 +216,9 @@ def test_only_a_refusal_makes_a_channel_wait() -> None:
 def test_waiting_channels_get_their_responses_and_others_connect() -> None:
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
-        client.request(b"a")
-        first = network.one()
+        first = network.next_of(client, b"a")
         first.release()
-        holder.request(b"x" * 10)
-        held = network.one()
+        held = network.next_of(holder, b"x" * 10)
         first.respond(b"late")
         client.request(b"b")
         network.poll()
@@ -245,11 +232,9 @@ def test_waiting_channels_get_their_responses_and_others_connect() -> None:
 
 @both
 def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
-    """When polls of 20 ms are counted, each lasts until its time-out."""
     with bench(10, 10, tls=tls) as network:
         holder, first, second = (network.connect() for _ in range(3))
-        holder.request(b"x" * 10)
-        held = network.one()
+        held = network.next_of(holder, b"x" * 10)
         for client in (first, second):
             client.request(b"0123456789")
         second.half_close()
@@ -263,22 +248,19 @@ def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
 
 
 def test_memory_and_order_are_two_reasons() -> None:
-    """When memory comes back, the channel is still not read; and a response grants no memory."""
+    """The channel is still not read; and a response grants no memory."""
     with bench(10, 10) as network:
         holder, client = network.connect(), network.connect()
-        client.request(b"a")
-        first = network.one()
+        first = network.next_of(client, b"a")
         first.release()
-        holder.request(b"x" * 10)
-        held = network.one()
+        held = network.next_of(holder, b"x" * 10)
         client.request(b"b")
         network.poll()
         held.release()
         assert network.poll() == []
         assert client.channel.mutes == {Mute.ORDER}
         held.respond(b"")
-        holder.request(b"x" * 10)
-        again = network.one()
+        again = network.next_of(holder, b"x" * 10)
         first.respond(b"")
         assert network.poll() == []
         assert network.poll() == []
@@ -293,9 +275,7 @@ def test_a_throttled_channel_is_read_after_the_response_and_the_end_of_throttlin
 ) -> None:
     for first in ("response", "end"):
         with bench(10, 10, tls=tls) as network:
-            client = network.connect()
-            client.request(b"a")
-            request = network.one()
+            client, request = network.asked(b"a")
             client.channel.throttle()
             client.request(b"b")
             steps = [lambda: network.complete(request, b""), client.channel.unthrottle]  # noqa: B023
@@ -308,9 +288,7 @@ def test_a_throttled_channel_is_read_after_the_response_and_the_end_of_throttlin
 @both
 def test_a_throttled_channel_is_not_read_when_its_memory_comes(*, tls: bool) -> None:
     with bench(10, 10, tls=tls) as network:
-        holder, client = network.connect(), network.connect()
-        holder.request(b"x" * 10)
-        held = network.one()
+        (_holder, held), client = network.asked(b"x" * 10), network.connect()
         client.request(b"0123456789")
         network.poll()
         client.channel.throttle()
@@ -347,7 +325,7 @@ def test_without_a_bound_nobody_waits() -> None:
 
 
 def test_what_is_out_never_exceeds_the_bound_by_a_request() -> None:
-    """When as many come as can, at most 139 bytes are out, and that many can be."""
+    """At most 139 bytes are out, and that many can be."""
     with bench(100, 40) as network:
         for size in (40, 40, 19, 40, 40):
             network.connect().announce(size)

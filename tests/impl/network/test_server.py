@@ -213,10 +213,7 @@ FAULTS = [
 @both
 def test_after_each_fault_others_are_served_and_nothing_is_left(*, tls: bool) -> None:
     """The one is served all the time, and memory, connections and descriptors are back."""
-    with (
-        serving(echo, NetworkLimits(2000, 1000), tls=tls) as server,
-        dial(server, tls=tls) as good,
-    ):
+    with serving(echo, NetworkLimits(2000, 1000), tls=tls) as server, dial(server, tls=tls) as good:
         for fault in FAULTS * 3:
             with dial(server, tls=tls) as wire:
                 fault(wire)
@@ -231,10 +228,7 @@ def test_failed_handshakes_leave_nothing(logged: pytest.LogCaptureFixture) -> No
     stranger = ssl.create_default_context()  # trusts others
     with serving(echo, NetworkLimits(2000, 1000), tls=True) as server:
         for _ in range(5):
-            with (
-                socket.create_connection(server.address) as plain,
-                pytest.raises(ssl.SSLError),
-            ):
+            with socket.create_connection(server.address) as plain, pytest.raises(ssl.SSLError):
                 stranger.wrap_socket(plain, server_hostname="localhost")
         with socket.create_connection(server.address) as silent:
             silent.sendall(b"\x16\x03\x01")
@@ -246,7 +240,6 @@ def test_failed_handshakes_leave_nothing(logged: pytest.LogCaptureFixture) -> No
 
 @pytest.mark.slow
 def test_two_thousand_connections() -> None:
-    """When they leave, others were served meanwhile, and nothing is left."""
     count = min(2000, (resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 300) // 2)
     assert count > 100
     with serving(echo, NetworkLimits(2000, 1000)) as server:
@@ -267,8 +260,5 @@ def test_a_server_has_threads(threads: tuple[int, int]) -> None:
     network_threads, handler_threads = threads
     with pytest.raises(InvalidConfiguration, match="at least one"):
         Server(
-            echo,
-            NetworkLimits(),
-            network_threads=network_threads,
-            handler_threads=handler_threads,
+            echo, NetworkLimits(), network_threads=network_threads, handler_threads=handler_threads
         )

@@ -13,16 +13,7 @@ from functools import cache
 import pytest
 import trustme
 
-from purgatory_impl import VirtualClock
-from purgatory_impl.network import (
-    Channel,
-    CloseReason,
-    MemoryLine,
-    Mute,
-    NetworkLimits,
-    NetworkThread,
-    Request,
-)
+from purgatory_impl import VirtualClock, network
 from purgatory_impl.network.readiness import Readiness
 from tests.impl.threads import LONG_S
 
@@ -48,7 +39,7 @@ def frame(size: int) -> bytes:
 class Client:
     """The peer of a channel."""
 
-    channel: Channel
+    channel: network.Channel
     wire: socket.socket
 
     def send(self, data: bytes) -> None:
@@ -110,19 +101,19 @@ class Client:
 class Bench:
     """A network thread, its pool of ``limit`` bytes, and what polls have brought so far."""
 
-    limits: NetworkLimits
+    limits: network.NetworkLimits
     tls: bool = False
     readiness: Readiness | None = None
     clock: VirtualClock = field(default_factory=VirtualClock)
-    line: MemoryLine = field(init=False)
-    thread: NetworkThread = field(init=False)
+    line: network.MemoryLine = field(init=False)
+    thread: network.NetworkThread = field(init=False)
     listener: socket.socket = field(init=False)
     clients: list[Client] = field(default_factory=list)
-    closed: dict[int, CloseReason] = field(default_factory=dict)
+    closed: dict[int, network.CloseReason] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.line = MemoryLine(self.limits.memory_pool(), clock=self.clock)
-        self.thread = NetworkThread(
+        self.line = network.MemoryLine(self.limits.memory_pool(), clock=self.clock)
+        self.thread = network.NetworkThread(
             self.line, self.limits, clock=self.clock, readiness=self.readiness
         )
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -149,17 +140,27 @@ class Bench:
         self.clients.append(Client(channel, wire))
         return self.clients[-1]
 
-    def poll(self, timeout_ms: int = 0, *, is_reading: bool = True) -> list[Request]:
+    def poll(self, timeout_ms: int = 0, *, is_reading: bool = True) -> list[network.Request]:
         polled = self.thread.poll(timeout_ms, is_reading=is_reading)
         self.closed.update((each.channel.number, each.reason) for each in polled.closed)
         return polled.received
 
-    def one(self) -> Request:
+    def one(self) -> network.Request:
         """The request that the next poll brings, alone."""
         (request,) = self.poll()
         return request
 
-    def complete(self, request: Request, response: bytes | None = b"") -> None:
+    def asked(self, body: bytes) -> tuple[Client, network.Request]:
+        """Connect a client; return it with its first request, which the next poll brings alone."""
+        client = self.connect()
+        return client, self.next_of(client, body)
+
+    def next_of(self, client: Client, body: bytes) -> network.Request:
+        """Return the next request of a client, which the next poll brings alone."""
+        client.request(body)
+        return self.one()
+
+    def complete(self, request: network.Request, response: bytes | None = b"") -> None:
         request.release()
         request.respond(response)
 
@@ -176,11 +177,13 @@ def bench(
     tls: bool = False,
     idle_ms: int = 0,
     receive_ms: int = 0,
-    limits: NetworkLimits | None = None,
+    limits: network.NetworkLimits | None = None,
     readiness: Readiness | None = None,
 ) -> Iterator[Bench]:
     """A bench that must leave no memory out once its requests are released."""
-    made = Bench(limits or NetworkLimits(limit, largest, idle_ms, receive_ms), tls, readiness)
+    made = Bench(
+        limits or network.NetworkLimits(limit, largest, idle_ms, receive_ms), tls, readiness
+    )
     try:
         yield made
         made.thread.close()
@@ -195,4 +198,4 @@ def bench(
 
 
 def waits(client: Client) -> bool:
-    return client.channel.mutes == {Mute.MEMORY}
+    return client.channel.mutes == {network.Mute.MEMORY}

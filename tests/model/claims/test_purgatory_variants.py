@@ -95,7 +95,7 @@ def test_after_shutdown_a_watch_is_taken_or_refused_at_its_end() -> None:
 
 
 def test_stale_uncounted_changes_nothing_in_the_model() -> None:
-    """When an operation is watched, what comes of it is what the rules say."""
+    """What comes of it is what the rules say."""
     asked = (op.Watch("a", ("k",), 9), op.Force("a"))
     outcomes, _ = only(variant("stale_uncounted"), *asked)
     assert by_rules(outcomes[-1], *asked)

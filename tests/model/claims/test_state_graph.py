@@ -36,7 +36,7 @@ def test_a_path_is_a_shortest_one() -> None:
 
 
 def test_a_state_that_no_step_leaves_is_a_deadlock() -> None:
-    """When their graphs are built, the first has one deadlock, and the other has none."""
+    """The first has one deadlock, and the other has none."""
     assert complete_graph(0, clock).deadlocks() == (5,)
     assert complete_graph(0, lambda state: [("tick", (state + 1) % 3)]).deadlocks() == ()
 

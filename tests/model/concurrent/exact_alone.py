@@ -33,9 +33,8 @@ from purgatory_spec.profiles import PurgatoryObservable
 class ExactAlone:
     """The concurrent purgatory of an instance, without interleaving."""
 
-    # instance: With a caller, a completer, a canceller, a forcer and a purger, as far as their
-    #     calls are asked for; results are kept and lists are in order whatever it says.
-
+    # Needs a thread for each call that is asked for. Results are kept and lists are in order,
+    # whatever the instance says.
     instance: ExactInstance
 
     @property

@@ -42,15 +42,10 @@ from purgatory_spec.profiles import PurgatoryObservable
 class Moment:
     """A state between two calls, with what the concurrent model leaves to chance."""
 
-    # state: The state of the concurrent model; every thread is idle.
-    # now_ms: The reading of the clock.
-    # due_ms: When what is in the timer is due.
-    # queue: The executor's queue, in the order of the hand-overs.
-
-    state: ProposalState
+    state: ProposalState  # every thread is idle
     now_ms: int = 0
     due_ms: Map[int, int] = Map()
-    queue: Entries = ()
+    queue: Entries = ()  # of the executor, in the order of the hand-overs
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def test_claims_hold_in_every_state(name: str) -> None:
     ],
 )
 def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
-    """When its instance is explored, the shortest way has so many steps."""
+    """The shortest way has so many steps."""
     muting, claim = {**FALSE_CLAIMS, **FAULTS}[name]
     found = explore(muting.initial(), muting.steps, breaks(muting, claim))
     assert found.counterexample is not None
@@ -95,14 +95,14 @@ def test_reading_a_channel_that_waits_is_enough_for_the_standstill() -> None:
 
 
 def test_the_un_mute_of_released_kafka_alone_brings_no_standstill() -> None:
-    """When every state is visited, there is no standstill."""
+    """There is no standstill."""
     muting = ChannelMuting(tls=True, first_come=False, variants=frozenset({"unmutes-unfilled"}))
     found = explore(muting.initial(), muting.steps, breaks(muting, "no-standstill"))
     assert (found.complete, found.counterexample) == (True, None)
 
 
 def test_one_thread_may_look_and_take_in_two_steps() -> None:
-    """When every state is visited, nothing is broken: nobody else takes what it has seen."""
+    """Nothing is broken: nobody else takes what it has seen."""
     muting = ChannelMuting(variants=frozenset({"looks-then-takes"}))
     found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
     assert (found.complete, found.counterexample) == (True, None)

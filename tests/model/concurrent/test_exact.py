@@ -75,7 +75,7 @@ def test_a_step_changes_no_other_thread(seed: int) -> None:
 
 
 def test_a_thread_that_waits_for_its_callback_is_not_busy() -> None:
-    """When it is under way, the callback is busy and the thread around it is not."""
+    """The callback is busy and the thread around it is not."""
     instance = ExactInstance(
         operations=2, features=frozenset({"time-outs", "re-entrant-watch"}), keys=("k1",)
     )
@@ -108,6 +108,6 @@ def test_a_thread_that_waits_for_its_callback_is_not_busy() -> None:
     ],
 )
 def test_what_makes_no_instance_is_refused(changes: dict[str, object], words: str) -> None:
-    """When an instance is made, the error says what was wrong."""
+    """The error says what was wrong."""
     with pytest.raises(ValueError, match=words):
         ExactInstance(**changes)  # type: ignore[arg-type]

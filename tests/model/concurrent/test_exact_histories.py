@@ -153,7 +153,6 @@ def test_every_history_of_larger_programs_is_explained_for_the_operation(
 
 @pytest.mark.parametrize("name", ["1", "2"])
 def test_of_two_operations_each_is_explained_by_itself(name: str) -> None:
-    """When the histories are seen by one of them, each is explained."""
     instance = replace(
         ONE_KEY, operations=2, callers=("c1", "c2"), demanding=frozenset({2}), max_events=2
     )

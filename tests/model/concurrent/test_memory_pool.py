@@ -136,7 +136,6 @@ def test_without_interleaving_misuse_is_found_out_as_by_the_sequential_pool(stri
 
 @pytest.mark.parametrize("variant", ["double-release", "foreign-release"])
 def test_a_sequential_pool_with_another_validation_is_another_one(variant: str) -> None:
-    """When the two are compared, they differ."""
     shared = pool(2, 2, 2, variant)
     checking = pool(2, 2, 2, variant, identity=True)
     steps = [Step("Ask", ("t1", 1)), Step("Read", ("t1",)), Step("Swap", ("t1",))]

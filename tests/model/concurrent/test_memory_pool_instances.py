@@ -3,21 +3,14 @@
 import pytest
 
 from purgatory_model.claims.explorer import explore
-from purgatory_model.concurrent.memory_pool.instances import (
-    CLAIMS,
-    FALSE_CLAIMS,
-    FAULTS,
-    PROVED,
-    TRUE_CLAIMS,
-    breaks,
-)
+from purgatory_model.concurrent.memory_pool import instances
 from purgatory_model.concurrent.memory_pool.model import VARIANTS, ConcurrentMemoryPool
 
 
-@pytest.mark.parametrize("pool", TRUE_CLAIMS, ids=["non-strict", "strict"])
+@pytest.mark.parametrize("pool", instances.TRUE_CLAIMS, ids=["non-strict", "strict"])
 def test_claims_hold_in_every_state(pool: ConcurrentMemoryPool) -> None:
-    """When every state is visited, none breaks a claim, and a step leaves each of them."""
-    found = explore(pool.initial(), pool.steps, breaks(pool, *PROVED))
+    """None breaks a claim, and a step leaves each of them."""
+    found = explore(pool.initial(), pool.steps, instances.breaks(pool, *instances.PROVED))
     assert (found.complete, found.counterexample) == (True, None)
     assert found.states > 500
     assert found.deadlocks == 0
@@ -36,15 +29,17 @@ def test_claims_hold_in_every_state(pool: ConcurrentMemoryPool) -> None:
     ],
 )
 def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
-    """When its instance is explored, the shortest way has so many steps."""
-    pool, claim = {**FALSE_CLAIMS, **FAULTS}[name]
-    found = explore(pool.initial(), pool.steps, breaks(pool, claim))
+    """The shortest way has so many steps."""
+    pool, claim = {**instances.FALSE_CLAIMS, **instances.FAULTS}[name]
+    found = explore(pool.initial(), pool.steps, instances.breaks(pool, claim))
     assert found.counterexample is not None
-    assert found.counterexample.broken == CLAIMS[claim][0]
+    assert found.counterexample.broken == instances.CLAIMS[claim][0]
     assert len(found.counterexample.path) == length
 
 
 def test_each_true_claim_has_a_fault_that_breaks_it() -> None:
-    assert {claim for _, claim in FAULTS.values()} == set(PROVED)
-    assert set(FAULTS) == set(VARIANTS)
-    assert set(PROVED) | {claim for _, claim in FALSE_CLAIMS.values()} == set(CLAIMS)
+    assert {claim for _, claim in instances.FAULTS.values()} == set(instances.PROVED)
+    assert set(instances.FAULTS) == set(VARIANTS)
+    assert set(instances.PROVED) | {claim for _, claim in instances.FALSE_CLAIMS.values()} == set(
+        instances.CLAIMS
+    )

@@ -5,15 +5,8 @@ from dataclasses import replace
 import pytest
 
 from purgatory_model.claims.explorer import explore
+from purgatory_model.concurrent.proposal import instances
 from purgatory_model.concurrent.proposal.claims import CLAIMS
-from purgatory_model.concurrent.proposal.instances import (
-    FALSE_CLAIMS,
-    FAULTS,
-    ONE_OPERATION,
-    TRUE_CLAIMS,
-    breaks,
-    examine,
-)
 from purgatory_model.concurrent.proposal.model import (
     ConcurrentProposal,
     Defect,
@@ -61,37 +54,39 @@ def explained(instance: ProposalInstance, programs: Programs, operation: int) ->
     return check_runs(programmed(instance, programs), Projected(projection, Explainer(rules)))
 
 
-@pytest.mark.parametrize("instance", TRUE_CLAIMS, ids=["overlapping", "one at a time"])
+@pytest.mark.parametrize("instance", instances.TRUE_CLAIMS, ids=["overlapping", "one at a time"])
 def test_true_claims_hold_of_every_state(instance: ProposalInstance) -> None:
     """Given an instance, and what is claimed to be true of it: no claim is broken."""
     model = ConcurrentProposal(instance)
-    found = explore(model.initial(), model.steps, breaks(instance, *TRUE_CLAIMS[instance]))
+    found = explore(
+        model.initial(), model.steps, instances.breaks(instance, *instances.TRUE_CLAIMS[instance])
+    )
     assert found.counterexample is None
     assert found.complete
     assert found.states > 2000
 
 
-@pytest.mark.parametrize("name", FALSE_CLAIMS)
+@pytest.mark.parametrize("name", instances.FALSE_CLAIMS)
 def test_false_claims_have_counterexamples(name: str) -> None:
-    """When an instance is explored, a state is found that breaks it."""
-    examined = examine(*FALSE_CLAIMS[name])
+    """A state is found that breaks it."""
+    examined = instances.examine(*instances.FALSE_CLAIMS[name])
     assert examined.found.counterexample is not None
     assert examined.found.counterexample.broken == CLAIMS[examined.claim][0]
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", instances.FAULTS)
 def test_true_claims_fail_where_there_is_a_fault(name: str) -> None:
     """It is broken with the fault, and without it holds of every state."""
-    instance, claim = FAULTS[name]
-    assert examine(instance, claim).found.counterexample is not None
-    sound = examine(replace(instance, defects=frozenset()), claim).found
+    instance, claim = instances.FAULTS[name]
+    assert instances.examine(instance, claim).found.counterexample is not None
+    sound = instances.examine(replace(instance, defects=frozenset()), claim).found
     assert sound.complete
     assert sound.counterexample is None
 
 
 def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
     """Those that do not fail with a fault or a feature fail when they are made tighter."""
-    fail = {claim for _, claim in (*FALSE_CLAIMS.values(), *FAULTS.values())}
+    fail = {claim for _, claim in (*instances.FALSE_CLAIMS.values(), *instances.FAULTS.values())}
     tighter = {f"{claim}-minus-one" for claim in ("estimate-bound", "live-bound")}
     assert tighter <= fail
     assert set(CLAIMS) - fail == {"estimate-bound", "live-bound"}
@@ -99,7 +94,7 @@ def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
 
 def test_the_executor_never_has_to_wait_for_a_lock() -> None:
     """Nobody has its lock: who had it has completed the operation, or has not armed it yet."""
-    model = ConcurrentProposal(ONE_OPERATION)
+    model = ConcurrentProposal(instances.ONE_OPERATION)
     decisions = 0
 
     def broken(before: ProposalState, step: Step, after: ProposalState) -> str | None:

@@ -201,14 +201,14 @@ def test_longer_programs_of_four_operations(
     [Defect.NO_SECOND_TRY, Defect.SWEEP_TAKES_ALL, Defect.EXPIRES_ANYWAY],
 )
 def test_a_fault_of_the_concurrent_model_is_seen(defect: Defect) -> None:
-    """When it is compared with the sequential one, some call is different."""
+    """Some call is different."""
     with pytest.raises(Different):
         explored(both(defects=frozenset({defect})))
 
 
 @pytest.mark.parametrize("defect", [Defect.NO_SECOND_LOOK, Defect.TEST_THEN_SET])
 def test_a_fault_that_only_shows_between_two_calls_is_not(defect: Defect) -> None:
-    """When it is compared with the sequential one, nothing is different."""
+    """Nothing is different."""
     assert explored(both(defects=frozenset({defect}))) > 300
 
 

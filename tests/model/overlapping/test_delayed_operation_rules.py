@@ -242,7 +242,7 @@ def test_what_comes_between_two_parts_of_a_call_is_not_explained_by_one_effect(
 
 
 def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect() -> None:
-    """When it is to be explained, the watch took effect before the check, and returned after it."""
+    """The watch took effect before the check, and returned after it."""
     completes = call(op.Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u")
     history = interleaved(WAITS, 3, call(op.Satisfy("a"), Outcome(), "u") + completes)
     explanation = explain(history, WholeCalls("a"))
@@ -255,7 +255,7 @@ def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect()
 
 
 def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
-    """When it is to be explained, the rules explain it, and those of Kafka do not."""
+    """The rules explain it, and those of Kafka do not."""
     watch = op.Watch("a", ("k", "j"), 1)
     history = (
         call(watch, Outcome(False, events=(tried("a"), tried("a"))))

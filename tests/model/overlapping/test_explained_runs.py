@@ -44,7 +44,7 @@ def test_the_run_that_is_told_is_a_shortest_one() -> None:
 
 
 def test_programs_that_are_never_over_are_no_verdict() -> None:
-    """When all runs are checked, there is an error, and no word of everything being explained."""
+    """There is an error, and no word of everything being explained."""
     never = Programmed(pool(2, 2, 1), {"t1": (Allocate("t1", 1), Allocate("t1", 9))})
     with pytest.raises(NeverOver, match=r"thread 't1' never gets to call .*size_bytes=9"):
         check_runs(never, explainer_of_two_bytes())

@@ -32,7 +32,7 @@ def test_the_histories_of_two_requests_are_these() -> None:
 
 
 def test_a_program_that_cannot_be_followed_is_told() -> None:
-    """When histories or their number are asked for, the call is told; nothing comes out empty."""
+    """The call is told; nothing comes out empty."""
     never = Programmed(pool(1, 1, 1), {"t1": (Allocate("t1", 1), Allocate("t1", 1))})
     message = r"thread 't1' never gets to call Allocate\(buffer='t1', size_bytes=1\)"
     with pytest.raises(NeverOver, match=message):

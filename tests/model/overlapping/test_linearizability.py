@@ -51,14 +51,13 @@ OVERLAPPING: History = (
 
 
 def test_calls_that_overlap_may_take_effect_in_either_order() -> None:
-    """When the history is explained, the later one took effect first."""
+    """The later one took effect first."""
     explanation = explain(OVERLAPPING, sequential(ONE_BYTE))
     assert explanation.is_complete
     assert explanation.order == (Taken("u", ASKS_TOO), Taken("t", ASKS))
 
 
 def test_a_call_that_returned_comes_before_one_that_begins() -> None:
-    """When the history is to be explained, it ends with the refusal that nothing explains."""
     history = whole("t", ASKS, REFUSED) + whole("u", ASKS_TOO, GRANTED)
     explanation = explain(history, sequential(ONE_BYTE))
     assert explanation.unexplained == history[:2]
@@ -66,7 +65,7 @@ def test_a_call_that_returned_comes_before_one_that_begins() -> None:
 
 
 def test_a_call_that_has_not_returned_may_have_taken_effect() -> None:
-    """When the history is explained, the first took effect, though it has not returned."""
+    """The first took effect, though it has not returned."""
     history = (Called("t", ASKS), *whole("u", ASKS_TOO, REFUSED))
     explanation = explain(history, sequential(ONE_BYTE))
     assert explanation.order == (Taken("t", ASKS), Taken("u", ASKS_TOO))
@@ -75,7 +74,7 @@ def test_a_call_that_has_not_returned_may_have_taken_effect() -> None:
 
 
 def test_a_call_that_took_effect_for_another_must_return_so() -> None:
-    """When it returns refused, nothing explains the history."""
+    """Nothing explains the history."""
     history: History = (Called("t", ASKS), *whole("u", ASKS_TOO, REFUSED), Returned("t", False))
     assert explain(history[:-1], sequential(ONE_BYTE)).is_complete
     assert explain(history, sequential(ONE_BYTE)).unexplained == history

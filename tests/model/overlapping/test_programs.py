@@ -84,7 +84,7 @@ class Alarm:
 
 
 def test_a_program_names_the_check_and_not_the_event_that_comes_with_it() -> None:
-    """When a program names the check, the history has both, and the program is at its end."""
+    """The history has both, and the program is at its end."""
     ((satisfies, done, checks, *rest),) = histories(Programmed(Alarm(), {"x": (Check("k"),)}))
     assert (satisfies, done, checks) == (
         Called("x", Satisfy("1")),

@@ -92,7 +92,7 @@ def test_a_wrong_count_is_left_with_every_operation() -> None:
 
 
 def test_what_happens_to_it_where_it_is_not_concerned_is_not_explained() -> None:
-    """When the history is projected, the event stays, outside every call."""
+    """The event stays, outside every call."""
     before = whole("c", WATCH_A, *happened("c", "tried a", "tried a"), returns=False)
     stray = whole("x", op.Check("other"), *happened("x", "tried a"), returns=0)
     kept = A.of(before + stray)

@@ -30,10 +30,7 @@ class WholeCalls:
     ) -> Iterator[Effect[OverlappedOperation]]:
         for arms_first in (True, False):
             parts = OverlappingCalls(
-                self.name,
-                arms_first,
-                tries_first=self.tries_first,
-                cancels_live=self.cancels_live,
+                self.name, arms_first, tries_first=self.tries_first, cancels_live=self.cancels_live
             )
             rules = undivided(parts)
             for effect in rules.effects(state, operation, part):

@@ -2,7 +2,6 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import MemoryPoolInstance
 from ..design import Stranger
 
 
@@ -52,15 +51,7 @@ class KeepsAByte(CountingBitsPool):
 
 STRANGER = Stranger(
     Component.MEMORY_POOL,
-    {
-        "zero_request": "not_offered",
-        "features": ["strict"],
-        "observables": ["available_bytes"],
-    },
+    {"zero_request": "not_offered", "features": ["strict"], "observables": ["available_bytes"]},
     CountingBitsPool,
-    lambda design, asked: MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes)),
-    {
-        ForgetsTheLowestBit: {"POOL-RELEASE"},
-        KeepsAByte: {"POOL-STRICT"},
-    },
+    {ForgetsTheLowestBit: {"POOL-RELEASE"}, KeepsAByte: {"POOL-STRICT"}},
 )

@@ -4,7 +4,6 @@ from collections import Counter
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import MemoryPoolInstance
 from ..design import Stranger
 
 
@@ -51,15 +50,7 @@ class RefusesNothingWhenFull(LedgerPool):
 
 STRANGER = Stranger(
     Component.MEMORY_POOL,
-    {
-        "zero_request": "grant",
-        "features": ["strict"],
-        "observables": ["available_bytes"],
-    },
+    {"zero_request": "grant", "features": ["strict"], "observables": ["available_bytes"]},
     LedgerPool,
-    lambda design, asked: MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes)),
-    {
-        ChargesForNothing: {"POOL-ZERO-REQUEST"},
-        RefusesNothingWhenFull: {"POOL-ZERO-REQUEST"},
-    },
+    {ChargesForNothing: {"POOL-ZERO-REQUEST"}, RefusesNothingWhenFull: {"POOL-ZERO-REQUEST"}},
 )

@@ -2,7 +2,6 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import MemoryPoolInstance
 from ..design import Stranger
 
 
@@ -59,9 +58,5 @@ STRANGER = Stranger(
         "observables": ["available_bytes"],
     },
     LendingPool,
-    lambda design, asked: MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes)),
-    {
-        LendsNothing: {"POOL-ZERO-REQUEST"},
-        LendsOnceMore: {"POOL-BOUND", "POOL-NON-STRICT"},
-    },
+    {LendsNothing: {"POOL-ZERO-REQUEST"}, LendsOnceMore: {"POOL-BOUND", "POOL-NON-STRICT"}},
 )

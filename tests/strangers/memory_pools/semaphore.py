@@ -4,7 +4,6 @@ import threading
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import MemoryPoolInstance
 from ..design import Stranger
 
 
@@ -81,7 +80,6 @@ STRANGER = Stranger(
         "observables": ["available_bytes"],
     },
     SemaphorePool,
-    lambda design, asked: MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes)),
     {
         KeepsWhatIsLeft: {"POOL-REFUSAL"},
         GivesBackTwice: {"POOL-RELEASE-AGAIN", "POOL-RELEASE-FOREIGN"},

@@ -2,7 +2,6 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import MemoryPoolInstance
 from ..design import Stranger
 
 
@@ -47,14 +46,7 @@ class LosesAByte(UncheckedPool):
 
 STRANGER = Stranger(
     Component.MEMORY_POOL,
-    {
-        "features": ["non_strict"],
-        "observables": ["available_bytes"],
-    },
+    {"features": ["non_strict"], "observables": ["available_bytes"]},
     UncheckedPool,
-    lambda design, asked: MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes)),
-    {
-        GrantsWhatItHas: {"POOL-NON-STRICT"},
-        LosesAByte: {"POOL-RELEASE"},
-    },
+    {GrantsWhatItHas: {"POOL-NON-STRICT"}, LosesAByte: {"POOL-RELEASE"}},
 )

@@ -7,22 +7,20 @@ from typing import TypeVar
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 Result = TypeVar("Result")
 
 
-class ActorPurgatory:
+class ActorPurgatory(CompletesOnce):
     """Messages are handled one after the other; who sends one from outside waits for the answer."""
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.mailbox: deque[Callable[[], object]] = deque()
-        self.purge_interval = purge_interval
         self.lists: dict[str, list[Delayed]] = {}
-        self.done: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def ask(self, message: Callable[[], Result]) -> Result:
         """Post a message; handle all that are there."""
@@ -43,8 +41,6 @@ class ActorPurgatory:
         return answers[0]
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         return self.ask(lambda: self.handle_watch(operation, keys))
 
     def handle_watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
@@ -58,12 +54,7 @@ class ActorPurgatory:
         return operation.can_complete() and self.complete(operation)
 
     def complete(self, operation: Delayed) -> bool:
-        if operation in self.done:
-            return False
-        self.done.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
+        return super().force(operation)
 
     def force(self, operation: Delayed) -> bool:
         return self.ask(lambda: self.complete(operation))
@@ -91,9 +82,6 @@ class ActorPurgatory:
             if all(operation not in others for others in self.lists.values()):
                 self.time_outs.disarm(operation)
         return [operation.name for operation in cancelled]
-
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
 
     def advance(self) -> None:
         self.time_outs.run_one_by_one(lambda operation: self.ask(partial(self.expire, operation)))
@@ -140,9 +128,6 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     ActorPurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
     {
         NeverSweeps: {"PURGATORY-PURGE-START", "PURGATORY-PURGE-REMOVES"},
         CompletesTwice: {"PURGATORY-EXACTLY-ONCE", "PURGATORY-FORCE-AGAIN"},

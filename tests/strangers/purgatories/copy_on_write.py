@@ -2,23 +2,19 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import PURGATORY_FEATURES, Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
-class CopyOnWritePurgatory:
+class CopyOnWritePurgatory(CompletesOnce):
     """A check walks through the tuple that it found, and drops from it when it is through."""
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
-        self.purge_interval = purge_interval
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.lists: dict[str, tuple[Delayed, ...]] = {}
-        self.done: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if operation in self.done:
             return False
         if self.attempt(operation):
@@ -30,17 +26,6 @@ class CopyOnWritePurgatory:
 
     def second_try(self, operation: Delayed) -> bool:
         return self.attempt(operation)
-
-    def attempt(self, operation: Delayed) -> bool:
-        return operation.can_complete() and self.force(operation)
-
-    def force(self, operation: Delayed) -> bool:
-        if operation in self.done:
-            return False
-        self.done.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
 
     def check(self, key: str) -> int:
         found = self.lists.get(key, ())
@@ -61,9 +46,6 @@ class CopyOnWritePurgatory:
                 self.time_outs.disarm(operation)
         return [operation.name for operation in cancelled]
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_one_by_one(self.expire)
         if sum(o in self.done for each in self.lists.values() for o in each) > self.purge_interval:
@@ -72,10 +54,6 @@ class CopyOnWritePurgatory:
     def purge(self) -> None:
         for key, operations in list(self.lists.items()):
             self.replace(key, tuple(o for o in operations if o not in self.done))
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
 
     def entries(self) -> int:
         return sum(map(len, self.lists.values()))
@@ -106,9 +84,6 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     CopyOnWritePurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
     {
         NoSecondTry: {"PURGATORY-WATCH-SECOND-TRY"},
         PurgesHalf: {"PURGATORY-PURGE-REMOVES", "PURGATORY-PURGE-START"},

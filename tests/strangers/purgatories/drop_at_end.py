@@ -4,22 +4,19 @@ from collections import defaultdict
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import PURGATORY_FEATURES, Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
-class DropAtEndPurgatory:
+class DropAtEndPurgatory(CompletesOnce):
     """Sweeps all lists in every advance, so that nothing completed is left after one."""
 
-    def __init__(self, tick_ms: int, now_ms: int) -> None:
+    def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.lists: dict[str, list[Delayed]] = defaultdict(list)
-        self.done: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if operation in self.done:
             return False
         if self.attempt(operation):
@@ -28,17 +25,6 @@ class DropAtEndPurgatory:
             self.lists[key].append(operation)
         self.time_outs.arm(operation)
         return self.attempt(operation)
-
-    def attempt(self, operation: Delayed) -> bool:
-        return operation.can_complete() and self.force(operation)
-
-    def force(self, operation: Delayed) -> bool:
-        if operation in self.done:
-            return False
-        self.done.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
 
     def check(self, key: str) -> int:
         count = 0
@@ -61,17 +47,10 @@ class DropAtEndPurgatory:
                 self.time_outs.disarm(operation)
         return [operation.name for operation in cancelled]
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_together(self.expire)
         for key in list(self.lists):
             self.sweep(key)
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
 
     def entries(self) -> int:
         return sum(map(len, self.lists.values()))
@@ -103,9 +82,5 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     DropAtEndPurgatory,
-    lambda design, asked: PurgatoryInstance(design(asked.tick_ms, asked.start_ms)),
-    {
-        DropsWhatWaits: {"PURGATORY-CHECK-DROPS"},
-        CountsTheCompleted: {"PURGATORY-CHECK-COUNT"},
-    },
+    {DropsWhatWaits: {"PURGATORY-CHECK-DROPS"}, CountsTheCompleted: {"PURGATORY-CHECK-COUNT"}},
 )

@@ -2,23 +2,20 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import PURGATORY_FEATURES, Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
-class EagerPurgatory:
+class EagerPurgatory(CompletesOnce):
     """Each operation knows the keys that it is watched under."""
 
-    def __init__(self, tick_ms: int, now_ms: int) -> None:
+    def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.lists: dict[str, list[Delayed]] = {}
         self.keys: dict[Delayed, list[str]] = {}
-        self.done: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if operation in self.done:
             return False
         if operation.can_complete():
@@ -34,11 +31,8 @@ class EagerPurgatory:
     def force(self, operation: Delayed) -> bool:
         if operation in self.done:
             return False
-        self.done.add(operation)
-        self.time_outs.disarm(operation)
         self.leave(operation)
-        operation.on_complete()
-        return True
+        return super().force(operation)
 
     def leave(self, operation: Delayed) -> None:
         for key in self.keys.pop(operation, []):
@@ -64,15 +58,8 @@ class EagerPurgatory:
     def lose(self, operation: Delayed) -> None:
         self.time_outs.disarm(operation)
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_one_by_one(self.expire)
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
 
     def entries(self) -> int:
         return sum(map(len, self.lists.values()))
@@ -102,7 +89,6 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     EagerPurgatory,
-    lambda design, asked: PurgatoryInstance(design(asked.tick_ms, asked.start_ms)),
     {
         LeavesOneList: {"PURGATORY-ENTRIES", "PURGATORY-WATCH-SECOND-TRY"},
         KeepsCancelledTimeOuts: {"PURGATORY-CANCEL-LAST-KEY"},

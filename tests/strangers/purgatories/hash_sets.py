@@ -4,23 +4,19 @@ from zlib import crc32
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
-class HashSetPurgatory:
+class HashSetPurgatory(CompletesOnce):
     """A set is passed in the order of its hashes, which here are the same in every run."""
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
-        self.purge_interval = purge_interval
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.watchers: dict[str, set[Delayed]] = {}
-        self.done: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if self.attempt(operation):
             return True
         if operation in self.done:
@@ -29,17 +25,6 @@ class HashSetPurgatory:
             self.watchers.setdefault(key, set()).add(operation)
         self.time_outs.arm(operation)
         return self.attempt(operation)
-
-    def attempt(self, operation: Delayed) -> bool:
-        return operation.can_complete() and self.force(operation)
-
-    def force(self, operation: Delayed) -> bool:
-        if operation in self.done:
-            return False
-        self.done.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
 
     def in_order(self, operations: set[Delayed]) -> list[Delayed]:
         return sorted(operations, key=lambda operation: crc32(operation.name.encode()))
@@ -65,9 +50,6 @@ class HashSetPurgatory:
                 self.time_outs.disarm(operation)
         return [operation.name for operation in self.in_order(cancelled)]
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_together(self.expire)
         stale = sum(len(operations & self.done) for operations in self.watchers.values())
@@ -75,10 +57,6 @@ class HashSetPurgatory:
             for key, operations in list(self.watchers.items()):
                 for operation in operations & self.done:
                     self.leave(key, operation)
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
 
     def entries(self) -> int:
         return sum(map(len, self.watchers.values()))
@@ -112,21 +90,12 @@ STRANGER = Stranger(
         "check_drops": "as_passed",
         "negative_delay": "as_zero",
         "features": [
-            "force",
-            "cancel_for_key",
-            "elapse",
-            "script_watch",
-            "script_check",
-            "script_cancel_for_key",
-            "script_force",
-            "script_try",
+            *("force", "cancel_for_key", "elapse", "script_watch"),
+            *("script_check", "script_cancel_for_key", "script_force", "script_try"),
         ],
         "observables": ["entries"],
     },
     HashSetPurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
     {
         LooksAtHalf: {"PURGATORY-NOT-LOST", "PURGATORY-CHECK-ORDER", "PURGATORY-CHECK-DROPS"},
         KeepsWhatItCompletes: {"PURGATORY-CHECK-DROPS"},

@@ -2,27 +2,23 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
-class JournalPurgatory:
+class JournalPurgatory(CompletesOnce):
     """Each row is a key and who waits under it; a row of somebody completed is garbage."""
 
     # To write the journal anew costs as much as it has rows. So it waits until there is more
     # garbage than half of the rest, and more than is worth the trouble.
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
-        self.worth_the_trouble = purge_interval
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.journal: list[tuple[str, Delayed]] = []
-        self.completed: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
-        if operation in self.completed:
+        if operation in self.done:
             return False
         if self.attempt(operation):
             return True
@@ -30,23 +26,12 @@ class JournalPurgatory:
         self.time_outs.arm(operation)
         return self.attempt(operation)
 
-    def attempt(self, operation: Delayed) -> bool:
-        return operation.can_complete() and self.force(operation)
-
-    def force(self, operation: Delayed) -> bool:
-        if operation in self.completed:
-            return False
-        self.completed.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
-
     def check(self, key: str) -> int:
         count = 0
         for row in [row for row in self.journal if row[0] == key]:
-            if row[1] not in self.completed:
+            if row[1] not in self.done:
                 count += self.attempt(row[1])
-            if row[1] in self.completed:
+            if row[1] in self.done:
                 self.journal.remove(row)
         return count
 
@@ -59,22 +44,15 @@ class JournalPurgatory:
                 self.time_outs.disarm(operation)
         return [operation.name for operation in cancelled]
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_one_by_one(self.expire)
-        rest = [row for row in self.journal if row[1] not in self.completed]
+        rest = [row for row in self.journal if row[1] not in self.done]
         garbage = len(self.journal) - len(rest)
-        if garbage > self.worth_the_trouble and self.is_worn(garbage, len(rest)):
+        if garbage > self.purge_interval and self.is_worn(garbage, len(rest)):
             self.journal = rest
 
     def is_worn(self, garbage: int, rest: int) -> bool:
         return 2 * garbage > rest
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
 
     def entries(self) -> int:
         return len(self.journal)
@@ -105,11 +83,5 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     JournalPurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
-    {
-        NeverWrittenAnew: {"PURGATORY-PURGE-START"},
-        WaitsForAsMuch: {"PURGATORY-PURGE-START"},
-    },
+    {NeverWrittenAnew: {"PURGATORY-PURGE-START"}, WaitsForAsMuch: {"PURGATORY-PURGE-START"}},
 )

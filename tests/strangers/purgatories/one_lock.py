@@ -5,7 +5,7 @@ import threading
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..adapters import Delayed, ScriptFailure
 from ..design import Stranger
 
 
@@ -21,8 +21,6 @@ class OneLockPurgatory:
         self.numbers = 0
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         with self.lock:
             if operation.can_complete():
                 return self.force(operation)
@@ -122,24 +120,15 @@ STRANGER = Stranger(
         "accounting": "exact",
         "negative_delay": "already_due",
         "features": [
-            "force",
-            "elapse",
-            "script_throw",
-            "script_watch",
-            "script_check",
-            "script_force",
-            "script_try",
-            "script_meanwhile",
+            *("force", "elapse", "script_throw", "script_watch"),
+            *("script_check", "script_force", "script_try", "script_meanwhile"),
         ],
         "observables": ["entries"],
     },
     OneLockPurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
     {
         ExpiresTheCompleted: {
-            *("PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY", "PURGATORY-TIMER-LEFT"),
+            *("PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY", "PURGATORY-TIMER-LEFT")
         },
         StopsAtTheFirst: {"PURGATORY-CHECK-ORDER", "PURGATORY-NOT-LOST"},
     },

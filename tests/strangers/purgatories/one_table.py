@@ -2,26 +2,22 @@
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import PURGATORY_FEATURES, Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
-class OneTablePurgatory:
+class OneTablePurgatory(CompletesOnce):
     """Keep rows of a key and an operation; a check or sweep deletes what is completed."""
 
     # Whoever makes an operation possible after its rows are there finds it by them, and whoever did
     # so before has made the one try succeed: nothing is missed.
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
-        self.purge_interval = purge_interval
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.rows: list[tuple[str, Delayed]] = []
-        self.done: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if operation in self.done:
             return False
         self.enter(operation, keys)
@@ -30,17 +26,6 @@ class OneTablePurgatory:
     def enter(self, operation: Delayed, keys: tuple[str, ...]) -> None:
         self.time_outs.arm(operation)
         self.rows += [(key, operation) for key in keys]
-
-    def attempt(self, operation: Delayed) -> bool:
-        return operation.can_complete() and self.force(operation)
-
-    def force(self, operation: Delayed) -> bool:
-        if operation in self.done:
-            return False
-        self.done.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
 
     def check(self, key: str) -> int:
         found = [operation for other, operation in self.rows if other == key]
@@ -56,17 +41,10 @@ class OneTablePurgatory:
                 self.time_outs.disarm(operation)
         return [operation.name for operation in cancelled]
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_one_by_one(self.expire)
         if sum(operation in self.done for _, operation in self.rows) > self.purge_interval:
             self.rows = [row for row in self.rows if row[1] not in self.done]
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
 
     def entries(self) -> int:
         return len(self.rows)
@@ -76,8 +54,6 @@ class TriesBeforeItsRows(OneTablePurgatory):
     """The one try comes before the rows: an event between the two is missed."""
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if operation in self.done:
             return False
         if self.attempt(operation):
@@ -111,9 +87,6 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     OneTablePurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
     {
         TriesBeforeItsRows: {"PURGATORY-WATCH-SECOND-TRY", "PURGATORY-SECOND-TRY-THROWS"},
         ArmsAfterTheTry: {"PURGATORY-SECOND-TRY-THROWS"},

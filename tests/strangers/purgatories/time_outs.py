@@ -1,4 +1,4 @@
-"""What the purgatories here have for a timer: a map of deadlines."""
+"""What purgatories here share: a map of deadlines for a timer, and completing once."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -43,3 +43,34 @@ class TimeOuts:
         """What is due, the earliest first."""
         due = [o for o, deadline in self.deadlines.items() if deadline <= self.now_ms]
         return sorted(due, key=self.deadlines.__getitem__)
+
+
+class CompletesOnce:
+    """Complete an operation once, and take its time-out: most purgatories here do so alike."""
+
+    def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
+        self.purge_interval = purge_interval
+        self.done: set[Delayed] = set()
+        self.time_outs = TimeOuts(tick_ms, now_ms)
+
+    def attempt(self, operation: Delayed) -> bool:
+        """Complete an operation that can be completed."""
+        return operation.can_complete() and self.force(operation)
+
+    def force(self, operation: Delayed) -> bool:
+        """Complete an operation, once."""
+        if operation in self.done:
+            return False
+        self.done.add(operation)
+        self.time_outs.disarm(operation)
+        operation.on_complete()
+        return True
+
+    def expire(self, operation: Delayed) -> None:
+        """Complete an operation whose time is over."""
+        if self.force(operation):
+            operation.on_expiration()
+
+    def elapse(self, now_ms: int) -> None:
+        """Set the clock."""
+        self.time_outs.now_ms = now_ms

@@ -4,9 +4,9 @@ import threading
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance
+from ..adapters import Delayed
 from ..design import Stranger
-from .time_outs import TimeOuts
+from .time_outs import CompletesOnce
 
 
 class Tried:
@@ -16,15 +16,13 @@ class Tried:
         self.lock, self.asked = threading.Lock(), False
 
 
-class TryLockPurgatory:
+class TryLockPurgatory(CompletesOnce):
     """The holder of an operation tries it again where somebody has come meanwhile."""
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
-        self.purge_interval = purge_interval
+        super().__init__(purge_interval, tick_ms, now_ms)
         self.lists: dict[str, list[Delayed]] = {}
         self.tried: dict[Delayed, Tried] = {}
-        self.completed: set[Delayed] = set()
-        self.time_outs = TimeOuts(tick_ms, now_ms)
 
     def lock_of(self, operation: Delayed) -> Tried:
         return self.tried.setdefault(operation, Tried())
@@ -38,41 +36,31 @@ class TryLockPurgatory:
         try:
             while not done and (again := not again or mine.asked):
                 mine.asked = False
-                done = operation not in self.completed and self.try_once(operation)
+                done = operation not in self.done and self.try_once(operation)
         finally:
             mine.lock.release()
         return done
 
     def try_once(self, operation: Delayed) -> bool:
-        return operation.can_complete() and self.force(operation)
+        return super().attempt(operation)
 
     def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
-        if not keys:
-            raise ValueError("at least one key")
         if self.attempt(operation):
             return True
-        if operation in self.completed:
+        if operation in self.done:
             return False
         for key in keys:
             self.lists.setdefault(key, []).append(operation)
         self.time_outs.arm(operation)
         done = self.attempt(operation)
-        if operation in self.completed:
+        if operation in self.done:
             self.time_outs.disarm(operation)
         return done
 
-    def force(self, operation: Delayed) -> bool:
-        if operation in self.completed:
-            return False
-        self.completed.add(operation)
-        self.time_outs.disarm(operation)
-        operation.on_complete()
-        return True
-
     def check(self, key: str) -> int:
         met = list(self.lists.get(key, ()))
-        count = sum(each not in self.completed and self.attempt(each) for each in met)
-        left = [each for each in self.lists.pop(key, ()) if each not in self.completed]
+        count = sum(each not in self.done and self.attempt(each) for each in met)
+        left = [each for each in self.lists.pop(key, ()) if each not in self.done]
         if left:
             self.lists[key] = left
         return count
@@ -80,19 +68,12 @@ class TryLockPurgatory:
     def cancel(self, key: str) -> list[str]:
         raise NotImplementedError("nothing can be cancelled here")
 
-    def elapse(self, now_ms: int) -> None:
-        self.time_outs.now_ms = now_ms
-
     def advance(self) -> None:
         self.time_outs.run_one_by_one(self.expire)
-        stale = sum(each in self.completed for waiting in self.lists.values() for each in waiting)
+        stale = sum(each in self.done for waiting in self.lists.values() for each in waiting)
         if stale > self.purge_interval:
             for key, waiting in list(self.lists.items()):
-                self.lists[key] = [each for each in waiting if each not in self.completed]
-
-    def expire(self, operation: Delayed) -> None:
-        if self.force(operation):
-            operation.on_expiration()
+                self.lists[key] = [each for each in waiting if each not in self.done]
 
     def entries(self) -> int:
         return sum(map(len, self.lists.values()))
@@ -106,7 +87,7 @@ class LosesTheWord(TryLockPurgatory):
         if not mine.lock.acquire(blocking=False):
             return False
         try:
-            return operation not in self.completed and self.try_once(operation)
+            return operation not in self.done and self.try_once(operation)
         finally:
             mine.lock.release()
 
@@ -134,9 +115,6 @@ STRANGER = Stranger(
         "observables": ["entries"],
     },
     TryLockPurgatory,
-    lambda design, asked: PurgatoryInstance(
-        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
-    ),
     {
         LosesTheWord: {"PURGATORY-MEANWHILE", "PURGATORY-TRY-INSIDE"},
         SharesOneLock: {"PURGATORY-MEANWHILE", "PURGATORY-CHECK-INSIDE", "PURGATORY-TRY-INSIDE"},

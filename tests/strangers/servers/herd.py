@@ -165,12 +165,12 @@ STRANGER = Stranger(
         "observables": ["available_bytes", "open"],
     },
     HerdServer,
-    lambda design, asked: ServerInstance(
-        design(asked.limit_bytes, asked.max_request_bytes, asked.strict), asked
-    ),
     {
         AsksForNothing: {"MUTING-EMPTY"},
         KeepsHalfARequest: {"MUTING-END-MID-REQUEST"},
         WakesOne: {"MUTING-RECOVER"},
     },
+    lambda design, asked: ServerInstance(
+        design(asked.limit_bytes, asked.max_request_bytes, asked.strict), asked
+    ),
 )

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import TimerInstance
 from ..design import TIMER_FEATURES, Stranger
 
 
@@ -70,15 +69,7 @@ class OneTickLate(BinaryHeapTimer):
 
 STRANGER = Stranger(
     Component.TIMER,
-    {
-        "negative_delay": "as_zero",
-        "features": TIMER_FEATURES,
-        "observables": ["size"],
-    },
+    {"negative_delay": "as_zero", "features": TIMER_FEATURES, "observables": ["size"]},
     BinaryHeapTimer,
-    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
-    {
-        ForgetsToMove: {"TIMER-READD-PENDING"},
-        OneTickLate: {"TIMER-NOT-LATE"},
-    },
+    {ForgetsToMove: {"TIMER-READD-PENDING"}, OneTickLate: {"TIMER-NOT-LATE"}},
 )

@@ -5,7 +5,6 @@ from random import Random
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import TimerInstance
 from ..design import TIMER_FEATURES, Stranger
 
 CHANCE = Random()
@@ -70,15 +69,7 @@ class WrongHalf(CalendarQueueTimer):
 
 STRANGER = Stranger(
     Component.TIMER,
-    {
-        "larger_delay": "saturate",
-        "features": TIMER_FEATURES,
-        "observables": ["size"],
-    },
+    {"larger_delay": "saturate", "features": TIMER_FEATURES, "observables": ["size"]},
     CalendarQueueTimer,
-    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
-    {
-        OrderOfDays: {"TIMER-TICK-ORDER"},
-        WrongHalf: {"TIMER-ROUNDING"},
-    },
+    {OrderOfDays: {"TIMER-TICK-ORDER"}, WrongHalf: {"TIMER-ROUNDING"}},
 )

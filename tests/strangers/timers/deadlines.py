@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import TimerInstance
 from ..design import TIMER_FEATURES, Stranger
 
 
@@ -72,7 +71,6 @@ STRANGER = Stranger(
         "observables": ["size"],
     },
     DeadlineTimer,
-    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
     {
         RunsBeforeItForgets: {"TIMER-ADD-INSIDE"},
         OneMillisecondShort: {"TIMER-NOT-EARLY", "TIMER-ROUNDING"},

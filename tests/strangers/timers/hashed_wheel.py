@@ -84,9 +84,6 @@ STRANGER = Stranger(
         "observables": ["size"],
     },
     HashedWheelTimer,
+    {OneRoundTooMany: {"TIMER-NOT-LATE"}, ForgetsRounds: {"TIMER-NOT-EARLY"}},
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.wheel_size, asked.start_ms)),
-    {
-        OneRoundTooMany: {"TIMER-NOT-LATE"},
-        ForgetsRounds: {"TIMER-NOT-EARLY"},
-    },
 )

@@ -86,14 +86,11 @@ class MovesToTheWrongLevel(HierarchicalWheelTimer):
 
 STRANGER = Stranger(
     Component.TIMER,
-    {
-        "features": TIMER_FEATURES,
-        "observables": ["size"],
-    },
+    {"features": TIMER_FEATURES, "observables": ["size"]},
     HierarchicalWheelTimer,
-    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.wheel_size, asked.start_ms)),
     {
         LosesWhatShouldMoveDown: {"TIMER-NOT-LATE", "TIMER-SIZE"},
         MovesToTheWrongLevel: {"TIMER-NOT-EARLY"},
     },
+    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.wheel_size, asked.start_ms)),
 )

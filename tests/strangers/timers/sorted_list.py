@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import TimerInstance
 from ..design import TIMER_FEATURES, Stranger
 
 
@@ -74,7 +73,6 @@ STRANGER = Stranger(
         "observables": ["size"],
     },
     SortedListTimer,
-    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
     {
         LastInFirstOut: {"TIMER-SAME-TICK-ORDER"},
         CancelsAll: {"TIMER-READD-PENDING", "TIMER-CANCEL", "TIMER-SIZE"},

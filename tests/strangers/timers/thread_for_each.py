@@ -80,10 +80,10 @@ STRANGER = Stranger(
         "observables": ["size"],
     },
     ThreadForEachTimer,
-    lambda design, asked: TimerInstance(design(asked.start_ms)),
     {
         OneOfThoseThatAreDue: {"TIMER-NOT-LATE"},
         StartsTwice: {"TIMER-EXACTLY-ONCE"},
         RoundsToTen: {"TIMER-ROUNDING", "TIMER-NOT-EARLY"},
     },
+    lambda design, asked: TimerInstance(design(asked.start_ms)),
 )

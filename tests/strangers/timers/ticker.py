@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import TimerInstance
 from ..design import TIMER_FEATURES, Stranger
 
 
@@ -79,9 +78,5 @@ STRANGER = Stranger(
         "observables": ["size"],
     },
     TickerTimer,
-    lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
-    {
-        LosesTheDue: {"TIMER-ZERO-DELAY"},
-        SkipsTicks: {"TIMER-NOT-LATE"},
-    },
+    {LosesTheDue: {"TIMER-ZERO-DELAY"}, SkipsTicks: {"TIMER-NOT-LATE"}},
 )
