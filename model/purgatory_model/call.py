@@ -10,10 +10,10 @@ followed, or, if no branch agrees, the few nearest, so that a report can say wha
 """
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TypeVar
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.kafka_timer import TimerState
@@ -31,8 +31,7 @@ _FEW = 4
 Same = TypeVar("Same", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class IntermediateState:
+class IntermediateState(msgspec.Struct, frozen=True):
     """A state in the middle of a call: that of the purgatory, with entries told apart."""
 
     timer: TimerState[Store]
@@ -48,8 +47,7 @@ class IntermediateState:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """The call with which another thread waits while a callback of ``owner`` stands still.
 
     It is a whole call, or where ``found`` is given the rest of a check, whose walk has passed the
@@ -65,8 +63,7 @@ class Waiting:
     thrown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """The course of a call so far, and its end if it has ended.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
@@ -84,7 +81,10 @@ class Branch:
     waiting: tuple[Waiting, ...] = ()
     again: frozenset[str] = frozenset()
     callback_timer_size: int | None = None
-    seen: tuple[Event, ...] | None = field(default=None, compare=False)
+    seen: tuple[Event, ...] | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.state, self.events, self.result, self.raised))
 
     @property
     def agreeing_events(self) -> int:

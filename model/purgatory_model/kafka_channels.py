@@ -22,6 +22,8 @@ Each way in which a step may go names the rules that it puts to the test.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from purgatory_model.channel_state import (
     SIZE_BYTES,
     Channel,
@@ -63,8 +65,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """The move of one channel in a poll.
 
     ``must`` moves are made before the poll ends. ``is_free`` says that the move concerns neither
@@ -78,8 +79,7 @@ class Move:
     is_free: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The progress of a poll: state, received requests, and the release that is still to come."""
 
     state: ChannelMutingState

@@ -6,16 +6,16 @@ meanwhile, and those that callbacks have taken from the list although their oper
 completed.
 """
 
-from dataclasses import dataclass
 from typing import Self
+
+import msgspec
 
 from purgatory_model.call import Branch, Branches
 from purgatory_model.replacing import replace
 from purgatory_model.watcher_lists import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(msgspec.Struct, frozen=True):
     """A check's walk through a list: entries found at first, numbers passed, completions counted.
 
     The walk meets once every entry found that is still in the list at the entry's turn.
@@ -26,6 +26,9 @@ class Walk:
     found: tuple[Entry, ...]
     passed: frozenset[int] = frozenset()
     completed: int = 0
+
+    def __hash__(self) -> int:
+        return hash((self.branch, self.passed, self.completed))
 
     @property
     def is_over(self) -> bool:

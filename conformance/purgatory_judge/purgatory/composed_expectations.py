@@ -5,12 +5,13 @@ is broken, and to say which one some order is needed: here the step is told as a
 would go through it, running what was seen to run first.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import msgspec
 
 from purgatory_judge.purgatory.step import Model, State
+from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, in_order_of
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
@@ -24,7 +25,7 @@ def composed_expectations(
 ) -> Iterator[Expectation[State]]:
     """Yield the ways in which a step may go, each with one order of its runs."""
     profile = msgspec.structs.replace(model.profile, executor=Executor.STEPPED)
-    stepped = replace(model, profile=profile)
+    stepped = dataclasses.replace(model, profile=profile)
     for expectation in stepped.expectations(before, operation):
         events = in_order_of(seen, expectation.groups)
         state = expectation.complete(events)

@@ -7,7 +7,6 @@ it may leave the operation to the call that is trying it, which then tries it ag
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from purgatory_model.call import Branch, Branches, Waiting, distinct, pruned
 from purgatory_model.choices.walks import AnyWalk, AnyWalks
@@ -19,8 +18,7 @@ from purgatory_spec.operations import CallbackAction, CallInside, CheckInside, M
 from purgatory_spec.outcomes import tried
 
 
-@dataclass(frozen=True, slots=True)
-class WalkInside(AnyWalk):
+class WalkInside(AnyWalk, frozen=True):
     """A walk inside a callback.
 
     ``owner`` is the operation whose callback stands still, where another thread checks meanwhile;

@@ -1,8 +1,8 @@
 """Timers of other roundings, orders, delays and executors, and one that does each tick once."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
@@ -17,8 +17,7 @@ from purgatory_spec.reasons import Reason
 NO_TASKS = PendingTasks()
 
 
-@dataclass(frozen=True, slots=True)
-class TickedTasks:
+class TickedTasks(msgspec.Struct, frozen=True):
     """The pending tasks of a timer that a ticker drives; ``ticked_ms`` is the last tick done."""
 
     tick_ms: int

@@ -1,7 +1,6 @@
 """Checks without order, that drop at their end or everywhere, or that go on behind an exception."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Self
 
 from purgatory_model.call import Branch, Branches
@@ -23,8 +22,7 @@ class TooManyBranches(Exception):
     """A walk without order has more branches than can be followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnyWalk(Walk):
+class AnyWalk(Walk, frozen=True):
     """A walk by the choices of a profile.
 
     ``at_end`` says that entries of completed operations are dropped when the walk is through, and
@@ -33,7 +31,7 @@ class AnyWalk(Walk):
 
     at_end: bool = False
     thrown: bool = False
-    profile: profiles.PurgatoryProfile = field(default=profiles.PurgatoryProfile(), compare=False)
+    profile: profiles.PurgatoryProfile = profiles.PurgatoryProfile()
 
     @property
     def is_ordered(self) -> bool:
