@@ -128,23 +128,6 @@ class Branch(msgspec.Struct, frozen=True):
         """This branch with a delayed operation that every further try completes."""
         return self.with_operation(name, replace(self.operation(name), satisfied=True))
 
-    def left_to_try_again(self, name: str) -> "Branch":
-        """Leave an operation to be tried again by the call that is trying the operation.
-
-        Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
-        """
-        return replace(self, again=self.again | {name})
-
-    @property
-    def lost(self) -> bool:
-        """Decide whether an operation was left to be tried again, and never was."""
-        return any(not self.operation(name).completed for name in self.again)
-
-    def without_due(self, name: str) -> "Branch":
-        """This branch with an operation that is no longer due."""
-        due = tuple(left for group in self.due if (left := group - {name}))
-        return replace(self, due=due)
-
     def with_lists(self, lists: WatcherLists) -> "Branch":
         """This branch with other watcher lists."""
         return replace(self, state=replace(self.state, lists=lists))
@@ -179,6 +162,8 @@ def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     all parts.
     """
     all_found = tuple(found)
+    if len(all_found) < 2:
+        return all_found
     if len(all_found) > _FEW:
         return tuple(dict.fromkeys(all_found))
     return tuple(each for place, each in enumerate(all_found) if each not in all_found[:place])

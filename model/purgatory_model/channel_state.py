@@ -57,7 +57,7 @@ class Coming(msgspec.Struct, frozen=True):
         return max(0, self.sent_bytes - SIZE_BYTES)
 
 
-class Channel(msgspec.Struct, frozen=True):
+class Channel(msgspec.Struct, frozen=True, cache_hash=True):
     """A connection of a client.
 
     Attributes:
@@ -139,7 +139,7 @@ class Channel(msgspec.Struct, frozen=True):
         return sum(each.body_bytes for each in self.coming) - max(0, self.taken_bytes - SIZE_BYTES)
 
 
-class ChannelMutingState(msgspec.Struct, frozen=True):
+class ChannelMutingState(msgspec.Struct, frozen=True, cache_hash=True):
     """Everything that the future of a server depends on.
 
     ``handled`` are the requests whose memory a handler has, each with its size. ``line`` are the

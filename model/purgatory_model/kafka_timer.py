@@ -240,10 +240,7 @@ class KafkaTimer(Generic[AnyStore]):
         """
         match action:
             case op.AddInside(task, delay_ms):
-                armed = self._arm(state, task, delay_ms)
-                return [
-                    each if each.rejected is None else replace(each, state=state) for each in armed
-                ]
+                return unchanged_by_refusals(self._arm(state, task, delay_ms), state)
             case op.CancelInside(task):
                 return [TimerBranch(self._disarm(state, task))]
             case op.AdvanceInside():

@@ -27,6 +27,10 @@ from purgatory_spec.reasons import Reason
 State = TypeVar("State")
 
 
+class TooManyBranches(Exception):
+    """The rules leave more ways open than can be followed."""
+
+
 class InAnyOrder(tuple[str, ...]):
     """An expected result of several names whose order is free, the names in alphabetical order."""
 

@@ -40,9 +40,11 @@ class Walk(msgspec.Struct, frozen=True):
         """The entries that are not passed, the oldest first."""
         if self.is_over:
             return ()
-        entries = {*self.found, *self.branch.state.lists.of(self.key)}
-        left = (entry for entry in entries if entry.number not in self.passed)
-        return tuple(sorted(left, key=lambda entry: entry.number))
+        found, present = self.found, self.branch.state.lists.of(self.key)
+        last = found[-1].number if found else None
+        # What was added since has larger numbers than what was found.
+        added = () if present is found else (e for e in present if last is None or e.number > last)
+        return tuple(entry for entry in (*found, *added) if entry.number not in self.passed)
 
     def may_end(self, left: tuple[Entry, ...]) -> bool:
         """Decide whether the walk may end with these entries left."""

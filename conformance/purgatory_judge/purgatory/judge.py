@@ -16,10 +16,9 @@ from purgatory_judge.purgatory.blame import blame
 from purgatory_judge.purgatory.composed_expectations import composed_expectations
 from purgatory_judge.purgatory.history import PurgatoryHistory, State
 from purgatory_judge.reached import reached
-from purgatory_model.choices.walks import TooManyBranches
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.step import Expectation
+from purgatory_model.step import Expectation, TooManyBranches
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, Force, Operation

@@ -7,7 +7,7 @@ from purgatory_model.call import Branch, Branches
 from purgatory_model.kafka_purgatory import KafkaPurgatory
 from purgatory_model.purgatory_faces import End
 from purgatory_model.replacing import replace
-from purgatory_model.step import InAnyOrder
+from purgatory_model.step import InAnyOrder, TooManyBranches
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry, swept, without_order
 from purgatory_spec import profiles
@@ -16,10 +16,6 @@ from purgatory_spec.reasons import Reason
 
 _MOST_WALKS = 256
 """The walks of one check without order that are followed at a time."""
-
-
-class TooManyBranches(Exception):
-    """A walk without order has more branches than can be followed."""
 
 
 class AnyWalk(Walk, frozen=True):
