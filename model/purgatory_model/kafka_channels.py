@@ -130,6 +130,10 @@ class KafkaChannels:
         Raises:
             ValueError: the clock would go back, or the operation is none of a server.
         """
+        if isinstance(operation, op.OnChannel):
+            if operation.channel not in state.channels:
+                return (self._unknown(state),)
+            return self._of_channel(state, operation.channel, operation)
         match operation:
             case op.Poll():
                 return self._polled(Place(state))
@@ -147,23 +151,11 @@ class KafkaChannels:
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case op.Elapse(to_ms):
                 return (self._way(state, at(state, to_ms), self._why_of_time(state, to_ms)),)
-            case (
-                op.Announce(channel)
-                | op.Send(channel)
-                | op.Respond(channel)
-                | op.Throttle(channel)
-                | op.Unthrottle(channel)
-                | op.Close(channel)
-                | op.HangUp(channel)
-            ):
-                if channel not in state.channels:
-                    return (self._unknown(state),)
-                return self._of_channel(state, channel, operation)
             case _:
                 raise ValueError(f"a server has no operation {op.operation_name(operation)}")
 
     def _of_channel(
-        self, state: ChannelMutingState, name: str, operation: op.Operation
+        self, state: ChannelMutingState, name: str, operation: op.OnChannel
     ) -> tuple[Expectation[ChannelMutingState], ...]:
         """Return the ways in which an operation on a channel may go."""
         channel = state.channels[name]
@@ -190,8 +182,6 @@ class KafkaChannels:
             case op.HangUp(_, ending):
                 gone = replace(channel, peer=_PEERS[ending], is_buffered=False, is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
-            case _:
-                raise ValueError(f"a channel has no operation {op.operation_name(operation)}")
 
     def observe(self, state: ChannelMutingState) -> Mapping[str, Value]:
         """Return the declared observables by name. Bytes in a broken socket are free."""
