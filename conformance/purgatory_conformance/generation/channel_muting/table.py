@@ -14,6 +14,7 @@ from purgatory_conformance.generation.channel_muting.world import (
 )
 from purgatory_conformance.generation.source import Source
 from purgatory_model.channel_muting import SIZE_BYTES, channel_of
+from purgatory_model.step import TooManyBranches
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -550,12 +551,19 @@ class ChannelMutingDraft:
         return any(row.name == situation for row in self.rows)
 
     def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
-        """Return the operations of a situation, as far as names mean what they should."""
+        """Return the operations of a situation, as far as names mean what they should.
+
+        A poll that may go in too many ways to follow is left out, with what would come behind it.
+        """
         operations: list[op.Operation] = []
         for operation in CHANNEL_MUTING_ROWS[situation].make(self.world, source):
-            if self.world.can_be_asked(operation):
+            if not self.world.can_be_asked(operation):
+                continue
+            try:
                 self.world.apply(operation)
-                operations.append(operation)
+            except TooManyBranches:
+                break
+            operations.append(operation)
         return tuple(operations)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
