@@ -56,7 +56,7 @@ _PEERS = {
 }
 
 
-_MOST_PLACES = 512
+_MOST_PLACES = 4_096
 """The places of one poll that are followed, told apart by state and requests received."""
 
 Why = frozenset[str]
