@@ -34,7 +34,7 @@ MAKERS: Mapping[Component, Callable[[type[Any], Any], Instance]] = {
         design(asked.size_bytes, asked.max_single_bytes)
     ),
 }
-"""How a design is made, where it does not say so itself."""
+"""Make a design that has no maker of its own."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What tests of adapters share."""
+"""Start and end adapters for tests."""
 
 from collections.abc import Iterator
 from pathlib import Path

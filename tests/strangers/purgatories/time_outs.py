@@ -1,4 +1,4 @@
-"""What purgatories here share: a map of deadlines for a timer, and completing once."""
+"""Share a map of deadlines for a timer, and completing once, among purgatories."""
 
 from collections.abc import Callable
 from contextlib import suppress
