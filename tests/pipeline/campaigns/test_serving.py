@@ -63,23 +63,22 @@ from purgatory_spec.operations import Advance
 from purgatory_spec.profiles import TimerConfiguration
 subject = SubjectChoice("bad_subjects:loops", work={str(tmp_path)!r}).isolated(served=True)
 subject.new("a", TimerConfiguration(wheel_size=3))
-print(subject._process.process_id, flush=True)
+print(subject._client.process.process_id, flush=True)
 list(subject.do_all([Advance(1)]))
 """
-    starter = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", words], cwd=HERE, stdout=subprocess.PIPE, text=True
-    )
-    assert starter.stdout is not None
-    child = int(starter.stdout.readline())
-    try:
-        os.kill(child, 0)  # it is there
-        starter.kill()
-        starter.wait()
-        assert _gone(child, seconds=300)
-    finally:
-        starter.stdout.close()
-        if not _gone(child, seconds=0):
-            os.kill(child, signal.SIGKILL)
+    ) as starter:
+        assert starter.stdout is not None
+        child = int(starter.stdout.readline())
+        try:
+            os.kill(child, 0)  # it is there
+            starter.kill()
+            starter.wait()
+            assert _gone(child, seconds=300)
+        finally:
+            if not _gone(child, seconds=0):
+                os.kill(child, signal.SIGKILL)
 
 
 def _gone(process: int, seconds: float) -> bool:
