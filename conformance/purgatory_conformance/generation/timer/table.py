@@ -18,6 +18,7 @@ from purgatory_spec.profiles import (
     Feature,
     LargerDelay,
     NegativeDelay,
+    Rounding,
     TimerConfiguration,
     TimerProfile,
 )
@@ -638,7 +639,8 @@ def draw_configuration(
     tick_ms = source.item((1, 1, 2, 3, 10))
     wheel_size = source.item((2, 3, 5, 20))
     start_ms = source.item((0, 0, 1, 7, 1003))
-    if source.integer(0, 7) == 7:
+    # Where due times are exact the ticks are the timer's own, of which there would be too many.
+    if profile.rounding is not Rounding.EXACT and source.integer(0, 7) == 7:
         tick_ms = source.item((1_000, 2**20, 10**9))
     if source.integer(0, 3) == 3:
         start_ms = source.item(_ORIGINS_MS) - source.integer(0, 3 * tick_ms * wheel_size)

@@ -12,6 +12,7 @@ from purgatory_spec.profiles import (
     LARGEST_SAFE_INTEGER,
     Executor,
     Feature,
+    Rounding,
     Structure,
     TimerConfiguration,
     TimerProfile,
@@ -121,10 +122,12 @@ class World:
         """Return how far the clock may be moved in one step, ms.
 
         A wheel with a delay queue goes from bucket to bucket, so that the way costs it nothing. Any
-        other timer may go from tick to tick.
+        other timer may go from tick to tick; where due times are exact, by ticks of its own.
         """
         if self.profile.structure is Structure.DELAY_QUEUE_WHEEL:
             return LARGEST_SAFE_INTEGER
+        if self.profile.rounding is Rounding.EXACT:
+            return WITHIN_REACH_MS
         return max(WITHIN_REACH_MS, self.configuration.tick_ms * _TICKS_WITHIN_REACH)
 
     @property
