@@ -209,7 +209,13 @@ def _rule_of_extra(step: DivergentStep, event: Event, is_second: bool) -> tuple[
         return _rule_of_early(step, task, arming.expiry_ms), "early"
     if task in history.cancelled:
         return "TIMER-CANCEL", "expired"
-    return "TIMER-ADD-INSIDE" if task in step.added_inside else "TIMER-EXACTLY-ONCE", "expired"
+    added = step.added_inside
+    if task not in added:
+        return "TIMER-EXACTLY-ONCE", "expired"
+    expiry_ms = step.now_ms + added[task]
+    if not step.is_stepped and history.model.due_tick(expiry_ms) > step.now_ms:
+        return _rule_of_early(step, task, expiry_ms), "early"
+    return "TIMER-ADD-INSIDE", "expired"
 
 
 def _rule_of_early(step: DivergentStep, task: str, expiry_ms: int) -> str:
