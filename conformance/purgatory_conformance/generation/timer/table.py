@@ -626,10 +626,11 @@ def _delays(operations: Iterable[op.Operation]) -> Iterator[int]:
             yield from (act.delay_ms for act in operation.script if isinstance(act, op.AddInside))
 
 
-_ORIGINS_MS = tuple(
-    power + more for power in (10**6, 2**31, 2**32, 2**36, 2**40, 2**52) for more in (0, 10)
-)
-"""Readings that a clock comes to after long, or begins with, ms."""
+_ORIGINS_MS = (10**6, 2**31, 2**32)
+"""Readings about which a clock may begin, ms."""
+
+_LARGE_ORIGINS_MS = (2**36, 2**40, 2**52)
+"""Further ones, for whoever counts in 64 bits: a float of seconds has no milliseconds there."""
 
 
 def draw_configuration(
@@ -643,8 +644,9 @@ def draw_configuration(
     if profile.rounding is not Rounding.EXACT and source.integer(0, 7) == 7:
         tick_ms = source.item((1_000, 2**20, 10**9))
     if source.integer(0, 3) == 3:
-        start_ms = source.item(_ORIGINS_MS) - source.integer(0, 3 * tick_ms * wheel_size)
-        start_ms = max(start_ms, 0)
+        large = _LARGE_ORIGINS_MS if Feature.INT64 in profile.features else ()
+        before_ms = source.integer(-10, 3 * tick_ms * wheel_size)
+        start_ms = max(source.item((*_ORIGINS_MS, *large)) - before_ms, 0)
     if Feature.NEGATIVE_CLOCK in profile.features:
         share = 4 if "TIMER-NEGATIVE-CLOCK" in wanted else 19
         if source.integer(0, share) == share:
