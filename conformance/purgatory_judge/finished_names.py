@@ -9,7 +9,6 @@ outstanding. What is finished is dropped from the model's state after the step t
 """
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import TypeVar
 
 from immutables import Map
@@ -17,6 +16,7 @@ from immutables import Map
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerState
 
 Same = TypeVar("Same", bound=Hashable)

@@ -5,9 +5,9 @@ Kafka's purgatory comes first. Read in this order, with the lines of each module
     step                     160  what an operation may lead to: expectations, and their two faces
     kafka_purgatory          380  Kafka's watch, check, force, cancel, time-outs and purge
     walk                      80  a check's walk through a list
-    call                     210  a call under way: what it has done, and what was seen of it
+    call                     200  a call under way: what it has done, and what was seen of it
     watcher_lists            100  the lists of a purgatory, also in the middle of a call
-    purgatory_state          120  what the future of a purgatory depends on
+    purgatory_state          110  what the future of a purgatory depends on
     purgatory_faces          140  the two faces of a purgatory, made of its calls
 
 Then the timer below it:
@@ -21,17 +21,17 @@ Then the memory of requests:
 
     memory_pool              430  grants, releases, dry spells
     memory_pool_arithmetic   120  the numbers of a pool
-    channel_state            200  what the future of a server's channels depends on
-    kafka_channels           660  which channels a poll reads, and which wait for memory
+    channel_state            190  what the future of a server's channels depends on
+    kafka_channels           680  which channels a poll reads, and which wait for memory
 
 What Kafka does not do and the rules allow is in ``choices``: classes that extend Kafka's, each in a
 module named after what it allows. Three short modules make of them the model of any profile:
 
-    choices                  920  other walks, watches, executors, counts, timers, channels
+    choices                  930  other walks, watches, executors, counts, timers, channels
     purgatory                 40  the purgatory of any profile
     timer                     70  the timer of any profile
     channel_muting           120  the channels of any profile, and known faults to follow
-    replacing                 30  a faster ``dataclasses.replace``, for all
+    replacing                 10  ``replace`` of the fields of a state
 
 A model has two faces. ``accept`` takes a state, an operation and what was observed, and gives the
 states in which that leaves the component; an empty set means that the rules do not allow it.

@@ -10,10 +10,10 @@ followed, or, if no branch agrees, the few nearest, so that a report can say wha
 """
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TypeVar
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.kafka_timer import TimerState
@@ -31,8 +31,7 @@ _FEW = 4
 Same = TypeVar("Same", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class IntermediateState:
+class IntermediateState(msgspec.Struct, frozen=True):
     """A state in the middle of a call: that of the purgatory, with entries told apart."""
 
     timer: TimerState[Store]
@@ -48,8 +47,7 @@ class IntermediateState:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """The call with which another thread waits while a callback of ``owner`` stands still.
 
     It is a whole call, or where ``found`` is given the rest of a check, whose walk has passed the
@@ -65,8 +63,7 @@ class Waiting:
     thrown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """The course of a call so far, and its end if it has ended.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
@@ -84,7 +81,10 @@ class Branch:
     waiting: tuple[Waiting, ...] = ()
     again: frozenset[str] = frozenset()
     callback_timer_size: int | None = None
-    seen: tuple[Event, ...] | None = field(default=None, compare=False)
+    seen: tuple[Event, ...] | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.state, self.events, self.result, self.raised))
 
     @property
     def agreeing_events(self) -> int:
@@ -128,23 +128,6 @@ class Branch:
         """This branch with a delayed operation that every further try completes."""
         return self.with_operation(name, replace(self.operation(name), satisfied=True))
 
-    def left_to_try_again(self, name: str) -> "Branch":
-        """Leave an operation to be tried again by the call that is trying the operation.
-
-        Rules: PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
-        """
-        return replace(self, again=self.again | {name})
-
-    @property
-    def lost(self) -> bool:
-        """Decide whether an operation was left to be tried again, and never was."""
-        return any(not self.operation(name).completed for name in self.again)
-
-    def without_due(self, name: str) -> "Branch":
-        """This branch with an operation that is no longer due."""
-        due = tuple(left for group in self.due if (left := group - {name}))
-        return replace(self, due=due)
-
     def with_lists(self, lists: WatcherLists) -> "Branch":
         """This branch with other watcher lists."""
         return replace(self, state=replace(self.state, lists=lists))
@@ -179,6 +162,8 @@ def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     all parts.
     """
     all_found = tuple(found)
+    if len(all_found) < 2:
+        return all_found
     if len(all_found) > _FEW:
         return tuple(dict.fromkeys(all_found))
     return tuple(each for place, each in enumerate(all_found) if each not in all_found[:place])

@@ -1,8 +1,8 @@
 """Channels that wait for memory: what the future of a server depends on."""
 
-from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.replacing import replace
@@ -31,8 +31,7 @@ class Peer(Enum):
     RESET = "reset"
 
 
-@dataclass(frozen=True, slots=True)
-class Coming:
+class Coming(msgspec.Struct, frozen=True):
     """A request that was announced and is not received: its place, its size, the bytes sent so far.
 
     ``sent_bytes`` counts the four bytes of size, too.
@@ -58,8 +57,7 @@ class Coming:
         return max(0, self.sent_bytes - SIZE_BYTES)
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(msgspec.Struct, frozen=True, cache_hash=True):
     """A connection of a client.
 
     Attributes:
@@ -141,8 +139,7 @@ class Channel:
         return sum(each.body_bytes for each in self.coming) - max(0, self.taken_bytes - SIZE_BYTES)
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelMutingState:
+class ChannelMutingState(msgspec.Struct, frozen=True, cache_hash=True):
     """Everything that the future of a server depends on.
 
     ``handled`` are the requests whose memory a handler has, each with its size. ``line`` are the

@@ -19,8 +19,11 @@ client has gone on; which of several comes first is free. ``choices.channels`` h
 Each way in which a step may go names the rules that it puts to the test.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+import msgspec
 
 from purgatory_model.channel_state import (
     SIZE_BYTES,
@@ -35,7 +38,7 @@ from purgatory_model.channel_state import (
 )
 from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.replacing import replace
-from purgatory_model.step import Expectation, accepted, possible
+from purgatory_model.step import Expectation, TooManyBranches, accepted, possible
 from purgatory_spec import operations as op
 from purgatory_spec import outcomes
 from purgatory_spec.outcomes import Outcome, Value
@@ -53,6 +56,9 @@ _PEERS = {
 }
 
 
+_MOST_PLACES = 512
+"""The places of one poll that are followed, told apart by state and requests received."""
+
 Why = frozenset[str]
 
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -63,8 +69,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """The move of one channel in a poll.
 
     ``must`` moves are made before the poll ends. ``is_free`` says that the move concerns neither
@@ -78,8 +83,7 @@ class Move:
     is_free: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, cache_hash=True):
     """The progress of a poll: state, received requests, and the release that is still to come."""
 
     state: ChannelMutingState
@@ -126,6 +130,10 @@ class KafkaChannels:
         Raises:
             ValueError: the clock would go back, or the operation is none of a server.
         """
+        if isinstance(operation, op.OnChannel):
+            if operation.channel not in state.channels:
+                return (self._unknown(state),)
+            return self._of_channel(state, operation.channel, operation)
         match operation:
             case op.Poll():
                 return self._polled(Place(state))
@@ -143,23 +151,11 @@ class KafkaChannels:
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case op.Elapse(to_ms):
                 return (self._way(state, at(state, to_ms), self._why_of_time(state, to_ms)),)
-            case (
-                op.Announce(channel)
-                | op.Send(channel)
-                | op.Respond(channel)
-                | op.Throttle(channel)
-                | op.Unthrottle(channel)
-                | op.Close(channel)
-                | op.HangUp(channel)
-            ):
-                if channel not in state.channels:
-                    return (self._unknown(state),)
-                return self._of_channel(state, channel, operation)
             case _:
                 raise ValueError(f"a server has no operation {op.operation_name(operation)}")
 
     def _of_channel(
-        self, state: ChannelMutingState, name: str, operation: op.Operation
+        self, state: ChannelMutingState, name: str, operation: op.OnChannel
     ) -> tuple[Expectation[ChannelMutingState], ...]:
         """Return the ways in which an operation on a channel may go."""
         channel = state.channels[name]
@@ -186,8 +182,6 @@ class KafkaChannels:
             case op.HangUp(_, ending):
                 gone = replace(channel, peer=_PEERS[ending], is_buffered=False, is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
-            case _:
-                raise ValueError(f"a channel has no operation {op.operation_name(operation)}")
 
     def observe(self, state: ChannelMutingState) -> Mapping[str, Value]:
         """Return the declared observables by name. Bytes in a broken socket are free."""
@@ -287,30 +281,50 @@ class KafkaChannels:
         return self._way(state, state, why, rejected=Reason.INVALID_ARGUMENT)
 
     def _polled(self, begin: Place) -> tuple[Expectation[ChannelMutingState], ...]:
-        """Return every end of a poll: all moves that must be made, in every order that matters."""
-        ends: dict[tuple[frozenset[str], ChannelMutingState], Why] = {}
-        seen: dict[Place, Why] = {}
+        """Return every end of a poll: all moves that must be made, in every order that matters.
+
+        Raises:
+            TooManyBranches: the poll comes to too many places.
+        """
         before = begin.state
-        open_places: list[tuple[Place, Why]] = [(begin, self._why_of_muted(before))]
-        while open_places:
-            place, why = open_places.pop()
-            known = seen.get(place)
-            if known is not None and why <= known:
-                continue
-            seen[place] = why if known is None else why | known
-            must_go_on = False
-            for move, then in self._moves(place):
-                must_go_on = must_go_on or move.must
-                open_places.append((then, why | move.why))
-                if move.must and move.is_free:
-                    break
-            if not must_go_on:
+        moves = self._places_of_poll(begin)
+        # Each place tells the rules of all ways to it to the places behind it.
+        tested = dict.fromkeys(moves, frozenset[str]()) | {begin: self._why_of_muted(before)}
+        changed = deque(moves)
+        while changed:
+            place = changed.popleft()
+            for move, then in moves[place]:
+                why = tested[then] | tested[place] | move.why
+                if why != tested[then]:
+                    tested[then] = why
+                    changed.append(then)
+        ends: dict[tuple[frozenset[str], ChannelMutingState], Why] = {}
+        for place, why in tested.items():
+            if not any(move.must for move, _ in moves[place]):
                 end = (place.received, place.state)
                 ends[end] = ends.get(end, frozenset()) | why
         return tuple(
             self._way(before, after, why | self._why_of_end(before, after), received=names)
             for (names, after), why in ends.items()
         )
+
+    def _places_of_poll(self, begin: Place) -> dict[Place, list[tuple[Move, Place]]]:
+        """Return the places that a poll may come to, each with its moves, in order of depth."""
+        places: dict[Place, list[tuple[Move, Place]]] = {}
+        open_places = [begin]
+        while open_places:
+            place = open_places.pop()
+            if place in places:
+                continue
+            if len(places) == _MOST_PLACES:
+                raise TooManyBranches
+            places[place] = []
+            for move, then in self._moves(place):
+                places[place].append((move, then))
+                if move.must and move.is_free:
+                    break
+            open_places += [then for _, then in places[place]]
+        return places
 
     def _polled_beside(
         self, state: ChannelMutingState, name: str

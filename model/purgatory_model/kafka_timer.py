@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.arithmetic import floor_to
@@ -31,8 +32,7 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 
 
-@dataclass(frozen=True, slots=True)
-class TimerState(Generic[AnyStore]):
+class TimerState(msgspec.Struct, Generic[AnyStore], frozen=True):
     """Everything that the future of a timer depends on.
 
     ``queue`` is the executor's. ``order`` lists the pending tasks as they were armed, only under
@@ -47,8 +47,7 @@ class TimerState(Generic[AnyStore]):
     closed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TimerBranch(Generic[AnyStore]):
+class TimerBranch(msgspec.Struct, Generic[AnyStore], frozen=True):
     """A step under way: the state so far and the groups of events so far."""
 
     state: TimerState[AnyStore]
@@ -241,10 +240,7 @@ class KafkaTimer(Generic[AnyStore]):
         """
         match action:
             case op.AddInside(task, delay_ms):
-                armed = self._arm(state, task, delay_ms)
-                return [
-                    each if each.rejected is None else replace(each, state=state) for each in armed
-                ]
+                return unchanged_by_refusals(self._arm(state, task, delay_ms), state)
             case op.CancelInside(task):
                 return [TimerBranch(self._disarm(state, task))]
             case op.AdvanceInside():

@@ -18,6 +18,7 @@ answer, and those of every observable.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.memory_pool_arithmetic import are_sizes, is_granted, is_legal
@@ -35,8 +36,7 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPoolState:
+class MemoryPoolState(msgspec.Struct, frozen=True):
     """Everything that the future of a pool depends on.
 
     ``held`` are the outstanding buffers by name, each with its size in bytes; ``returned`` those

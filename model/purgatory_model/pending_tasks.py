@@ -8,9 +8,9 @@ at once or waits for the next advance, and what an advance answers that expires 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
+import msgspec
 from immutables import Map
 
 from purgatory_spec.outcomes import Value
@@ -45,8 +45,7 @@ class Store(Protocol):
 AnyStore = TypeVar("AnyStore", bound=Store)
 
 
-@dataclass(frozen=True, slots=True)
-class Inserted(Generic[AnyStore]):
+class Inserted(msgspec.Struct, Generic[AnyStore], frozen=True):
     """The store after an add: ``pending`` with the task in a bucket, ``expired`` without it.
 
     One of the two is None, or neither where the rules leave the choice. Both are None where the
@@ -58,8 +57,7 @@ class Inserted(Generic[AnyStore]):
     failed: AnyStore | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Popped(Generic[AnyStore]):
+class Popped(msgspec.Struct, Generic[AnyStore], frozen=True):
     """The store after an advance, the tasks that expired, tick by tick, and the result.
 
     ``popped`` None means that the result is free.
@@ -70,13 +68,20 @@ class Popped(Generic[AnyStore]):
     popped: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class PendingTasks:
+class PendingTasks(msgspec.Struct, frozen=True):
     """The most liberal store: the pending tasks with their due ticks and nothing else."""
 
     due_ticks: Map[str, int] = Map()
-    none_before_ms: int | None = field(default=None, compare=False, repr=False)
+    none_before_ms: int | None = None
     """A reading before which nothing is due; None where that is not known."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PendingTasks):
+            return NotImplemented
+        return self.due_ticks == other.due_ticks
+
+    def __hash__(self) -> int:
+        return hash(self.due_ticks)
 
     def insert(
         self, task: str, expiry_ms: int, due_tick: int, now_ms: int

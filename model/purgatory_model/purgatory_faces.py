@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
 from purgatory_model.call import Branch, Branches, begin, distinct
 from purgatory_model.kafka_timer import KafkaTimer
 from purgatory_model.pending_tasks import Store
@@ -23,8 +25,7 @@ _MEANINGLESS_AFTER_SHUTDOWN = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(msgspec.Struct, frozen=True):
     """The end of a call: the state after it, its events, its result or exception."""
 
     state: PurgatoryState

@@ -1,7 +1,6 @@
 """State of a purgatory, and the counts that can be read from it."""
 
-from dataclasses import dataclass
-
+import msgspec
 from immutables import Map
 
 from purgatory_model.kafka_timer import TimerState
@@ -14,8 +13,7 @@ NO_SCRIPT = Script()
 """Every try waits and the callbacks do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationState:
+class OperationState(msgspec.Struct, frozen=True):
     """A delayed operation: delay and script as introduced, tries used, satisfied, completed.
 
     ``tries`` is the number of answers of its script that were given, at most all of them.
@@ -28,8 +26,7 @@ class OperationState:
     completed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PurgatoryState:
+class PurgatoryState(msgspec.Struct, frozen=True):
     """Everything that the future of a purgatory depends on.
 
     The executor's queue is the timer's. ``estimate`` is the count that the accounting ``proposal``

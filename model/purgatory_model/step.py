@@ -15,14 +15,20 @@ there which rules a right step has put to the test, and which one a wrong step b
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Generic, TypeVar
+
+import msgspec
+from immutables import Map
 
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.reasons import Reason
 
 State = TypeVar("State")
+
+
+class TooManyBranches(Exception):
+    """The rules leave more ways open than can be followed."""
 
 
 class InAnyOrder(tuple[str, ...]):
@@ -36,8 +42,7 @@ class InAnyOrder(tuple[str, ...]):
         return cls(sorted(names))
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation(Generic[State]):
+class Expectation(msgspec.Struct, Generic[State], frozen=True, eq=False):
     """A possible way of an operation: events, result or rejection, and the state afterwards.
 
     ``result`` None means that the result is not compared. ``complete`` gives the state after the
@@ -46,7 +51,7 @@ class Expectation(Generic[State]):
 
     ``rules`` are those that a part follows from, the most particular first. The parts are
     "rejected", "result" and each observable; "effect" is what the operation does to the state, and
-    "always" what holds of every step. Expectations that differ in rules alone are equal.
+    "always" what holds of every step.
     """
 
     groups: tuple[frozenset[Event], ...]
@@ -54,7 +59,7 @@ class Expectation(Generic[State]):
     observe: Callable[[State], Mapping[str, Value]]
     result: Value = None
     rejected: Reason | None = None
-    rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    rules: Mapping[str, tuple[str, ...]] = Map()
 
     def rules_of(self, part: str) -> tuple[str, ...]:
         """Return the rules of a part, or of the effect where the part has none of its own."""

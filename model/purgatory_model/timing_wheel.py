@@ -16,8 +16,8 @@ have one expiry; which of them is popped first changes nothing but the order ins
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.arithmetic import bucket_index, floor_to, level_end, level_of, tick_of_level
@@ -31,8 +31,7 @@ Bucket = tuple[int, int]
 """A bucket in the delay queue: its expiry (ms) and its level; buckets sort as they are popped."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimingWheel:
+class TimingWheel(msgspec.Struct, frozen=True):
     """A store of pending tasks in buckets.
 
     ``places`` has for each pending task its bucket, ``buckets`` the delay queue with the tasks of

@@ -6,16 +6,16 @@ meanwhile, and those that callbacks have taken from the list although their oper
 completed.
 """
 
-from dataclasses import dataclass
 from typing import Self
+
+import msgspec
 
 from purgatory_model.call import Branch, Branches
 from purgatory_model.replacing import replace
 from purgatory_model.watcher_lists import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(msgspec.Struct, frozen=True):
     """A check's walk through a list: entries found at first, numbers passed, completions counted.
 
     The walk meets once every entry found that is still in the list at the entry's turn.
@@ -27,6 +27,9 @@ class Walk:
     passed: frozenset[int] = frozenset()
     completed: int = 0
 
+    def __hash__(self) -> int:
+        return hash((self.branch, self.passed, self.completed))
+
     @property
     def is_over(self) -> bool:
         """Decide whether the walk is over: behind an exception."""
@@ -37,9 +40,11 @@ class Walk:
         """The entries that are not passed, the oldest first."""
         if self.is_over:
             return ()
-        entries = {*self.found, *self.branch.state.lists.of(self.key)}
-        left = (entry for entry in entries if entry.number not in self.passed)
-        return tuple(sorted(left, key=lambda entry: entry.number))
+        found, present = self.found, self.branch.state.lists.of(self.key)
+        last = found[-1].number if found else None
+        # What was added since has larger numbers than what was found.
+        added = () if present is found else (e for e in present if last is None or e.number > last)
+        return tuple(entry for entry in (*found, *added) if entry.number not in self.passed)
 
     def may_end(self, left: tuple[Entry, ...]) -> bool:
         """Decide whether the walk may end with these entries left."""

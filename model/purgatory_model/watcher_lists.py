@@ -8,10 +8,10 @@ numbers below zero, counted from the end of its list, and so needs none before i
 the call adds is counted from zero. A list that has become empty is gone.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.replacing import replace
@@ -27,8 +27,7 @@ class Entry(NamedTuple):
     operation: str
 
 
-@dataclass(frozen=True, slots=True)
-class WatcherLists:
+class WatcherLists(msgspec.Struct, frozen=True):
     """The lists in the middle of a call.
 
     ``found`` are the lists at the start of the call, ``changed`` the lists that the call has

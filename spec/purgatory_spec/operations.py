@@ -449,6 +449,9 @@ class HangUp(Worded, frozen=True, tag_field="op", tag="hang_up"):
     ending: Ending = Ending.CLOSE
 
 
+OnChannel: TypeAlias = Announce | Send | Respond | Throttle | Unthrottle | Close | HangUp
+"""One operation on a connected channel."""
+
 ChannelMutingOperation: TypeAlias = (
     Connect
     | Announce

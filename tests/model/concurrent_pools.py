@@ -1,7 +1,7 @@
 """Concurrent pools, programs for their threads, and the sequential pool beside them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from immutables import Map
 
@@ -9,6 +9,7 @@ from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool, C
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.interleaving import Called, HistoryEvent, Returned
 from purgatory_model.overlapping.programs import Programmed
+from purgatory_model.replacing import replace
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,8 @@ from purgatory_conformance.generation.channel_muting.table import (
     draw_operations,
 )
 from purgatory_conformance.generation.source import SeededSource
+from purgatory_judge.channel_muting.judge import ChannelMutingJudge
+from purgatory_judge.judgement import TooManyStates
 from purgatory_model import channel_muting, channel_state, kafka_channels
 from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
 from purgatory_model.choices import channels
@@ -180,6 +183,31 @@ def test_names_that_nobody_knows(operation: Operation) -> None:
     ((outcome, _),) = followed(model(), *TWO, operation)
     assert outcome.rejected is not None
     assert outcome.rejected.value == "unknown_name"
+
+
+def in_a_crowd(size: int) -> tuple[ChannelMutingModel, ChannelMutingState]:
+    """A server without a line, and clients that each send a part of a request."""
+    given = model(profile=EVERYONE)
+    state = given.initial()
+    for number in range(size):
+        for operation in (Connect(f"c{number}"), Announce(f"c{number}", 3, 5 + 2 * (number % 2))):
+            ((_, state),) = given.successors(state, operation)
+    return given, state
+
+
+def test_a_poll_of_six_clients_ends_in_each_choice_of_the_four_that_get_memory() -> None:
+    """Those that send all are received, and hold nothing for the others to see."""
+    given, state = in_a_crowd(6)
+    assert len(given.expectations(state, Poll())) == len(list(combinations(range(6), 4)))
+
+
+def test_a_poll_of_too_many_clients_is_not_followed() -> None:
+    """Twelve of them might be served in minutes of looking at all ways: a case is inconclusive."""
+    _, state = in_a_crowd(12)
+    judge = ChannelMutingJudge(ONE_FITS, EVERYONE)
+    judge.states = (state,)
+    with pytest.raises(TooManyStates):
+        judge.step(Poll(), Outcome())
 
 
 def test_an_unknown_variant_is_refused() -> None:

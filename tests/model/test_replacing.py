@@ -1,6 +1,4 @@
-"""The model's own ``replace`` does what that of the standard library does."""
-
-import dataclasses
+"""The model's own ``replace`` does what that of the standard library does for dataclasses."""
 
 import pytest
 from hypothesis import given
@@ -19,14 +17,15 @@ CHANGES = st.fixed_dictionaries(
 
 @given(CHANGES)
 def test_it_replaces_the_named_fields_and_leaves_the_value_alone(changes: dict[str, int]) -> None:
-    """That gives the state that the standard library gives, and leaves the first one as it was."""
-    assert replace(STATE, **changes) == dataclasses.replace(STATE, **changes)  # type: ignore[arg-type]
+    """That gives the state made of the fields of both, and leaves the first one as it was."""
+    fields = {name: getattr(STATE, name) for name in TimerState.__struct_fields__}
+    assert replace(STATE, **changes) == TimerState(**{**fields, **changes})  # type: ignore[arg-type]
     assert TimerState(5, PendingTasks(), ("a",)) == STATE
 
 
 def test_what_it_gives_is_frozen() -> None:
     """Given a state that was made by replacing a field: that fails, as it does for any other."""
     changed = replace(STATE, now_ms=6)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError, match="immutable"):
         changed.now_ms = 7  # type: ignore[misc]
-    assert hash(changed) == hash(dataclasses.replace(STATE, now_ms=6))
+    assert hash(changed) == hash(TimerState(6, PendingTasks(), ("a",)))

@@ -1,7 +1,5 @@
 """The wheel refines the timer and keeps its invariants: exhaustively small, randomly large."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +8,7 @@ from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_model.claims.explorer import explore
 from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, WheelState, breaks
+from purgatory_model.replacing import replace
 from purgatory_model.timer import timer_model, timing_wheel_model
 from purgatory_model.timing_wheel import as_timer, broken_invariants
 from purgatory_spec import profiles

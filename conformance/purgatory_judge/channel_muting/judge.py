@@ -8,6 +8,7 @@ from purgatory_judge.channel_muting.blame import blame
 from purgatory_judge.judgement import Judgement, TooManyStates
 from purgatory_judge.reached import reached
 from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
+from purgatory_model.step import TooManyBranches
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import ChannelMutingConfiguration, ChannelMutingProfile
@@ -41,8 +42,14 @@ class ChannelMutingJudge:
         """Judge one step.
 
         Raises:
-            TooManyStates: more than ``STATES_CAP`` states are possible.
+            TooManyStates: more than ``STATES_CAP`` states are possible, or a poll is too wide.
         """
+        try:
+            return self._step(operation, outcome)
+        except TooManyBranches:
+            raise TooManyStates from None
+
+    def _step(self, operation: Operation, outcome: Outcome) -> Judgement:
         found = reached(
             self.states, lambda state: self.model.expectations(state, operation), outcome
         )

@@ -5,8 +5,6 @@ that does not tell its own buffers from others may credit what it never granted,
 follows it; the state in which that leaves it is then held against the invariants.
 """
 
-from dataclasses import replace
-
 from purgatory_judge.finished_names import without_returned_buffers
 from purgatory_judge.judgement import Divergence, Judgement, TooManyStates
 from purgatory_judge.memory_pool.blame import blame, blame_state
@@ -14,6 +12,7 @@ from purgatory_judge.memory_pool.history import MemoryPoolHistory
 from purgatory_judge.reached import reached
 from purgatory_model.claims.memory_pool import Invariant, broken_invariants
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
+from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
 from purgatory_spec.operations import Operation, Release
 from purgatory_spec.outcomes import Outcome

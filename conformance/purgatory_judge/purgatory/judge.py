@@ -5,8 +5,8 @@ accounting predicts, that stale operations and stale entries are bounded; these 
 was observed, after a step that the model allows.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import msgspec
 
@@ -19,10 +19,10 @@ from purgatory_judge.purgatory.blame import blame
 from purgatory_judge.purgatory.history import PurgatoryHistory, State
 from purgatory_judge.purgatory.step import Model
 from purgatory_judge.reached import reached
-from purgatory_model.choices.walks import TooManyBranches
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.step import Expectation, in_order_of
+from purgatory_model.replacing import replace
+from purgatory_model.step import Expectation, TooManyBranches, in_order_of
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec import profiles
 from purgatory_spec.operations import Advance, Force, Operation, RunOne
@@ -209,7 +209,7 @@ def _composed_expectations(
     executor would go through it, running what was seen to run first.
     """
     profile = msgspec.structs.replace(model.profile, executor=profiles.Executor.STEPPED)
-    stepped = replace(model, profile=profile)
+    stepped = dataclasses.replace(model, profile=profile)
     for expectation in stepped.expectations(before, operation):
         events = in_order_of(seen, expectation.groups)
         state = expectation.complete(events)

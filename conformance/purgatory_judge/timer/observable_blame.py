@@ -5,10 +5,10 @@ cancel that changes the delay queue, a bucket that was passed down, a task in an
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from purgatory_judge.timer.divergent_step import DivergentStep
 from purgatory_judge.timer.wheel_places import in_last_bucket, is_first_beyond
+from purgatory_model.replacing import replace
 from purgatory_model.step import observables_match
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne, Shutdown

@@ -74,11 +74,11 @@ class InlineExecutor(AnyWatches):
         lost = [name for name in group if branch.operation(name).completed]
         if lost:  # their runs do nothing and show nothing, so that one order stands for all
             for name in lost:
-                branch = branch.without_due(name)
+                branch = _without_due(branch, name)
             yield branch
             return
         for name in sorted(group):
-            yield from self.run(branch.without_due(name), name)
+            yield from self.run(_without_due(branch, name), name)
         if branch.state.timer.queue:
             yield from self.run_one(branch)
 
@@ -114,4 +114,9 @@ def _perhaps_withdrawn(branch: Branch, name: str) -> Iterator[Branch]:
     """Leave what the executor is still to run as it is, or withdraw an operation from it."""
     yield branch
     if any(name in group for group in branch.due):
-        yield branch.without_due(name)
+        yield _without_due(branch, name)
+
+
+def _without_due(branch: Branch, name: str) -> Branch:
+    """Return the branch with an operation that is no longer due."""
+    return replace(branch, due=tuple(left for group in branch.due if (left := group - {name})))

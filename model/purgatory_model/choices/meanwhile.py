@@ -7,7 +7,6 @@ it may leave the operation to the call that is trying it, which then tries it ag
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from purgatory_model.call import Branch, Branches, Waiting, distinct, pruned
 from purgatory_model.choices.walks import AnyWalk, AnyWalks
@@ -19,8 +18,7 @@ from purgatory_spec.operations import CallbackAction, CallInside, CheckInside, M
 from purgatory_spec.outcomes import tried
 
 
-@dataclass(frozen=True, slots=True)
-class WalkInside(AnyWalk):
+class WalkInside(AnyWalk, frozen=True):
     """A walk inside a callback.
 
     ``owner`` is the operation whose callback stands still, where another thread checks meanwhile;
@@ -123,7 +121,7 @@ class CallsMeanwhile(AnyWalks):
         Rules: PURGATORY-NOT-LOST.
         """
         for each in self._go_on(branch) if branch.waiting else (branch,):
-            if not each.lost:
+            if all(each.operation(name).completed for name in each.again):
                 yield from super()._ends(each)
 
     def _act(self, branch: Branch, owner: str, action: CallbackAction) -> Branches:
@@ -169,6 +167,7 @@ class CallsMeanwhile(AnyWalks):
         if isinstance(walk, WalkInside) and walk.meets_a_try(entry):
             if walk.owner is not None:
                 yield walk.waiting(walk.owner)
-            left = walk.branch.left_to_try_again(entry.operation)
+            # The call that is trying the operation tries it again.
+            left = replace(walk.branch, again=walk.branch.again | {entry.operation})
             yield replace(walk, branch=left).past(entry)
         yield from super()._meet(walk, entry)

@@ -1,12 +1,17 @@
 """Timers of other roundings, orders, delays and executors, and one that does each tick once."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.kafka_timer import KafkaTimer, TimerBranch, TimerState
+from purgatory_model.kafka_timer import (
+    KafkaTimer,
+    TimerBranch,
+    TimerState,
+    unchanged_by_refusals,
+)
 from purgatory_model.pending_tasks import AnyStore, Inserted, PendingTasks, Popped, Tasks
 from purgatory_model.replacing import replace
 from purgatory_spec import profiles
@@ -17,8 +22,7 @@ from purgatory_spec.reasons import Reason
 NO_TASKS = PendingTasks()
 
 
-@dataclass(frozen=True, slots=True)
-class TickedTasks:
+class TickedTasks(msgspec.Struct, frozen=True):
     """The pending tasks of a timer that a ticker drives; ``ticked_ms`` is the last tick done."""
 
     tick_ms: int
@@ -131,9 +135,7 @@ class AnyTimer(KafkaTimer[AnyStore]):
         if action.task in state.queue:
             queue = tuple(task for task in state.queue if task != action.task)
             withdrawn = super()._act(replace(state, queue=queue), action)
-            acted += [
-                each if each.rejected is None else replace(each, state=state) for each in withdrawn
-            ]
+            acted += unchanged_by_refusals(withdrawn, state)
         if isinstance(action, AddInside):
             acted += list(self._interposed(acted, action.task, action.delay_ms))
         return acted

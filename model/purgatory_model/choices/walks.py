@@ -1,14 +1,13 @@
 """Checks without order, that drop at their end or everywhere, or that go on behind an exception."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Self
 
 from purgatory_model.call import Branch, Branches
 from purgatory_model.kafka_purgatory import KafkaPurgatory
 from purgatory_model.purgatory_faces import End
 from purgatory_model.replacing import replace
-from purgatory_model.step import InAnyOrder
+from purgatory_model.step import InAnyOrder, TooManyBranches
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry, swept, without_order
 from purgatory_spec import profiles
@@ -19,12 +18,7 @@ _MOST_WALKS = 256
 """The walks of one check without order that are followed at a time."""
 
 
-class TooManyBranches(Exception):
-    """A walk without order has more branches than can be followed."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnyWalk(Walk):
+class AnyWalk(Walk, frozen=True):
     """A walk by the choices of a profile.
 
     ``at_end`` says that entries of completed operations are dropped when the walk is through, and
@@ -33,7 +27,7 @@ class AnyWalk(Walk):
 
     at_end: bool = False
     thrown: bool = False
-    profile: profiles.PurgatoryProfile = field(default=profiles.PurgatoryProfile(), compare=False)
+    profile: profiles.PurgatoryProfile = profiles.PurgatoryProfile()
 
     @property
     def is_ordered(self) -> bool:

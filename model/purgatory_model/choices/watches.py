@@ -3,6 +3,7 @@
 from purgatory_model.call import Branch, Branches, and_then, pruned
 from purgatory_model.choices.meanwhile import CallsMeanwhile
 from purgatory_model.kafka_purgatory import appended
+from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import FirstTry, NegativeDelay
 from purgatory_spec.reasons import Reason
 
@@ -58,6 +59,8 @@ class AnyWatches(CallsMeanwhile):
         if self._rejects_delay(branch, name):
             return (branch.raises(Reason.INVALID_ARGUMENT),)
         armed_after = super()._add(branch, name, keys)
+        if self._only_waits(branch, name, armed_after):
+            return armed_after
         counted = self._counted(branch)
         added = appended(counted, name, keys)
         # What is completed by now may be appended or not, and tried or not.
@@ -73,6 +76,14 @@ class AnyWatches(CallsMeanwhile):
                 armed_before.append(armed)
         tried_after = and_then(armed_before, lambda armed: self._try_again(armed, name))
         return pruned((*armed_after, *tried_after))
+
+    def _only_waits(self, branch: Branch, name: str, armed: Branches) -> bool:
+        """Decide whether a second try told nothing but itself, so that it may come at any time."""
+        operation = branch.operation(name)
+        acts = operation.tries < len(operation.script.on_try)
+        if acts or branch.waiting or operation.completed or len(armed) != 1:
+            return False
+        return armed[0].result is False and armed[0].events == (*branch.events, tried(name))
 
     def _try_again(self, branch: Branch, name: str) -> Branches:
         """Make the second try, which is free where a time-out that ran at once was faster."""

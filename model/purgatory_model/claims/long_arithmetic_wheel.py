@@ -16,11 +16,12 @@ Every level has a clock of its own here, since the clocks part ways once interva
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.pending_tasks import Inserted, Popped, Tasks
+from purgatory_model.replacing import replace
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Observable
 
@@ -50,8 +51,7 @@ def remainder(number: int, divisor: int) -> int:
     return wrapped(number - divisor * quotient(number, divisor))
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """A level of the wheel: tick, interval and clock in milliseconds."""
 
     tick_ms: int
@@ -63,8 +63,7 @@ Place = tuple[int, int]
 """A bucket's place: level, counted from 1, and index in the ring."""
 
 
-@dataclass(frozen=True, slots=True)
-class LongArithmeticWheel:
+class LongArithmeticWheel(msgspec.Struct, frozen=True):
     """A store in buckets whose numbers wrap.
 
     ``expiries`` has the tasks' expiries, ``buckets`` for each queued place its expiry and tasks.

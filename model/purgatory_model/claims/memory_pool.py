@@ -9,10 +9,11 @@ the false ones are what one would believe of a pool, and the explorer finds why 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.memory_pool_arithmetic import bound, least_available
+from purgatory_model.replacing import replace
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation

@@ -27,22 +27,23 @@ keep them back until their old due tick is not possible: the new wheel has no bu
 a tick.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import msgspec
 from immutables import Map
 
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.pending_tasks import Inserted, Popped
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.outcomes import Event, Value, expired
 from purgatory_spec.profiles import Observable, SameTickOrder, TimerConfiguration, TimerProfile
 
 
-@dataclass(frozen=True, slots=True)
-class RememberingWheel:
+class RememberingWheel(msgspec.Struct, frozen=True):
     """A timing wheel that remembers the expiry of each pending task, ms."""
 
     wheel: TimingWheel
@@ -99,8 +100,7 @@ def remembering_model(configuration: TimerConfiguration, profile: TimerProfile) 
     return TimerModel(configuration, profile, RememberingWheel(wheel))
 
 
-@dataclass(frozen=True, slots=True)
-class Reconfigured:
+class Reconfigured(msgspec.Struct, frozen=True):
     """The timer of the new tick and size.
 
     Attributes:
@@ -127,7 +127,8 @@ def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int
         ValueError: no wheel can be built of these sizes.
     """
     start_ms = model.configuration.start_ms
-    after = replace(model, configuration=TimerConfiguration(tick_ms, wheel_size, start_ms))
+    configuration = TimerConfiguration(tick_ms, wheel_size, start_ms)
+    after = dataclasses.replace(model, configuration=configuration)
     wheel = state.store.wheel
     empty = TimingWheel(tick_ms, wheel_size, floor_to(wheel.own_clock_ms, tick_ms))
     store = RememberingWheel(empty)

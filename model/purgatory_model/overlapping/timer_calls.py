@@ -5,11 +5,10 @@ meanwhile, so that the task is due already when it is armed. An advance to a tim
 and expires what is due later. With nothing in between, both do what one step does.
 """
 
-from dataclasses import replace
-
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.pending_tasks import AnyStore
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.operations import Add, Advance, Elapse, Operation
 

@@ -7,13 +7,14 @@ back and are not named again.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_model.replacing import replace
 from purgatory_spec.operations import Allocate, Lose, Operation, Release
 from purgatory_traces.linearizability.calls import CallRules, RecordedCall
 from purgatory_traces.snapshots.memory_pool import memory_pool_state

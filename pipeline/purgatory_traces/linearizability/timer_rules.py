@@ -8,7 +8,7 @@ call then runs what it hands over. In the executor's own thread a task runs outs
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
@@ -17,6 +17,7 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.pending_tasks import PendingTasks
+from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, in_groups, in_order_of, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_spec.operations import Operation, RunOne

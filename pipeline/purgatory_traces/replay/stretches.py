@@ -15,10 +15,11 @@ became of the latest thousand names, so that two of them never know the same.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from typing import Final
 
 from purgatory_model.memory_pool import MemoryPoolState
+from purgatory_model.replacing import replace
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import TraceJudge
 from purgatory_traces.replay.run_replay import RunReplay

@@ -1,5 +1,6 @@
 """Golden vectors bind the model: a model that is changed contradicts a recorded outcome."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +121,7 @@ def second_try_missing(patch: Patch) -> None:
 def check_with(patch: Patch, drops: CheckDrops) -> None:
     def wrong(self: Purgatory, branch: Branch, key: str) -> tuple[AnyWalk, ...]:
         profile = msgspec.structs.replace(self.profile, check_drops=drops)
-        return walks(replace(self, profile=profile), branch, key)
+        return walks(dataclasses.replace(self, profile=profile), branch, key)
 
     patch.setattr(PurgatoryModel, "_walks", wrong)
 
@@ -189,7 +190,7 @@ def purge_is_optional(patch: Patch) -> None:
     ) -> Iterator[Expectation[PurgatoryState]]:
         yield from advance(self, state, operation, seen)
         never = msgspec.structs.replace(self.configuration, purge_interval=LARGEST_LONG)
-        yield from advance(replace(self, configuration=never), state, operation, seen)
+        yield from advance(dataclasses.replace(self, configuration=never), state, operation, seen)
 
     patch.setattr(PurgatoryModel, "_timer_expectations", wrong)
 
@@ -210,7 +211,7 @@ def strictness_is_free(patch: Patch) -> None:
         self: MemoryPoolModel, state: memory_pool.MemoryPoolState, operation: Operation
     ) -> object:
         other = msgspec.structs.replace(self.configuration, strict=not self.configuration.strict)
-        both = (self, replace(self, configuration=other))
+        both = (self, dataclasses.replace(self, configuration=other))
         return tuple(way for each in both for way in pool_expectations(each, state, operation))
 
     patch.setattr(MemoryPoolModel, "expectations", wrong)

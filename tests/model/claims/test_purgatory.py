@@ -2,8 +2,8 @@
 
 # What is not true of the published accounting has a test that must find why not.
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -30,6 +30,7 @@ from purgatory_model.claims.purgatory import (
 )
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory import OperationState, purgatory_model
+from purgatory_model.replacing import replace
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgeDue
 from purgatory_spec.requirements import requirement
@@ -125,7 +126,7 @@ def test_claims_hold_in_every_state_of_a_small_instance(instance: PurgatoryInsta
 @pytest.mark.slow
 def test_amortised_purges_bound_what_is_stale_by_half_of_what_lives() -> None:
     """The claims of the exact accounting hold in all of them, by the larger interval."""
-    amortised = replace(EXACT, purge_due=PurgeDue.AMORTISED)
+    amortised = dataclasses.replace(EXACT, purge_due=PurgeDue.AMORTISED)
     checks = [breaks(amortised, claim) for claim in TRUE_CLAIMS[EXACT]]
 
     def broken(before: State, step: PurgatoryStep, after: State) -> str | None:
@@ -188,7 +189,7 @@ def spoiled_states() -> dict[str, tuple[PurgatoryConfiguration, State]]:
 def test_each_invariant_can_fail(name: str) -> None:
     """The one that it breaks is named, and it belongs to a rule."""
     configuration, state = spoiled_states()[name]
-    model = replace(STEPPED.model(), configuration=configuration)
+    model = dataclasses.replace(STEPPED.model(), configuration=configuration)
     assert name in set(broken_invariants(model, state))
     assert requirement(INVARIANTS[name].rule).id == INVARIANTS[name].rule
 

@@ -4,7 +4,6 @@
 # tasks were added with the same expiries. The naive ways in the end break it.
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import msgspec
 import pytest
@@ -22,6 +21,7 @@ from purgatory_model.claims.reconfiguration import (
     reconfigured,
     remembering_model,
 )
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerState, timer_model, timing_wheel_model
 from purgatory_model.timing_wheel import TimingWheel, as_timer, broken_invariants
 from purgatory_spec import profiles

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sized
 from dataclasses import fields, is_dataclass
 from itertools import count
 
+import msgspec
 import pytest
 
 from purgatory_spec.operations import Add, Cancel, CancelForKey, Check, Force
@@ -31,6 +32,8 @@ def kept(value: object) -> int:
         return 0
     if is_dataclass(value) and not isinstance(value, type):
         return sum(kept(getattr(value, each.name)) for each in fields(value))
+    if isinstance(value, msgspec.Struct):
+        return sum(map(kept, msgspec.structs.astuple(value)))
     if isinstance(value, dict):
         return len(value) + sum(map(kept, value.values()))
     if isinstance(value, list | tuple | set | frozenset):
