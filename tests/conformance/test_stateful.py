@@ -346,7 +346,7 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
         each.__name__: len(each.setup_state().rules) for each in StepMachine.__subclasses__()
     }
     assert counted == {
-        "TimerMachine": 31,
+        "TimerMachine": 34,
         "PurgatoryMachine": 48,
         "MemoryPoolMachine": 26,
         "ChannelMutingMachine": 38,

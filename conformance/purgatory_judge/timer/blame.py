@@ -210,12 +210,12 @@ def _rule_of_extra(step: DivergentStep, event: Event, is_second: bool) -> tuple[
     if task in history.cancelled:
         return "TIMER-CANCEL", "expired"
     added = step.added_inside
-    if task not in added:
-        return "TIMER-EXACTLY-ONCE", "expired"
-    expiry_ms = step.now_ms + added[task]
-    if not step.is_stepped and history.model.due_tick(expiry_ms) > step.now_ms:
+    if step.is_stepped:
+        return "TIMER-ADD-INSIDE" if task in added else "TIMER-EXACTLY-ONCE", "expired"
+    expiry_ms = step.now_ms + added.get(task, 0)
+    if history.model.due_tick(expiry_ms) > step.now_ms:
         return _rule_of_early(step, task, expiry_ms), "early"
-    return "TIMER-ADD-INSIDE", "expired"
+    return "TIMER-EXACTLY-ONCE", "expired"
 
 
 def _rule_of_early(step: DivergentStep, task: str, expiry_ms: int) -> str:

@@ -93,7 +93,7 @@ def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
     )
     own = loaded(tmp_path, template("timer", change))
     assert explore_small(own, bounds(300)).difference is None
-    generated = generate(own, 1, 60, bounds())
+    generated = generate(own, 2, 60, bounds())
     assert generated.difference is not None
     assert len(generated.difference.steps) <= 2
     assert isinstance(generated.difference.operation, Advance)

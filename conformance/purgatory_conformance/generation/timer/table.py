@@ -352,10 +352,11 @@ def _crowd(world: World, source: Source) -> list[op.Operation]:
 def _far_and_followed(world: World, source: Source) -> list[op.Operation]:
     """Draw a delay about a power of two or ten, and the advances to its due time."""
     largest = min(world.profile.largest_delay_ms, world.reach_ms, LARGEST_SAFE_INTEGER - world.now)
-    powers = [2**power for power in range(5, 53)] + [10**power for power in range(2, 16)]
+    powers = sorted([2**power for power in range(5, 53)] + [10**power for power in range(2, 16)])
     usable = [power for power in powers if power < largest]
     if not usable:
         return []
+    usable = source.item((usable, usable[-len(usable) // 3 :]))
     delay_ms = max(1, source.item(usable) + source.integer(-2, 2) * world.configuration.tick_ms)
     delay_ms = min(delay_ms, largest)
     task = world.fresh_name()
@@ -641,8 +642,8 @@ def draw_configuration(
     wheel_size = source.item((2, 3, 5, 20))
     start_ms = source.item((0, 0, 1, 7, 1003))
     # Where due times are exact the ticks are the timer's own, of which there would be too many.
-    if profile.rounding is not Rounding.EXACT and source.integer(0, 7) == 7:
-        tick_ms = source.item((1_000, 2**20, 10**9))
+    if profile.rounding is not Rounding.EXACT and source.integer(0, 4) == 4:
+        tick_ms = source.item((1_000, 2**14, 10**6))
     if source.integer(0, 3) == 3:
         large = _LARGE_ORIGINS_MS if Feature.INT64 in profile.features else ()
         before_ms = source.integer(-10, 3 * tick_ms * wheel_size)
