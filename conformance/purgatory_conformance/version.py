@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="87e8c61d100d11e2",
         vectors="ea58c6033e5477f7",
-        cases="35cf81f85b4b7661",
-        verdicts="2a5ee7369b9206f4",
+        cases="6e7c9e82ff8acf0d",
+        verdicts="4704831255d8bb60",
     ),
 )
 """The versions, from the first to this one."""

@@ -347,7 +347,7 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
     }
     assert counted == {
         "TimerMachine": 34,
-        "PurgatoryMachine": 48,
-        "MemoryPoolMachine": 26,
-        "ChannelMutingMachine": 38,
+        "PurgatoryMachine": 49,
+        "MemoryPoolMachine": 27,
+        "ChannelMutingMachine": 39,
     }

@@ -7,6 +7,7 @@ from purgatory_conformance.generation.channel_muting import world as channel_mut
 from purgatory_conformance.generation.memory_pool import world as memory_pool
 from purgatory_conformance.generation.timer.table import delays_are_offered
 from purgatory_conformance.reducing.fields import Operations, name_of, parts
+from purgatory_model.step import TooManyBranches
 from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Add,
@@ -133,5 +134,8 @@ def _can_be_asked(
     for operation in operations:
         if not world.can_be_asked(operation):
             return False
-        world.apply(operation)
+        try:
+            world.apply(operation)
+        except TooManyBranches:
+            return False
     return True

@@ -14,6 +14,7 @@ from purgatory_conformance.generation.channel_muting.world import (
 )
 from purgatory_conformance.generation.source import Source
 from purgatory_model.channel_muting import SIZE_BYTES, channel_of
+from purgatory_model.step import TooManyBranches
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
     ChannelMutingConfiguration,
@@ -26,8 +27,8 @@ Make = Callable[[ChannelMutingWorld, Source], Iterator[op.Operation]]
 _LIMIT_MS = 100
 """The limits of time in generated cases, ms."""
 
-_SIZES = ((10, 10), (10, 4), (20, 10), (3, 1), (100, 40))
-"""Limits with their largest requests, bytes."""
+_SIZES = ((10, 10), (10, 4), (20, 10), (3, 1), (100, 40), (20_000, 10_000), (40_000, 20_000))
+"""Limits with their largest requests, bytes; the last ones go beyond pages and TLS records."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,36 @@ def _wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
 def _two_wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _wait(world, source)
     yield from _wait(world, source)
+
+
+def _connected(world: ChannelMutingWorld, size: int) -> Iterator[op.Operation]:
+    """Draw steps in which a new client sends a request of this size whole."""
+    name = world.fresh_name()
+    yield op.Connect(name)
+    yield op.Announce(name, size, SIZE_BYTES + size)
+    yield op.Poll()
+
+
+def _head_leaves(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    """Draw a line whose head wants more than there is, and leaves; the next wants less."""
+    if not world.configuration.strict or world.state.waiting or world.most < 3:
+        return
+    for _ in range(MOST_CHANNELS):
+        left = world.state.available_bytes
+        if left <= world.most - 1 or len(world.channels()) > MOST_CHANNELS - 3:
+            break
+        yield from _connected(world, min(world.most, left - 1))
+    left = world.state.available_bytes
+    if not 0 < left < world.most:
+        return
+    head = world.fresh_name()
+    yield from _connected(world, world.most)
+    yield from _connected(world, source.integer(1, left))
+    if world.has(ChannelMutingFeature.CLOSE) and source.integer(0, 1):
+        yield op.Close(head)
+    elif endings := _endings(world):
+        yield op.HangUp(head, source.item(endings))
+    yield op.Poll()
 
 
 def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
@@ -435,6 +466,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
         _wait,
     ),
     _row("two wait", 2, "MUTING-FIRST-COME MUTING-RECOVER", _two_wait),
+    _row("the head of the line leaves", 4, "MUTING-RECOVER MUTING-FIRST-COME", _head_leaves),
     _row("several at once", 2, "MUTING-BOUND MUTING-WAIT", _several_at_once),
     _row("a newcomer", 2, "MUTING-FIRST-COME MUTING-OTHERS-GO-ON", _newcomer),
     _row("release", 4, "MUTING-RELEASE MUTING-RECOVER MUTING-CONSERVATION", _release),
@@ -550,12 +582,19 @@ class ChannelMutingDraft:
         return any(row.name == situation for row in self.rows)
 
     def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
-        """Return the operations of a situation, as far as names mean what they should."""
+        """Return the operations of a situation, as far as names mean what they should.
+
+        A poll that may go in too many ways to follow is left out, with what would come behind it.
+        """
         operations: list[op.Operation] = []
         for operation in CHANNEL_MUTING_ROWS[situation].make(self.world, source):
-            if self.world.can_be_asked(operation):
+            if not self.world.can_be_asked(operation):
+                continue
+            try:
                 self.world.apply(operation)
-                operations.append(operation)
+            except TooManyBranches:
+                break
+            operations.append(operation)
         return tuple(operations)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
@@ -583,7 +622,7 @@ def draw_configuration(
         or source.integer(0, 2) == 0
     )
     strict = offers_strict and (
-        ChannelMutingFeature.NON_STRICT not in features or source.integer(0, 3) == 0
+        ChannelMutingFeature.NON_STRICT not in features or source.integer(0, 2) == 0
     )
     return ChannelMutingConfiguration(
         limit,

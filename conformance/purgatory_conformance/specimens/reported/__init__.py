@@ -5,4 +5,7 @@ is a wrong subject like any other, ``mutant:reported-NAME``, and has the report 
 kind, which says what a suite must do to meet it.
 """
 
+from purgatory_conformance.specimens.reported import channel_muting as channel_muting
+from purgatory_conformance.specimens.reported import memory_pool as memory_pool
+from purgatory_conformance.specimens.reported import purgatory as purgatory
 from purgatory_conformance.specimens.reported import timer as timer
