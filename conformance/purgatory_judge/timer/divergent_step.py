@@ -58,7 +58,7 @@ class DivergentStep:
 
     @property
     def added_inside(self) -> dict[str, int]:
-        """Return the tasks that are added by those that run in this step, with their delays, ms.
+        """Return the tasks added by the tasks that run in this step, with their delays in ms.
 
         Where running is no step of its own, what expires in a step runs in it.
         """

@@ -74,7 +74,7 @@ def checks_inside(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
 def checks_in_a_ring(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw callbacks each of which checks the next key; the last comes back to the first.
 
-    There it has made ready what the check had passed already.
+    It has satisfied an operation that the check of the first key has passed already.
     """
     keys = ("a", "b", "c", "d")[: source.integer(2, 4)]
     delay_ms = source.integer(3, 9)
