@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="87e8c61d100d11e2",
         vectors="ea58c6033e5477f7",
-        cases="56fc6b020b394422",
-        verdicts="4d145a89f37d02a0",
+        cases="6e7c9e82ff8acf0d",
+        verdicts="4704831255d8bb60",
     ),
 )
 """The versions, from the first to this one."""

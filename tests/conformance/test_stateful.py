@@ -346,8 +346,8 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
         each.__name__: len(each.setup_state().rules) for each in StepMachine.__subclasses__()
     }
     assert counted == {
-        "TimerMachine": 31,
-        "PurgatoryMachine": 48,
-        "MemoryPoolMachine": 26,
-        "ChannelMutingMachine": 38,
+        "TimerMachine": 34,
+        "PurgatoryMachine": 49,
+        "MemoryPoolMachine": 27,
+        "ChannelMutingMachine": 39,
     }

@@ -7,6 +7,7 @@ import sched
 from collections.abc import Callable
 
 from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.subjects.subject import UnsupportedConfigurationError
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
     Add,
@@ -31,6 +32,7 @@ from purgatory_spec.profiles import (
     TimerConfiguration,
     TimerProfile,
 )
+from purgatory_spec.reasons import Reason
 
 FEATURES = frozenset(
     {
@@ -54,7 +56,7 @@ SCHED = TimerProfile(
 )
 ASYNCIO = TimerProfile(
     rounding=Rounding.EXACT,  # but for the clock's resolution, 1 ns, within which it is early
-    larger_delay=LargerDelay.NOT_OFFERED,  # no limit; a second is a float, exact enough until 2^31
+    larger_delay=LargerDelay.NOT_OFFERED,  # any number is a delay
     features=FEATURES,  # a loop that runs cannot be run: no SCRIPT_ADVANCE
     observables=frozenset({Observable.SIZE}),
 )
@@ -67,8 +69,13 @@ class UsersFailure(Exception):
 class Timer:
     """What both have in common: scripts, events, and a clock that only the suite moves."""
 
+    latest_ms = 2**63 - 1
+    """The last reading that the clock shows to the millisecond."""
+
     def __init__(self, configuration: Configuration) -> None:
         assert isinstance(configuration, TimerConfiguration)
+        if configuration.start_ms > self.latest_ms:
+            raise UnsupportedConfigurationError(f"no clock beyond {self.latest_ms} ms")
         self.now_ms = configuration.start_ms
         self.scripts: dict[str, tuple[object, ...]] = {}
         self.events: list[Event] = []
@@ -76,6 +83,8 @@ class Timer:
     def do(self, operation: Operation) -> Outcome:
         self.events = []
         match operation:
+            case Elapse(to_ms) | Advance(to_ms) if to_ms > self.latest_ms:
+                return Outcome(rejected=Reason.UNSUPPORTED)
             case Add(task, delay_ms, script):
                 self.scripts[task] = script
                 self.add(task, delay_ms)
@@ -160,6 +169,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 class AsyncioTimer(Timer):
     """``loop.call_later``, one turn of the loop for each advance."""
+
+    latest_ms = 2**31 - 1  # the clock counts seconds in a float; later, its steps exceed 0.5 ns
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)

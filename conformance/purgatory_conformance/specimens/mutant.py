@@ -43,6 +43,8 @@ class Mutant:
     rule: str
     also: tuple[str, ...]
     make: Callable[[], Subject]
+    report: str = ""
+    """The public report that tells of the mechanism, ``project#number``; empty for our own."""
 
     @property
     def component(self) -> Component:
@@ -71,12 +73,19 @@ class Breach:
         also: Rules that may be blamed with equal right.
         profile: What the subject declares; all that the suite can ask for if None.
         suffix: The end of the name, where the same class is registered under two profiles.
+        report: The public report of the bug, ``project#number``.
     """
 
     def __init__(
-        self, rule: str, *also: str, profile: Profile | None = None, suffix: str = ""
+        self,
+        rule: str,
+        *also: str,
+        profile: Profile | None = None,
+        suffix: str = "",
+        report: str = "",
     ) -> None:
         self._rules = rule, also
+        self._report = report
         self._profile = {} if profile is None else {"profile": profile}
         self._suffix = suffix
 
@@ -86,10 +95,11 @@ class Breach:
             (prefix, subject) for small, prefix, subject in _SUBJECTS if issubclass(wrong, small)
         )
         words = re.sub(r"(?<!^)(?=[A-Z])|_", "-", wrong.__name__).lower()
-        name = f"{prefix}{words}{self._suffix}"
+        origin = "reported-" if self._report else ""
+        name = f"{origin}{prefix}{words}{self._suffix}"
         make = partial(subject, wrong, name=name, **self._profile)
         summary = inspect.cleandoc(wrong.__doc__ or "")
-        REGISTERED.append(Mutant(name, summary, *self._rules, make))
+        REGISTERED.append(Mutant(name, summary, *self._rules, make, self._report))
         return wrong
 
     def by(

@@ -6,6 +6,7 @@ judged; a mutant that is caught by another rule than its own shows that the suit
 
 from functools import cache
 
+from purgatory_conformance.specimens import reported as reported
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.wrong import REGISTERED
 from purgatory_spec.requirements import all_requirements

@@ -209,7 +209,13 @@ def _rule_of_extra(step: DivergentStep, event: Event, is_second: bool) -> tuple[
         return _rule_of_early(step, task, arming.expiry_ms), "early"
     if task in history.cancelled:
         return "TIMER-CANCEL", "expired"
-    return "TIMER-ADD-INSIDE" if task in step.added_inside else "TIMER-EXACTLY-ONCE", "expired"
+    added = step.added_inside
+    if step.is_stepped:
+        return "TIMER-ADD-INSIDE" if task in added else "TIMER-EXACTLY-ONCE", "expired"
+    expiry_ms = step.now_ms + added.get(task, 0)
+    if history.model.due_tick(expiry_ms) > step.now_ms:
+        return _rule_of_early(step, task, expiry_ms), "early"
+    return "TIMER-EXACTLY-ONCE", "expired"
 
 
 def _rule_of_early(step: DivergentStep, task: str, expiry_ms: int) -> str:

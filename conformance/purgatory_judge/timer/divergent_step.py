@@ -57,12 +57,19 @@ class DivergentStep:
         return None
 
     @property
-    def added_inside(self) -> set[str]:
-        """Return the tasks that the running task adds."""
-        running = self.before.queue[:1] if isinstance(self.operation, op.RunOne) else ()
+    def added_inside(self) -> dict[str, int]:
+        """Return the tasks added by the tasks that run in this step, with their delays in ms.
+
+        Where running is no step of its own, what expires in a step runs in it.
+        """
+        running: tuple[str, ...] = ()
+        if isinstance(self.operation, op.RunOne):
+            running = self.before.queue[:1]
+        elif not self.is_stepped:
+            running = tuple(event.task for event in self.outcome.events)
         scripts = (self.before.scripts.get(task, ()) for task in running)
         return {
-            action.task
+            action.task: action.delay_ms
             for script in scripts
             for action in script
             if isinstance(action, op.AddInside)

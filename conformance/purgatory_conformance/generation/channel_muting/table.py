@@ -27,8 +27,8 @@ Make = Callable[[ChannelMutingWorld, Source], Iterator[op.Operation]]
 _LIMIT_MS = 100
 """The limits of time in generated cases, ms."""
 
-_SIZES = ((10, 10), (10, 4), (20, 10), (3, 1), (100, 40))
-"""Limits with their largest requests, bytes."""
+_SIZES = ((10, 10), (10, 4), (20, 10), (3, 1), (100, 40), (20_000, 10_000), (40_000, 20_000))
+"""Limits with their largest requests, bytes; the last ones go beyond pages and TLS records."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,36 @@ def _wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
 def _two_wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     yield from _wait(world, source)
     yield from _wait(world, source)
+
+
+def _connected(world: ChannelMutingWorld, size: int) -> Iterator[op.Operation]:
+    """Draw steps in which a new client sends a request of this size whole."""
+    name = world.fresh_name()
+    yield op.Connect(name)
+    yield op.Announce(name, size, SIZE_BYTES + size)
+    yield op.Poll()
+
+
+def _head_leaves(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    """Draw a line whose head wants more than there is, and leaves; the next wants less."""
+    if not world.configuration.strict or world.state.waiting or world.most < 3:
+        return
+    for _ in range(MOST_CHANNELS):
+        left = world.state.available_bytes
+        if left <= world.most - 1 or len(world.channels()) > MOST_CHANNELS - 3:
+            break
+        yield from _connected(world, min(world.most, left - 1))
+    left = world.state.available_bytes
+    if not 0 < left < world.most:
+        return
+    head = world.fresh_name()
+    yield from _connected(world, world.most)
+    yield from _connected(world, source.integer(1, left))
+    if world.has(ChannelMutingFeature.CLOSE) and source.integer(0, 1):
+        yield op.Close(head)
+    elif endings := _endings(world):
+        yield op.HangUp(head, source.item(endings))
+    yield op.Poll()
 
 
 def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
@@ -436,6 +466,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
         _wait,
     ),
     _row("two wait", 2, "MUTING-FIRST-COME MUTING-RECOVER", _two_wait),
+    _row("the head of the line leaves", 4, "MUTING-RECOVER MUTING-FIRST-COME", _head_leaves),
     _row("several at once", 2, "MUTING-BOUND MUTING-WAIT", _several_at_once),
     _row("a newcomer", 2, "MUTING-FIRST-COME MUTING-OTHERS-GO-ON", _newcomer),
     _row("release", 4, "MUTING-RELEASE MUTING-RECOVER MUTING-CONSERVATION", _release),
@@ -591,7 +622,7 @@ def draw_configuration(
         or source.integer(0, 2) == 0
     )
     strict = offers_strict and (
-        ChannelMutingFeature.NON_STRICT not in features or source.integer(0, 3) == 0
+        ChannelMutingFeature.NON_STRICT not in features or source.integer(0, 2) == 0
     )
     return ChannelMutingConfiguration(
         limit,

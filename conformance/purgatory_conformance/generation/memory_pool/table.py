@@ -25,6 +25,11 @@ from purgatory_spec.profiles import (
 Make = Callable[[MemoryPoolWorld, Source], Sequence[op.Operation]]
 
 _SIZES = (10, 1, 2, 7, 21, 100, 1000)
+_KILOBYTES = (200_000, 2**20)
+"""Sizes of pools whose buffers have the sizes of pages, of TLS records, of 16 bits and more."""
+
+_POWERS = (2**7, 2**8, 2**12, 2**14, 2**15, 2**16, 2**17)
+
 _LARGE_POOL_BYTES = 2**32 + 10
 _LARGEST_OF_LARGE_POOL_BYTES = 10
 """Of a pool whose size 32 bits cannot hold; its buffers are small all the same."""
@@ -70,6 +75,15 @@ def _small(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
 
 def _some(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [_ask(world, source.integer(1, world.most))]
+
+
+def _about_a_power(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    """Draw a request for a power of two, or a byte more or less, and sometimes its release."""
+    usable = [power for power in _POWERS if power < world.most]
+    if not usable:
+        return []
+    asked = _ask(world, source.item(usable) + source.item((0, -1, 1)))
+    return [asked, op.Release(asked.buffer)] if source.integer(0, 1) else [asked]
 
 
 def _largest(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
@@ -242,6 +256,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("release a buffer", 8, "POOL-RELEASE POOL-CONSERVATION POOL-UNBOUNDED-RELEASE", _release),
     _row("ask for the largest buffer", 4, f"{_ADMISSION} POOL-OVERSIZE-REQUEST", _largest),
     _row("ask for what is left", 4, _ADMISSION, _what_is_left),
+    _row("ask for about a power of two", 3, "POOL-EXACT-BUFFER POOL-CONSERVATION", _about_a_power),
     _row(
         "go to the bound",
         3,
@@ -383,7 +398,7 @@ def draw_configuration(
             sorts = [sort]
     weights = [1 if sort is MemoryPoolFeature.UNBOUNDED else 3 for sort in sorts]
     sort = sorts[source.weighted(weights)]
-    size = source.item(_SIZES)
+    size = source.item(_SIZES if source.integer(0, 6) else _KILOBYTES)
     most = source.item((size, max(1, size // 2), max(1, size * 2 // 5), max(1, size // 9), 1))
     most = max(most, size // MOST_BUFFERS)
     strict = sort is MemoryPoolFeature.STRICT

@@ -71,6 +71,23 @@ def checks_inside(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     return [*satisfied, *_completed(world, source, (op.CheckInside(key),), keys)]
 
 
+def checks_in_a_ring(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Draw callbacks each of which checks the next key; the last comes back to the first.
+
+    It has satisfied an operation that the check of the first key has passed already.
+    """
+    keys = ("a", "b", "c", "d")[: source.integer(2, 4)]
+    delay_ms = source.integer(3, 9)
+    passed = world.fresh_name()
+    watches = [op.Watch(passed, keys[:1], delay_ms)]
+    for place, key in enumerate(keys, start=1):
+        actions: Actions = (op.SatisfyInside(passed), op.CheckInside(keys[0]))
+        if place < len(keys):
+            actions = (op.CheckInside(keys[place]),)
+        watches.append(op.Watch(world.fresh_name(), (key,), delay_ms, op.Script((), actions)))
+    return [*watches, *(op.Satisfy(each.operation) for each in watches[1:]), op.Check(keys[0])]
+
+
 def cancels_inside(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a callback that cancels a key, also its own."""
     key = source.item(world.used_keys) if world.used_keys else "a"

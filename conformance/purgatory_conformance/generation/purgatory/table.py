@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from purgatory_conformance.generation.purgatory import histories, situations, tries
 from purgatory_conformance.generation.purgatory.callbacks import (
     cancels_inside,
+    checks_in_a_ring,
     checks_inside,
     forces_inside,
     throws_in_callback,
@@ -227,6 +228,14 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         "PURGATORY-CHECK-INSIDE PURGATORY-LOST-EXPIRY",
         checks_inside,
         _F.SCRIPT_CHECK,
+    ),
+    _row(
+        "callbacks that check in a ring",
+        2,
+        "PURGATORY-CHECK-INSIDE",
+        checks_in_a_ring,
+        _F.SCRIPT_CHECK,
+        _F.SCRIPT_TRY,
     ),
     _row(
         "a callback that cancels",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from purgatory_conformance.generation.source import Source
-from purgatory_conformance.generation.timer.world import MOST_TASKS, WITHIN_REACH_MS, World
+from purgatory_conformance.generation.timer.world import World
 from purgatory_model.arithmetic import floor_to, level_end, tick_of_level
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
@@ -18,6 +18,7 @@ from purgatory_spec.profiles import (
     Feature,
     LargerDelay,
     NegativeDelay,
+    Rounding,
     TimerConfiguration,
     TimerProfile,
 )
@@ -54,9 +55,9 @@ def _delay_for(world: World, task: str, delay_ms: int) -> int:
 
 
 def _name(world: World, source: Source) -> str:
-    if world.names < MOST_TASKS:
+    if world.names < world.most_tasks or not world.delays or not world.has(Feature.READD):
         return world.fresh_name()
-    return source.item(sorted(world.delays)) if world.has(Feature.READD) else world.fresh_name()
+    return source.item(sorted(world.delays))
 
 
 def _add(world: World, source: Source, delay_ms: int) -> op.Add:
@@ -144,7 +145,7 @@ def _huge(world: World, source: Source) -> list[op.Operation]:
 
 def _advance_to_next(world: World, source: Source) -> list[op.Operation]:
     next_due = world.next_due
-    if next_due is None or next_due > world.now + WITHIN_REACH_MS:
+    if next_due is None or next_due > world.now + world.reach_ms:
         return []
     offset = source.item((0, 0, 0, -1, 1))
     return [op.Advance(max(next_due + offset, world.now))]
@@ -258,6 +259,116 @@ def _adds_itself(world: World, source: Source) -> list[op.Operation]:
 
 def _cancels(world: World, source: Source, task: str) -> tuple[op.Action, ...]:
     return (op.CancelInside(source.item((*world.pending, task))),)
+
+
+def _batch(world: World, source: Source) -> list[op.Operation]:
+    """Draw tasks that come due in one advance, late or not, where some act on the others.
+
+    An actor's script has up to three actions, on tasks before it, at its tick or behind it.
+    """
+    span, tick_ms = _span(world), world.configuration.tick_ms
+    count = source.integer(2, 6)
+    names = [world.fresh_name() for _ in range(count)]
+    delays = [source.integer(0, span) for _ in names]
+    if source.integer(0, 2) == 0:
+        delays[1:] = [delays[0]] * source.integer(1, count - 1) + delays[count:]
+        delays += [source.integer(0, span) for _ in range(count - len(delays))]
+    world.delays.update(zip(names, delays, strict=True))
+    actors = {source.integer(0, count - 1) for _ in range(source.integer(1, 3))}
+    adds: list[op.Operation] = []
+    for place, name in enumerate(names):
+        script = _script(world, source, names, name) if place in actors else ()
+        adds.append(op.Add(name, delays[place], script))
+    due_ms = world.now + max(delays)
+    to_ms = due_ms + source.item((0, 0, tick_ms, span)) * source.integer(1, 3)
+    if source.integer(0, 3) == 0:
+        to_ms = world.now + source.integer(0, max(delays))
+    if world.has(Feature.ELAPSE) and source.integer(0, 2) == 0:
+        adds.append(op.Elapse(to_ms))
+    return [*adds, op.Advance(to_ms), *_runs(world, source, to_ms)]
+
+
+def _script(
+    world: World, source: Source, names: Sequence[str], itself: str
+) -> tuple[op.Action, ...]:
+    """Draw one to three actions that the profile offers, on tasks of the batch and new ones."""
+    kinds: list[Feature] = [
+        feature
+        for feature in (Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_THROW)
+        if world.has(feature)
+    ]
+    actions: list[op.Action] = []
+    for _ in range(source.integer(1, 3) if kinds else 0):
+        kind = source.item(kinds)
+        if kind is Feature.SCRIPT_THROW:
+            actions.append(op.Throw())
+        elif kind is Feature.SCRIPT_CANCEL:
+            actions.append(op.CancelInside(source.item(names)))
+        else:
+            added = _added_inside(world, source, names, itself)
+            actions.append(added)
+            # An executor that runs at once may run what is due inside the add: then its own actions
+            # would come between these.
+            if added.delay_ms < world.configuration.tick_ms:
+                break
+    return tuple(actions)
+
+
+def _added_inside(world: World, source: Source, names: Sequence[str], itself: str) -> op.AddInside:
+    """Draw an add of a new task, or of one of the batch; no task makes itself due at once."""
+    tick_ms = world.configuration.tick_ms
+    if world.has(Feature.READD) and source.integer(0, 2) == 0:
+        name = source.item(names)
+        if world.delays[name] >= tick_ms and (name != itself or world.delays[name] > 0):
+            return op.AddInside(name, world.delays[name])
+    name = world.fresh_name()
+    negative = world.profile.negative_delay is not NegativeDelay.NOT_OFFERED
+    shortest = -1 if negative else 0
+    delay_ms = source.item((shortest, 0, 1, tick_ms, source.integer(1, _span(world))))
+    world.delays[name] = delay_ms
+    return op.AddInside(name, delay_ms)
+
+
+def _crowd(world: World, source: Source) -> list[op.Operation]:
+    """Draw dozens or hundreds of tasks, of one tick or of many, and an advance to all or some."""
+    count = source.integer(2, 7) * source.item((10, 10, 30, 60))
+    width = source.item((0, 0, 1, _span(world), 3 * _span(world)))
+    delay_ms = source.integer(1, 2 * _span(world))
+    delays = [delay_ms + source.integer(0, width) for _ in range(count)]
+    adds: list[op.Operation] = [op.Add(world.fresh_name(), delay) for delay in delays]
+    if world.has(Feature.CANCEL):
+        adds += [
+            op.Cancel(add.task)
+            for add in source.item((adds[:0], adds[::3], adds[count // 2 : count // 2 + 1]))
+            if isinstance(add, op.Add)
+        ]
+    due_ms = world.now + source.item((max(delays), max(delays), delay_ms + width // 2))
+    runs: list[op.Operation] = []
+    if world.profile.executor is Executor.STEPPED:
+        runs = [op.RunOne()] * count
+    return [*adds, op.Advance(due_ms), *runs]
+
+
+def _far_and_followed(world: World, source: Source) -> list[op.Operation]:
+    """Draw a delay about a power of two or ten, and the advances to its due time."""
+    largest = min(world.profile.largest_delay_ms, world.reach_ms, LARGEST_SAFE_INTEGER - world.now)
+    powers = sorted([2**power for power in range(5, 53)] + [10**power for power in range(2, 16)])
+    usable = [power for power in powers if power < largest]
+    if not usable:
+        return []
+    usable = source.item((usable, usable[-len(usable) // 3 :]))
+    delay_ms = max(1, source.item(usable) + source.integer(-2, 2) * world.configuration.tick_ms)
+    delay_ms = min(delay_ms, largest)
+    task = world.fresh_name()
+    first: list[op.Operation] = []
+    if source.integer(0, 1):
+        first = [op.Advance(world.now + source.integer(1, _span(world)))]
+    due_ms = world.now + delay_ms
+    now = first[0].to_ms if first and isinstance(first[0], op.Advance) else world.now
+    before_ms = max(now, due_ms - world.configuration.tick_ms - source.integer(0, 1))
+    adds: list[op.Operation] = [op.Add(task, due_ms - now)]
+    ends = [op.Advance(max(due_ms, now) + world.configuration.tick_ms)]
+    return [*first, *adds, op.Advance(before_ms), *ends, *_runs(world, source, due_ms)]
 
 
 def _advances(world: World, source: Source) -> list[op.Operation]:
@@ -422,6 +533,14 @@ TIMER_TABLE: tuple[Row, ...] = (
         "a task that cancels", 2, "TIMER-CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL
     ),
     _row("a task that advances", 2, "TIMER-ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),
+    _row(
+        "a batch that acts on itself",
+        4,
+        "TIMER-ADD-INSIDE TIMER-CANCEL-INSIDE TIMER-THROWING-TASK",
+        _batch,
+    ),
+    _row("a crowd", 1, "TIMER-NOT-LATE TIMER-SIZE", _crowd),
+    _row("follow a far delay", 2, "TIMER-NOT-EARLY TIMER-NOT-LATE", _far_and_followed),
     _row("add a huge delay", 1, "TIMER-LARGEST-DELAY", _huge),
 )
 """The rows for the timer, the simplest first: shrinking goes towards the top."""
@@ -508,6 +627,13 @@ def _delays(operations: Iterable[op.Operation]) -> Iterator[int]:
             yield from (act.delay_ms for act in operation.script if isinstance(act, op.AddInside))
 
 
+_ORIGINS_MS = (10**6, 2**31, 2**32)
+"""Readings about which a clock may begin, ms."""
+
+_LARGE_ORIGINS_MS = (2**36, 2**40, 2**52)
+"""Further ones, for whoever counts in 64 bits: a float of seconds has no milliseconds there."""
+
+
 def draw_configuration(
     profile: TimerProfile, source: Source, wanted: frozenset[str]
 ) -> TimerConfiguration:
@@ -515,6 +641,13 @@ def draw_configuration(
     tick_ms = source.item((1, 1, 2, 3, 10))
     wheel_size = source.item((2, 3, 5, 20))
     start_ms = source.item((0, 0, 1, 7, 1003))
+    # Where due times are exact the ticks are the timer's own, of which there would be too many.
+    if profile.rounding is not Rounding.EXACT and source.integer(0, 4) == 4:
+        tick_ms = source.item((1_000, 2**14, 10**6))
+    if source.integer(0, 3) == 3:
+        large = _LARGE_ORIGINS_MS if Feature.INT64 in profile.features else ()
+        before_ms = source.integer(-10, 3 * tick_ms * wheel_size)
+        start_ms = max(source.item((*_ORIGINS_MS, *large)) - before_ms, 0)
     if Feature.NEGATIVE_CLOCK in profile.features:
         share = 4 if "TIMER-NEGATIVE-CLOCK" in wanted else 19
         if source.integer(0, share) == share:

@@ -8,13 +8,21 @@ from purgatory_model.timer import TimerModel, declared_timer_model
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Executor, Feature, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    LARGEST_SAFE_INTEGER,
+    Executor,
+    Feature,
+    Rounding,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
 
-MOST_TASKS = 12
-"""How many different tasks one case uses at the most."""
+WITHIN_REACH_MS = 2**21
+"""How far the clock may always be moved in one step."""
 
-WITHIN_REACH_MS = 10**7
-"""How far the clock may be moved in one step; tasks with huge delays are never waited for."""
+_TICKS_WITHIN_REACH = 10**5
+"""How many ticks the clock may always be moved in one step: a timer may do them one by one."""
 
 
 @dataclass(slots=True)
@@ -29,6 +37,8 @@ class World:
     cancelled: set[str] = field(default_factory=set)
     expired: set[str] = field(default_factory=set)
     names: int = 0
+    most_tasks: int = 12
+    """How many different tasks the case uses, about."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh timer."""
@@ -104,8 +114,21 @@ class World:
     @property
     def due_ticks_within_reach(self) -> list[int]:
         """Return the due ticks of pending tasks to which the clock may be moved, in order."""
-        reach = self.now + WITHIN_REACH_MS
+        reach = self.now + self.reach_ms
         return sorted({due for due in self.state.store.due_ticks.values() if due < reach})
+
+    @property
+    def reach_ms(self) -> int:
+        """Return how far the clock may be moved in one step, ms.
+
+        A wheel with a delay queue goes from bucket to bucket, so that the way costs it nothing. Any
+        other timer may go from tick to tick; where due times are exact, by ticks of its own.
+        """
+        if self.profile.structure is Structure.DELAY_QUEUE_WHEEL:
+            return LARGEST_SAFE_INTEGER
+        if self.profile.rounding is Rounding.EXACT:
+            return WITHIN_REACH_MS
+        return max(WITHIN_REACH_MS, self.configuration.tick_ms * _TICKS_WITHIN_REACH)
 
     @property
     def last_due(self) -> int:

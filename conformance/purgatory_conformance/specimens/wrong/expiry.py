@@ -1,17 +1,33 @@
 """Timers that expire a task at the wrong time, in the wrong order, or not once."""
 
+import msgspec
+
 from purgatory_conformance.specimens.mutant import breaks
+from purgatory_conformance.specimens.small.other_timers import HeapTimer
 from purgatory_conformance.specimens.small.specimen import Refusal
 from purgatory_conformance.specimens.small.timer import (
     FIFO_PROFILE,
+    PROFILE,
     Bucket,
     Script,
     SmallTimer,
     Task,
 )
+from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
 
 _PERIOD_OF_64_BITS = 2**64
+
+LONG_PROFILE = msgspec.structs.replace(
+    PROFILE,
+    executor=profiles.Executor.INLINE,
+    structure=profiles.Structure.ANY,
+    largest_delay_ms=profiles.LARGEST_SAFE_INTEGER,
+    larger_delay=profiles.LargerDelay.NOT_OFFERED,
+    features=frozenset({profiles.Feature.CANCEL, profiles.Feature.READD}),
+    observables=frozenset({profiles.Observable.SIZE}),
+)
+"""A timer that runs what is due at once, with delays of as many ms as a double can count."""
 
 
 @breaks("TIMER-NOT-LATE").by(SmallTimer.is_ready)
@@ -110,3 +126,15 @@ def advance_always_true(self: SmallTimer, popped: bool, due: list[Task]) -> bool
 def result_only_of_runs(self: SmallTimer, popped: bool, due: list[Task]) -> bool:
     """An advance answers true only where a task expired, as Kafka's interface comment has it."""
     return bool(due)
+
+
+@breaks("TIMER-NOT-LATE", profile=LONG_PROFILE).by(HeapTimer.expiry)
+def far_delays_are_late(self: HeapTimer, delay_ms: int) -> int:
+    """A delay above 2^30 ms is far too late."""
+    return SmallTimer.expiry(self, delay_ms) + (2**52 if delay_ms > 2**30 else 0)
+
+
+@breaks("TIMER-NOT-EARLY", profile=LONG_PROFILE).by(HeapTimer.expiry)
+def saturates_silently(self: HeapTimer, delay_ms: int) -> int:
+    """A delay above 100,000 ms is taken for one of 100,000 ms."""
+    return SmallTimer.expiry(self, min(delay_ms, 100_000))
