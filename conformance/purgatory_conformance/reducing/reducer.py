@@ -46,10 +46,11 @@ def simpler(
     yield from _with_smaller_sizes(configuration, operations)
     yield from _with_less_that_counts(configuration, operations)
     for other in chain(
-        _in_less_time(configuration, operations),
+        in_less_time(configuration, operations),
         _with_plainer_fields(operations, most_bytes(configuration)),
         _with_fewer_keys(operations),
         _out_of_scripts(operations),
+        _thrown_by_tries(operations),
         _apart(operations),
         _renamed(operations),
         _with_force(operations) if PurgatoryFeature.FORCE in profile.features else (),
@@ -77,6 +78,9 @@ def _with_plainer_configurations(
     if tick_ms > 1:
         scaled = all_changed(operations, of_numbers(lambda ms: ms // tick_ms, "to_ms", "delay_ms"))
         yield structs.replace(given, tick_ms=1, start_ms=start_ms // tick_ms), scaled
+        # What is due within the tick that has begun is due by its end with any tick.
+        by_its_end = all_changed(operations, of_numbers(lambda ms: ms + tick_ms - 1, "to_ms"))
+        yield structs.replace(given, tick_ms=1), by_its_end
     if start_ms:
         yield structs.replace(given, start_ms=0), _later(operations, -start_ms)
     if start_ms < 0:
@@ -97,6 +101,7 @@ def _with_smaller_sizes(given: Configuration, operations: Operations) -> Iterato
             if 1 <= single_less <= less <= size and (less, single_less) != (size, most):
                 smaller_one = structs.replace(given, **{whole: less, single: single_less})
                 yield smaller_one, tuple(_fitted(each, most, single_less) for each in operations)
+                yield smaller_one, tuple(_scaled(each, most, single_less) for each in operations)
                 yield smaller_one, operations
 
 
@@ -109,6 +114,13 @@ def _fitted(operation: op.Operation, most: int, smaller_most: int) -> op.Operati
         return _sized(operation, smaller_most + 1, smaller_most)
     is_full = size > smaller_most or (size == most and isinstance(operation, op.Allocate))
     return _sized(operation, smaller_most, smaller_most) if is_full else operation
+
+
+def _scaled(operation: op.Operation, most: int, smaller_most: int) -> op.Operation:
+    """Return a request that takes the same share of the smaller pool, rounded up."""
+    if not isinstance(operation, op.Allocate | op.Announce) or operation.size_bytes < 0:
+        return operation
+    return _sized(operation, -(-operation.size_bytes * smaller_most // most), smaller_most)
 
 
 def _sized(
@@ -146,10 +158,11 @@ def _lowered(given: Configuration, operations: Operations, bytes_less: int) -> I
     interval = getattr(given, "purge_interval", 0)
     if interval > 0:
         yield structs.replace(given, purge_interval=interval - 1), operations
-    limit = getattr(given, "limit_bytes", 0)
-    less = max(most_bytes(given), limit - bytes_less)
-    if less < limit:
-        yield structs.replace(given, limit_bytes=less), operations
+    for whole, _ in _SIZES:
+        size = getattr(given, whole, 0)
+        less = max(most_bytes(given), size - bytes_less)
+        if less < size:
+            yield structs.replace(given, **{whole: less}), operations
 
 
 def _subject_of(operation: op.Operation) -> str:
@@ -160,23 +173,30 @@ def _subject_of(operation: op.Operation) -> str:
 # Times
 
 
-def _in_less_time(given: Configuration, operations: Operations) -> Iterator[Operations]:
+def in_less_time(given: Configuration, operations: Operations) -> Iterator[Operations]:
     """Yield cases in which a span is shorter: what comes later moves with it, or stays.
 
     A span is what the clock moves on by, or a delay. Where the clock does not move on at all,
-    later delays may make up for it.
+    later delays may make up for it. It may move on to what is due, or to just before.
     """
     now_ms = getattr(given, "start_ms", 0)
+    expiries_ms: set[int] = set()
     for index, operation in enumerate(operations):
         before, after = operations[:index], operations[index + 1 :]
+        marked: list[int] = []
         if isinstance(operation, op.Advance | op.Elapse):
-            span_ms, now_ms = operation.to_ms - now_ms, operation.to_ms
+            span_ms = operation.to_ms - now_ms
+            ends = sorted({end for expiry in expiries_ms for end in (expiry - 1, expiry)})
+            marked = [end - now_ms for end in ends if now_ms < end < operation.to_ms]
+            now_ms = operation.to_ms
             yield before + tuple(_with_span(each, span_ms, "delay_ms") for each in after)
         elif isinstance(operation, op.Add | op.Watch):
             span_ms = operation.delay_ms
+            expiries_ms.add(now_ms + span_ms)
         else:
             continue
-        for rest_ms in (*_plainer_delays(span_ms), *_less_whole_turns(span_ms, given)):
+        rests = (*marked, *_plainer_delays(span_ms), *_less_whole_turns(span_ms, given))
+        for rest_ms in dict.fromkeys(rests):
             by_ms = rest_ms - span_ms
             shorter = _with_span(operation, by_ms, "to_ms", "delay_ms")
             yield (*before, shorter, *_later(after, by_ms))
@@ -261,11 +281,15 @@ def _plainer_delays(delay_ms: int) -> Iterator[int]:
 
 
 def smaller(number: int) -> Iterator[int]:
-    """Yield numbers of the same sign that are nearer to nought, the smallest first."""
-    sign = -1 if number < 0 else 1
-    for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
-        if 0 <= size < abs(number):
-            yield sign * size
+    """Yield numbers of the same sign that are nearer to nought, the smallest first.
+
+    Each step is a fraction of the one before, so that a bound of 40 bits is met in dozens of runs.
+    """
+    sign, size = (-1 if number < 0 else 1), abs(number)
+    steps = (size >> bits for bits in (1, 3, 6, 10, 15, 21, 28, 36))
+    for less in dict.fromkeys((0, 1, *(size - step for step in steps), size - 1)):
+        if 0 <= less < size:
+            yield sign * less
 
 
 def _with_one_less(values: tuple[ValueT, ...]) -> Iterator[tuple[ValueT, ...]]:
@@ -334,6 +358,23 @@ def _actions_out_of(value: object) -> Iterator[tuple[object, Action]]:
                 yield value[:index] + value[index + 1 :], each
             for left, action in _actions_out_of(each):
                 yield (*value[:index], left, *value[index + 1 :]), action
+
+
+def _thrown_by_tries(operations: Operations) -> Iterator[Operations]:
+    """Yield cases in which a try throws, in place of the callback of its completion."""
+    for index, watch in enumerate(operations):
+        script = getattr(watch, "script", None)
+        if isinstance(script, op.Script) and op.Throw() in script.on_complete:
+            tries = tuple(
+                op.Answer.THROW if answer is op.Answer.COMPLETE else answer
+                for answer in script.tries
+            )
+            thrown = structs.replace(script, tries=tries, on_complete=())
+            yield (
+                *operations[:index],
+                structs.replace(watch, script=thrown),
+                *operations[index + 1 :],
+            )
 
 
 def _apart(operations: Operations) -> Iterator[Operations]:

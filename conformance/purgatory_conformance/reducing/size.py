@@ -74,8 +74,9 @@ def _unusual(configuration: Configuration) -> int:
     given = {name: getattr(configuration, name) for name in plain}
     switched = sum(isinstance(each, bool) and each is not plain[n] for n, each in given.items())
     limits = sum(bool(given.get(name)) for name in ("idle_limit_ms", "receive_limit_ms"))
+    ticks = int(getattr(configuration, "tick_ms", 1) > 1)
     start_ms = getattr(configuration, "start_ms", 0)
-    return switched + limits + (2 if start_ms < 0 else int(start_ms > 0))
+    return switched + limits + ticks + (2 if start_ms < 0 else int(start_ms > 0))
 
 
 def _numbers(struct: msgspec.Struct, most: int) -> int:

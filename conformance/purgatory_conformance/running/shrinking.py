@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from purgatory_conformance.reducing.reducer import simpler
+from purgatory_conformance.reducing.reducer import in_less_time, simpler
 from purgatory_conformance.reducing.size import size
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
@@ -26,6 +26,9 @@ _FEW_OPERATIONS = 3
 
 _MOST_FOR_PAIRS = 12
 """Pairs of operations are left out together only where there are few operations."""
+
+_MOST_FOR_SPANS = 4
+"""An operation is left out and a span shortened at once only where there are so few."""
 
 Fails = Callable[[Candidate], bool]
 
@@ -84,14 +87,16 @@ def _search(
 def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
     """Leave out and make smaller, one change at a time, until no change keeps the failure."""
     budgeted = _Budgeted(fails, most_runs, smallest=case)
+    asked: set[Candidate] = set()
     with contextlib.suppress(_Exhausted):
         progress = True
         while progress:
             progress = False
             size = size_of(case)
             for other in simpler_cases(profile, case):
-                if size_of(other) >= size:
+                if other in asked or size_of(other) >= size:
                     continue
+                asked.add(other)
                 if budgeted(other):
                     case = other
                     progress = True
@@ -141,6 +146,11 @@ def _simpler(profile: Profile, case: Candidate) -> Iterator[Candidate]:
         yield Candidate(configuration, operations)
     for fewer in _without_pairs(case.operations):
         yield replace(case, operations=fewer)
+    # What is early shows among others that are due, and alone only before they are.
+    if len(case.operations) <= _MOST_FOR_SPANS:
+        for fewer in _fewer(case.operations):
+            for shorter in in_less_time(case.configuration, fewer):
+                yield replace(case, operations=shorter)
 
 
 def _fewer(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:

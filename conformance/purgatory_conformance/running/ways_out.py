@@ -173,7 +173,7 @@ class _Search:
             withdrawn = (*withdrawn, best)
             broken = tried[best]
             if _is_most(broken.count(""), len(broken)):
-                words = " and ".join(withdrawn)
+                words = " and ".join(sorted(withdrawn))
                 yield WayOut(
                     f"{self._so_many(broken)} without {words}{_the_others(broken)}; "
                     f"if you do not offer that, withdraw {words}"

@@ -401,7 +401,7 @@ def _rule_of_waiting(suspect: _Suspect) -> str:
         return "MUTING-FIRST-COME" if passed else "MUTING-RECOVER"
     first = channel.first
     if first is not None and first.is_announced and not channel.is_ordered:
-        if step.before.waiting:
+        if step.before.waiting or step.seen(Observable.WAITING) - {suspect.name}:
             return "MUTING-OTHERS-GO-ON" if step.before.available_bytes > 0 else "MUTING-RECOVER"
         return "MUTING-ASK"
     return "MUTING-ONLY-REFUSED"
@@ -457,8 +457,15 @@ def _rule_of_unread(step: _Step, wanted: Value) -> str:
 def _rule_of_available(step: _Step) -> str:
     """Return the rule by which the pool ought to have more or less left."""
     before, after = step.before, step.after
+    granted = [
+        before.channels[name]
+        for name, channel in after.channels.items()
+        if channel.holds and name in before.channels and not before.channels[name].holds
+    ]
     if isinstance(step.operation, op.Release):
         is_open = before.channels[channel_of(step.operation.buffer)].is_open
+        if granted:
+            return "MUTING-RECOVER"  # the memory came back, and went on to those who wait
         return "MUTING-RELEASE" if is_open else "MUTING-END-WHILE-HANDLED"
     if isinstance(step.operation, op.Respond | op.Close):
         return "MUTING-RELEASE" if isinstance(step.operation, op.Respond) else "MUTING-CLOSE"
@@ -477,11 +484,6 @@ def _rule_of_available(step: _Step) -> str:
         return "MUTING-END-WHILE-HANDLED"
     if not after.handled and not any(each.is_open for each in after.channels.values()):
         return "MUTING-IDLE-RETURNS"
-    granted = [
-        before.channels[name]
-        for name, channel in after.channels.items()
-        if channel.holds and name in before.channels and not before.channels[name].holds
-    ]
     seen = step.outcome.observed.get(Observable.AVAILABLE.value)
     is_more = isinstance(seen, int) and seen > after.available_bytes
     if is_more and any(channel.receive is Receive.WAITS for channel in granted):

@@ -11,7 +11,9 @@ failure than that its delay is zero. In this order the rules are asked.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import msgspec
 
@@ -23,7 +25,7 @@ from purgatory_judge.differences import (
 )
 from purgatory_judge.judgement import Divergence
 from purgatory_judge.timer.divergent_step import DivergentStep
-from purgatory_judge.timer.history import History, State
+from purgatory_judge.timer.history import Arming, History, State
 from purgatory_judge.timer.observable_blame import rule_of_observable, rule_of_result
 from purgatory_judge.timer.wheel_places import is_first_beyond
 from purgatory_model.arithmetic import ceiling_to, floor_to
@@ -46,6 +48,14 @@ _RULES_OF_LATENESS = (
     "TIMER-ALREADY-DUE",
 )
 """The facts about a late task that are evidence, the strongest first."""
+
+_RULES_OF_DUE_TICKS = (
+    "TIMER-READD-PENDING",
+    "TIMER-READD-CANCELLED",
+    "TIMER-READD-FIRED",
+    "TIMER-NEGATIVE-DELAY",
+)
+"""The facts about a task that comes at another task's turn, the strongest first."""
 
 
 def blame(
@@ -167,9 +177,16 @@ def _rule_of_events(step: DivergentStep) -> tuple[str, str]:
     handed = [e.task for e in step.outcome.events if e.kind is EventKind.EXPIRED]
     if isinstance(step.operation, RunOne) and step.outcome.events[0] != step.events[0]:
         return "TIMER-EXECUTOR-ORDER", "order"
-    armings = step.history.armings
-    ticks = [armings[task].due_tick for task in handed if task in armings]
-    return "TIMER-SAME-TICK-ORDER" if ticks == sorted(ticks) else "TIMER-TICK-ORDER", "order"
+    return _rule_of_order([a for a in map(step.history.armings.get, handed) if a]), "order"
+
+
+def _rule_of_order(handed: Sequence[Arming]) -> str:
+    """Return the rule about how the arming came about that is out of its place, if there is one."""
+    out_of_place = [pair for pair in combinations(handed, 2) if pair[0].due_tick > pair[1].due_tick]
+    if not out_of_place:
+        return "TIMER-SAME-TICK-ORDER"
+    rules = {rule for pair in out_of_place for arming in pair for rule in arming.rules}
+    return next((rule for rule in _RULES_OF_DUE_TICKS if rule in rules), "TIMER-TICK-ORDER")
 
 
 def _rule_of_unrun(step: DivergentStep, task: str) -> str:

@@ -72,7 +72,7 @@ def unchecked(
         ([profiles.MemoryPoolFeature.RELEASE_FOREIGN], "withdraw release_foreign"),
         (
             [profiles.MemoryPoolFeature.RELEASE_AGAIN, profiles.MemoryPoolFeature.RELEASE_FOREIGN],
-            "withdraw release_foreign and release_again",
+            "withdraw release_again and release_foreign",
         ),
     ],
 )

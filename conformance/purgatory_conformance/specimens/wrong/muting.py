@@ -7,7 +7,7 @@ from purgatory_conformance.specimens.mutant import breaks
 from purgatory_conformance.specimens.small.channel_muting import Channel, Request, SmallServer
 
 
-@breaks("MUTING-ONE-AT-A-TIME")
+@breaks("MUTING-ONE-AT-A-TIME", "MUTING-HALF-CLOSE")
 class ReadsNextWhileHandled(SmallServer):
     """The next request of a channel is asked for and read while the last one is handled."""
 
@@ -19,7 +19,7 @@ class ReadsNextWhileHandled(SmallServer):
             super().receive(channel, size)
 
 
-@breaks("MUTING-ONE-AT-A-TIME").by(SmallServer.is_muted)
+@breaks("MUTING-ONE-AT-A-TIME", "MUTING-HALF-CLOSE").by(SmallServer.is_muted)
 def receives_while_handled(self: SmallServer, channel: Channel) -> bool:
     """The requests of a channel are received one after another, answered or not."""
     return channel.waits or channel.is_throttled

@@ -34,7 +34,7 @@ class OneBucketPerAdvance(SmallTimer):
     popped = 0
 
 
-@breaks("TIMER-BUCKET-REUSE")
+@breaks("TIMER-BUCKET-REUSE", "TIMER-CASCADE")
 class LostOnReuse(SmallTimer):
     """A bucket that was popped once never enters the delay queue again."""
 
