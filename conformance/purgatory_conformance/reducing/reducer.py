@@ -11,17 +11,19 @@ from typing import TypeVar
 import msgspec
 from msgspec import structs
 
-from purgatory_conformance.reducing.fields import (
+from purgatory_conformance.generation.fields import (
     Operations,
     StructT,
     all_changed,
     name_of,
+    named,
     of_delays,
     of_numbers,
     of_words,
+    parts,
     words_of,
 )
-from purgatory_conformance.reducing.size import defaults, most_bytes
+from purgatory_conformance.reducing.size import defaults, is_plain, most_bytes
 from purgatory_model.channel_muting import SIZE_BYTES, channel_of
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import Configuration, Profile, PurgatoryFeature
@@ -316,13 +318,20 @@ def _without_key(operation: op.Operation, key: str) -> op.Operation:
 
 
 def _renamed(operations: Operations) -> Iterator[Operations]:
-    """Yield the case of a purgatory with names and keys in the order in which they appear."""
+    """Yield the case with plain names and keys in the order in which they appear.
+
+    Where keys or other than plain names stand; else the names of the table are as plain.
+    """
     keys = dict.fromkeys(word for is_key, word in words_of(operations) if is_key)
-    names = dict.fromkeys(word for is_key, word in words_of(operations) if not is_key)
-    if keys and len(keys) <= len(_LETTERS):
-        words = {name: f"o{number}" for number, name in enumerate(names, start=1)}
-        words |= dict(zip(keys, _LETTERS, strict=False))
-        yield all_changed(operations, of_words(words))
+    names: dict[str, str] = {}
+    for part in parts(operations):
+        for field, word in named(part):
+            if field != "key":
+                channel, mark, _ = word.partition("#")
+                letter = "c" if mark else field[0]
+                names.setdefault(channel, f"{letter}{len(names) + 1}")
+    if (keys or not all(map(is_plain, names))) and len(keys) <= len(_LETTERS):
+        yield all_changed(operations, of_words(names | dict(zip(keys, _LETTERS, strict=False))))
 
 
 # Other operations

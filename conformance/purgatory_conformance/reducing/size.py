@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from purgatory_conformance.reducing.fields import Operations, parts, words_of
+from purgatory_conformance.generation.fields import Operations, parts, words_of
 from purgatory_spec.operations import Allocate, Announce, Construct, Lose, PollBeside, PollWhile
 from purgatory_spec.profiles import Configuration
 
@@ -18,6 +18,9 @@ _NOT_PLAIN_MS = 10
 _NOT_PLAIN_BYTES = 1000
 """A number that other rules govern counts as so much more: a failure of another rule shows with
 plainer numbers too."""
+
+_NOT_A_PLAIN_NAME = 10_000
+"""A name that is no letter with a number counts as one that comes so late, and by its length."""
 
 
 def size(configuration: Configuration, operations: Operations) -> tuple[int, ...]:
@@ -98,7 +101,13 @@ def _numbers(struct: msgspec.Struct, most: int) -> int:
     return total
 
 
+def is_plain(word: str) -> bool:
+    """Decide whether a name is a letter, with a number or without."""
+    return word.isascii() and word[:1].islower() and (word[1:].isdecimal() or len(word) == 1)
+
+
 def _rank(word: str) -> int:
-    """Return how late a name comes among names, a key among keys."""
-    number = word[1:]
-    return int(number) if number.isdigit() else ord(word[0]) - ord("a")
+    """Return how late a name comes among plain names, a key among keys; others come after all."""
+    if not is_plain(word.partition("#")[0]):
+        return _NOT_A_PLAIN_NAME + len(word)
+    return int(word[1:]) if word[1:].isdecimal() else ord(word[0]) - ord("a")

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 
 from purgatory_conformance.generation.channel_muting import world as channel_muting
+from purgatory_conformance.generation.fields import Operations, name_of, parts
 from purgatory_conformance.generation.memory_pool import world as memory_pool
 from purgatory_conformance.generation.timer.table import delays_are_offered
-from purgatory_conformance.reducing.fields import Operations, name_of, parts
 from purgatory_model.step import TooManyBranches
 from purgatory_spec import profiles
 from purgatory_spec.operations import (

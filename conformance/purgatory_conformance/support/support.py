@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from msgspec import structs
 
 from purgatory_conformance.generation.draft import Draft
+from purgatory_conformance.generation.names import with_other_names
 from purgatory_conformance.generation.source import Source
 from purgatory_judge.components import narrowed
 from purgatory_judge.judged import JudgedComponent
@@ -108,9 +109,10 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
         wanted: frozenset[str],
     ) -> tuple[Operation, ...]:
         """Return the operations of a generated case, at most about ``most`` on a manual clock."""
-        return self.operations_of(
+        operations = self.operations_of(
             *self.judged.narrowed(configuration, profile), source, most, wanted
         )
+        return with_other_names(operations, source)
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
         """Decide whether a subject of this profile can be asked the candidate."""

@@ -13,6 +13,7 @@ from purgatory_conformance.specimens.wrong import expiry as expiry
 from purgatory_conformance.specimens.wrong import granting as granting
 from purgatory_conformance.specimens.wrong import histories as histories
 from purgatory_conformance.specimens.wrong import muting as muting
+from purgatory_conformance.specimens.wrong import names as names
 from purgatory_conformance.specimens.wrong import recovering as recovering
 from purgatory_conformance.specimens.wrong import releasing as releasing
 from purgatory_conformance.specimens.wrong import sizes as sizes

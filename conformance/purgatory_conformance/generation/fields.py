@@ -59,10 +59,14 @@ def of_numbers(change: Callable[[int], int], *names: str) -> Change:
 
 
 def of_words(words: Mapping[str, str]) -> Change:
-    """Return the change of names and keys into others."""
+    """Return the change of names and keys into others; that of a channel changes its requests'."""
+
+    def changed_word(word: str) -> str:
+        channel, mark, number = word.partition("#")
+        return words.get(channel, channel) + mark + number
 
     def change(struct: msgspec.Struct) -> Mapping[str, object]:
-        fields: dict[str, object] = {name: words.get(word, word) for name, word in named(struct)}
+        fields: dict[str, object] = {name: changed_word(word) for name, word in named(struct)}
         keys = getattr(struct, "keys", None)
         return fields if keys is None else fields | {"keys": tuple(words.get(k, k) for k in keys)}
 

@@ -1,0 +1,74 @@
+"""Names that are not alike: long ones, ones that differ little, ones with the same hash.
+
+A table of situations draws plain names. Some cases get others in their places, all at once, so that
+a component that confuses two names meets them in every situation.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import islice, product
+
+from purgatory_conformance.generation.fields import Operations, all_changed, of_words, words_of
+from purgatory_conformance.generation.source import Source
+from purgatory_model.channel_muting import channel_of
+
+LONG_CHARACTERS = 10_000
+"""The length of the longest names."""
+
+_MOST_LONG_NAMES = 12
+"""Long names are drawn only where there are few, since each step carries its own."""
+
+_ALIKE = (
+    ("a", "\uff41", "A", "a ", " a", "\u0430", "aa"),
+    ("\u00e4", "a\u0308", "\u00c4", "\u65e5\u672c"),
+    ("1", "01", "1.0", "+1", "1e0", "0x1", "true", "True"),
+    ("0", "-0", "-1", "null", "None", "nil", "NaN", "undefined"),
+    ("__proto__", "constructor", "toString", "hashCode", "default"),
+    ("a b", "a+b", "a%20b", "a/b", "a.b", "a,b", "a:b", "a\\b", 'a"b', "a'b"),
+    ("*", "..", "%s", "{}", "$a"),
+)
+"""Groups of names that a number, a path, a pattern or a fold of case takes for one another."""
+
+
+def _of_one_java_hash(count: int, _: Source) -> list[str]:
+    """Return words with the same ``String.hashCode``: ``Aa`` and ``BB`` agree in it."""
+    letters = max(1, (count - 1).bit_length())
+    return ["".join(each) for each in islice(product(("Aa", "BB"), repeat=letters), count)]
+
+
+def _of_one_fnv_hash(count: int, _: Source) -> list[str]:
+    """Return words two and two of which have the same 32-bit FNV-1a hash: equal ends keep it."""
+    return [f"{('costarring', 'liquid')[each % 2]}{each // 2}" for each in range(count)]
+
+
+def _long(count: int, _: Source) -> list[str]:
+    """Return long words that differ from each other in their last characters."""
+    length = LONG_CHARACTERS if count <= _MOST_LONG_NAMES else 100
+    return [f"{each:0{length}d}" for each in range(count)]
+
+
+def _odd(count: int, source: Source) -> list[str]:
+    """Return words that are alike, those of one group after those of another."""
+    first = source.integer(0, len(_ALIKE) - 1)
+    words = [word for group in (*_ALIKE[first:], *_ALIKE[:first]) for word in group]
+    return [words[each % len(words)] + "~" * (each // len(words)) for each in range(count)]
+
+
+_KINDS: Sequence[Callable[[int, Source], list[str]]] = (
+    _odd,
+    _of_one_java_hash,
+    _of_one_fnv_hash,
+    _long,
+)
+
+
+def with_other_names(operations: Operations, source: Source) -> Operations:
+    """Return the operations, in one of five cases with other names and keys in place of all."""
+    if source.integer(0, 4) < 4:
+        return operations
+    kind = source.item(_KINDS)
+    others: dict[str, str] = {}
+    for keys in (False, True):
+        words = [channel_of(word) for is_key, word in words_of(operations) if is_key is keys]
+        different = list(dict.fromkeys(words))
+        others.update(zip(different, kind(len(different), source), strict=True))
+    return all_changed(operations, of_words(others))
