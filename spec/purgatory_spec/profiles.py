@@ -525,6 +525,10 @@ class ChannelMutingFeature(Offer):
     )
     RESPOND_FIRST = "respond_first", "a request is answered before its memory is released"
     THROTTLE = "throttle", "channels are throttled, and their throttling ends"
+    THROTTLE_ANYTIME = (
+        "throttle_anytime",
+        "channels are throttled whenever the server decides, not only before a response",
+    )
     CLOSE = "close", "the server closes connections"
     HANG_UP = "hang_up", "clients close their connections, by 'hang_up'"
     HALF_CLOSE = "half_close", "clients send no more and read on, by 'hang_up' with 'half_close'"

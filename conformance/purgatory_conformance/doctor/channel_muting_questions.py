@@ -26,6 +26,13 @@ _HANDLED: dict[ChannelMutingFeature, tuple[tuple[op.Operation, str], ...]] = {
         (op.Respond("a"), ""),
         (op.Unthrottle("a"), ""),
     ),
+    ChannelMutingFeature.THROTTLE_ANYTIME: (
+        (op.Release("a#1"), ""),
+        (op.Respond("a"), ""),
+        (op.Throttle("a"), "while no response is due"),
+        (op.Poll(), ""),
+        (op.Unthrottle("a"), ""),
+    ),
     ChannelMutingFeature.CLOSE: ((op.Close("a"), "as its request is handled"),),
     ChannelMutingFeature.HANG_UP: ((op.HangUp("a"), ""), (op.Poll(), "")),
     ChannelMutingFeature.HALF_CLOSE: ((op.HangUp("a", op.Ending.HALF_CLOSE), ""), (op.Poll(), "")),

@@ -11,7 +11,7 @@ from purgatory_model.channel_state import Channel, ChannelMutingState, Coming
 from purgatory_model.kafka_channels import KafkaChannels, Move, Why
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
-from purgatory_spec.profiles import AskAgain, EndWhileWaiting, Recovery
+from purgatory_spec.profiles import AskAgain, ChannelMutingFeature, EndWhileWaiting, Recovery
 
 
 class AnyChannels(KafkaChannels):
@@ -26,6 +26,10 @@ class AnyChannels(KafkaChannels):
     def asks_with_bytes(self) -> bool:
         """Decide whether a refused channel asks again only for a client that has gone on."""
         return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
+
+    @property
+    def _is_throttled_anytime(self) -> bool:
+        return ChannelMutingFeature.THROTTLE_ANYTIME in self.profile.features
 
     def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:
         """Close a connection, which leaves the line. Rules: MUTING-CLOSE."""
@@ -63,7 +67,8 @@ class AnyChannels(KafkaChannels):
             return None
         served = self._granted(state, name, channel, first, "MUTING-RECOVER")
         why = served.why | {"MUTING-FIRST-COME"} if len(state.line) > 1 else served.why
-        return replace(served, after=replace(served.after, line=state.line[1:]), why=why)
+        after = replace(served.after, line=state.line[1:])
+        return replace(served, after=after, why=why, must=not channel.is_throttled)
 
     def _recovers(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
@@ -107,6 +112,6 @@ class AnyChannels(KafkaChannels):
         slow_ms = self.configuration.receive_limit_ms
         if slow_ms and channel.holds and state.now_ms - channel.held_ms >= slow_ms:
             is_over = state.now_ms - channel.held_ms > slow_ms
-            must = is_over and not channel.coming[0].is_whole
+            must = is_over and not (channel.coming[0].is_whole or channel.is_throttled)
             yield self._close(state, name, "MUTING-SLOW-SENDER", must=must)
         yield from super()._too_late(state, name, channel)

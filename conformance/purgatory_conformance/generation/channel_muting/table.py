@@ -390,6 +390,36 @@ def _throttle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operatio
     yield op.Poll()
 
 
+def _throttle_anytime(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    """Draw the throttling of any channel; what its clients do, and the others, goes on."""
+    if world.throttleable:
+        yield op.Throttle(source.item(world.throttleable))
+        yield op.Poll()
+
+
+def _ends_while_throttled(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    """Draw a throttled channel whose client goes on, or ends; then throttling ends."""
+    names = [name for name, _ in world.channels() if name in world.throttleable]
+    if not names:
+        return
+    name = source.item(names)
+    yield op.Throttle(name)
+    if source.integer(0, 1):
+        yield op.Poll()
+    for coming in world.state.channels[name].coming[-1:]:
+        if world.is_going_on(coming) and coming.is_announced:
+            left = SIZE_BYTES + coming.size_bytes - coming.sent_bytes
+            yield op.Send(name, source.integer(1, left))
+    size = source.integer(0, world.most)
+    yield op.Announce(name, size, source.integer(1, SIZE_BYTES + size))
+    yield op.Poll()
+    if source.integer(0, 2) == 2:
+        yield op.HangUp(name, source.item(tuple(op.Ending)))
+        yield op.Poll()
+    yield op.Unthrottle(name)
+    yield op.Poll()
+
+
 def _unthrottle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
     names = [name for name, channel in world.channels() if channel.is_throttled]
     if names:
@@ -516,6 +546,20 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("a half-close", 3, "MUTING-HALF-CLOSE", _half_close, ChannelMutingFeature.HALF_CLOSE),
     _row("the server closes", 4, "MUTING-CLOSE", _close, ChannelMutingFeature.CLOSE),
     _row("throttle", 3, "MUTING-THROTTLE", _throttle, ChannelMutingFeature.THROTTLE),
+    _row(
+        "throttle at any time",
+        1,
+        "MUTING-THROTTLE",
+        _throttle_anytime,
+        ChannelMutingFeature.THROTTLE_ANYTIME,
+    ),
+    _row(
+        "go on while throttled",
+        2,
+        "MUTING-THROTTLE MUTING-HALF-CLOSE",
+        _ends_while_throttled,
+        ChannelMutingFeature.THROTTLE_ANYTIME,
+    ),
     _row("end of throttling", 1, "MUTING-THROTTLE", _unthrottle, ChannelMutingFeature.THROTTLE),
     _row("make another server", 1, "MUTING-CONFIG", _construct, ChannelMutingFeature.CONSTRUCT),
     _row("time passes", 1, "MUTING-DEPLETED", _elapse, ChannelMutingFeature.ELAPSE),

@@ -110,6 +110,15 @@ class ChannelMutingWorld:
             return True
         return 0 <= coming.size_bytes <= self.most and not coming.is_whole
 
+    @property
+    def throttleable(self) -> list[str]:
+        """Return the channels that a subject of this profile can be asked to throttle."""
+        if self.has(ChannelMutingFeature.THROTTLE_ANYTIME):
+            names = [name for name, channel in self.state.channels.items() if channel.is_open]
+        else:
+            names = self.ordered
+        return [name for name in names if not self.state.channels[name].is_throttled]
+
     def can_be_asked(self, operation: op.Operation) -> bool:
         """Decide whether a subject of this profile can be asked the operation now."""
         match operation:
@@ -131,8 +140,7 @@ class ChannelMutingWorld:
             case op.Respond(name):
                 return name in self.ordered and self._may_respond(name)
             case op.Throttle(name):
-                is_on = self.state.channels[name].is_throttled if name in self.ordered else True
-                return self.has(ChannelMutingFeature.THROTTLE) and not is_on
+                return self.has(ChannelMutingFeature.THROTTLE) and name in self.throttleable
             case op.Unthrottle(name):
                 channel = self.state.channels.get(name)
                 return channel is not None and channel.is_open and channel.is_throttled

@@ -202,9 +202,7 @@ class ChannelMutingInstance:
                 self._respond(self._named(name))
                 return
             case op.Throttle(name):
-                connection = self._named(name)
-                if connection.unanswered is not None:  # else no response is due
-                    connection.channel.throttle()
+                self._named(name).channel.throttle()
             case op.Unthrottle(name):
                 self._named(name).channel.unthrottle()
             case op.Close(name):
