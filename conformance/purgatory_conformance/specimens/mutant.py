@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -30,6 +31,25 @@ Result = TypeVar("Result")
 Small = TypeVar("Small", bound=SmallTimer | SmallPurgatory | SmallMemoryPool | SmallServer)
 
 
+class Kind(StrEnum):
+    """What a suite needs in order to meet a bug that people reported."""
+
+    OLD_CLOCKS = "old clocks"
+    FAR_DELAYS = "far delays"
+    CROWDS = "crowds"
+    BATCHES = "combinations in a batch"
+    HISTORIES = "histories of one object"
+    ORDER = "order among several"
+    SIZES = "sizes"
+    ARITHMETIC = "rounding and arithmetic"
+    THROWS = "throws"
+    OPERATION = "missing operation"
+    OBSERVABLE = "missing observable"
+    NAMES = "names"
+    THREADS = "threads"
+    LEGAL = "legal"
+
+
 @dataclass(frozen=True)
 class Mutant:
     """An implementation that breaks a rule on purpose.
@@ -45,6 +65,8 @@ class Mutant:
     make: Callable[[], Subject]
     report: str = ""
     """The public report that tells of the mechanism, ``project#number``; empty for our own."""
+    kind: Kind | None = None
+    """The kind of a reported bug."""
 
     @property
     def component(self) -> Component:
@@ -73,7 +95,8 @@ class Breach:
         also: Rules that may be blamed with equal right.
         profile: What the subject declares; all that the suite can ask for if None.
         suffix: The end of the name, where the same class is registered under two profiles.
-        report: The public report of the bug, ``project#number``.
+        report: The public report of the bug, ``project#number``; several are divided by commas.
+        kind: What a suite needs in order to meet the reported bug.
     """
 
     def __init__(
@@ -83,9 +106,10 @@ class Breach:
         profile: Profile | None = None,
         suffix: str = "",
         report: str = "",
+        kind: Kind | None = None,
     ) -> None:
         self._rules = rule, also
-        self._report = report
+        self._report = report, kind
         self._profile = {} if profile is None else {"profile": profile}
         self._suffix = suffix
 
@@ -95,11 +119,11 @@ class Breach:
             (prefix, subject) for small, prefix, subject in _SUBJECTS if issubclass(wrong, small)
         )
         words = re.sub(r"(?<!^)(?=[A-Z])|_", "-", wrong.__name__).lower()
-        origin = "reported-" if self._report else ""
+        origin = "reported-" if self._report[0] else ""
         name = f"{origin}{prefix}{words}{self._suffix}"
         make = partial(subject, wrong, name=name, **self._profile)
         summary = inspect.cleandoc(wrong.__doc__ or "")
-        REGISTERED.append(Mutant(name, summary, *self._rules, make, self._report))
+        REGISTERED.append(Mutant(name, summary, *self._rules, make, *self._report))
         return wrong
 
     def by(

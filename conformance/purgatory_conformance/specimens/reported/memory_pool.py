@@ -1,10 +1,50 @@
 """Memory pools with bugs that people reported."""
 
-from purgatory_conformance.specimens.mutant import breaks
-from purgatory_conformance.specimens.small.memory_pool import SmallMemoryPool
+from functools import cached_property
+
+from purgatory_conformance.specimens.mutant import Kind, breaks
+from purgatory_conformance.specimens.small.memory_pool import Buffer, SmallMemoryPool
 
 
-@breaks("POOL-RELEASE", "POOL-CONSERVATION", report="jetty#15464").by(SmallMemoryPool.credit)
+@breaks("POOL-RELEASE", "POOL-CONSERVATION", report="jetty#15464", kind=Kind.SIZES).by(
+    SmallMemoryPool.credit
+)
 def large_buffers_are_not_credited(self: SmallMemoryPool, count: int) -> None:
     """A buffer above 65,536 bytes is never credited."""
     SmallMemoryPool.credit(self, count if count <= 65_536 else 0)
+
+
+@breaks("POOL-REFUSAL", report="KAFKA-20578", kind=Kind.HISTORIES).by(SmallMemoryPool.refuse)
+def refunds_a_part_twice(self: SmallMemoryPool, asked: int) -> None:
+    """A refused request has gathered what there was, and gives it back twice."""
+    SmallMemoryPool.refuse(self, asked)
+    self.credit(max(0, self.available))
+
+
+@breaks("POOL-RELEASE-AGAIN", report="turms#786", kind=Kind.HISTORIES)
+class StaleHandle(SmallMemoryPool):
+    """A second release frees another buffer, to which the memory has gone since."""
+
+    def turn_away(self, buffer: Buffer) -> None:
+        heirs = [each for each in self.granted if each.capacity == buffer.capacity]
+        if not heirs or buffer not in self.released:
+            super().turn_away(buffer)
+        self.granted.remove(heirs[0])
+
+    def forget(self, buffer: Buffer) -> None:
+        super().forget(buffer)
+        self.released.add(buffer)
+
+    @cached_property
+    def released(self) -> set[Buffer]:
+        return set()
+
+
+@breaks("POOL-NON-STRICT", "POOL-BOUND", report="velox#10335", kind=Kind.ARITHMETIC).by(
+    SmallMemoryPool.is_enough
+)
+def below_zero_is_much(self: SmallMemoryPool, asked: int) -> bool:
+    """What is available is unsigned, and below zero it is very much."""
+    if self.strict or not asked:
+        return SmallMemoryPool.is_enough(self, asked)
+    return self.available != 0

@@ -34,13 +34,18 @@ class HeapTimer(SmallTimer):
         self.heap = []
 
     def advance(self) -> bool:
-        """Pop every arming that is due."""
-        due: list[Task] = []
-        while self.heap and self.heap[0][0] <= self.now_ms:
-            due.append(heappop(self.heap)[2])
+        """Hand over every task that is due."""
+        due = self.pop_due()
         self.pending -= len(due)
         self.hand_over(due)
         return bool(due)
+
+    def pop_due(self) -> list[Task]:
+        """Take what is due out of the heap, in order."""
+        due: list[Task] = []
+        while self.heap and self.heap[0][0] <= self.now_ms:
+            due.append(heappop(self.heap)[2])
+        return due
 
 
 class TickerTimer(HeapTimer):

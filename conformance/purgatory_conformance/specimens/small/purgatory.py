@@ -285,7 +285,7 @@ class SmallPurgatory(Specimen):
         """Try what is watched under a key; how many operations that completed."""
         count = 0
         first_failure: ScriptFailure | None = None
-        for entry in self.met_by_check(key):
+        for entry in self.walk(key):
             if self.drop_completed(key, entry):
                 count += self.count_of_stale
                 continue
@@ -304,6 +304,10 @@ class SmallPurgatory(Specimen):
 
     count_of_stale = 0
     """What an entry of a completed operation adds to the result of a check."""
+
+    def walk(self, key: str) -> Iterable[Entry]:
+        """Go through the entries of a check, of which some may be dropped meanwhile."""
+        return self.met_by_check(key)
 
     def met_by_check(self, key: str) -> list[Entry]:
         """Return the entries that a check goes through, in its order."""
