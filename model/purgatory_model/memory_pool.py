@@ -203,6 +203,8 @@ class MemoryPoolModel:
             ValueError: the clock would go back, or the operation is none of a memory pool.
         """
         match operation:
+            case op.Allocate(fail=True) if not self.configuration.unbounded:
+                return self._allocate_in_vain(state, operation)
             case op.Allocate(buffer, size_bytes):
                 if size_bytes == 0 and not self.configuration.unbounded:
                     return self._allocate_nothing(state, buffer)
@@ -296,6 +298,31 @@ class MemoryPoolModel:
                 for after in self._either(with_spell(state), state)
             ]
         return tuple(ways)
+
+    def _allocate_in_vain(
+        self, state: MemoryPoolState, request: op.Allocate
+    ) -> tuple[Expectation[MemoryPoolState], ...]:
+        """Ask for a buffer while the machine has no memory; the answer may be that of a refusal.
+
+        A pool with memory in reserve grants all the same. Whether the failure begins or ends a dry
+        spell is free.
+
+        Rules: POOL-ALLOCATION-FAILS.
+        """
+        ordinary = self.expectations(state, replace(request, fail=False))
+        if ordinary[0].rejected is not None:
+            return ordinary
+        rule = "POOL-ALLOCATION-FAILS"
+        other = with_spell(state) if state.spell_began_ms is None else without_spell(state)
+        failures = [
+            way
+            for after in self._either(state, other)
+            for way in (
+                self._way(state, after, rule, rejected=Reason.NO_MEMORY),
+                self._way(state, after, rule, result=False),
+            )
+        ]
+        return (*failures, *ordinary)
 
     def _either(
         self, state: MemoryPoolState, other: MemoryPoolState

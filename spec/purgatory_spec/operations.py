@@ -277,14 +277,18 @@ class ReleaseForm(Choice):
     COPY = "copy", "a copy of "
 
 
-class Allocate(Worded, frozen=True, tag_field="op", tag="allocate"):
-    """Ask for a buffer of ``size_bytes``; where it is granted it goes by the name from then on."""
+class Allocate(Worded, frozen=True, tag_field="op", tag="allocate", omit_defaults=True):
+    """Ask for a buffer of ``size_bytes``; where it is granted it goes by the name from then on.
 
-    says: ClassVar[str] = "ask for {buffer}, {size_bytes}"
+    Where it is made to fail, the machine has no memory for a buffer during this step.
+    """
+
+    says: ClassVar[str] = "ask for {buffer}, {size_bytes}{fail}"
     answers: ClassVar[tuple[str, str]] = ("refused", "granted")
     silence: ClassVar[str] = "done"
     buffer: str
     size_bytes: int
+    fail: bool = False
 
 
 class Release(Worded, frozen=True, tag_field="op", tag="release", omit_defaults=True):

@@ -424,6 +424,7 @@ class MemoryPoolFeature(Offer):
     RELEASE_NOTHING = "release_nothing", "the suite may release the absence of a buffer"
     LEAK_DETECTION = "leak_detection", "the suite may lose buffers, by 'lose'"
     ELAPSE = "elapse", "the suite may let time pass"
+    FAIL = "fail", "the suite may have an allocation fail, by 'fail'"
 
 
 class MemoryPoolObservable(Offer):

@@ -15,6 +15,9 @@ class Reason(Enum):
     CLOSED = "closed"
     """The component has been shut down."""
 
+    NO_MEMORY = "no_memory"
+    """The memory behind a buffer cannot be had, though the pool grants it."""
+
     THROWN = "thrown"
     """The user's own code threw, and its exception reached the caller."""
 

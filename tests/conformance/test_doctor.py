@@ -235,12 +235,14 @@ def test_a_script_whose_exception_reaches_nobody_is_noted() -> None:
 
 
 def test_an_allocation_beyond_the_pool_is_noted() -> None:
-    """That answer is noted, and not called fine; for the other one it is told what to declare."""
-    (note, about_nothing) = noted(examine_bundled("allocate-grants"))
+    """That answer is noted, and not called fine; for the others it is told what to declare."""
+    (note, about_nothing, in_vain) = noted(examine_bundled("allocate-grants"))
     assert "is granted, though 'a' holds all 10 bytes; answer false" in note.explanation
     assert '"buffer":"b"' in note.sent
     assert "is what 'zero_request' \"grant\" means; declare that" in about_nothing.explanation
     assert '"size_bytes":0' in about_nothing.sent
+    assert "have the pool's allocator fail, or do not declare 'fail'" in in_vain.explanation
+    assert '"fail":true' in in_vain.sent
 
 
 def test_a_result_of_advance_that_is_not_declared_is_noted() -> None:

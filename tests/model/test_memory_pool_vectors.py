@@ -1,4 +1,4 @@
-"""The golden vectors of the memory pool are what the model predicts, and no more than one way."""
+"""The golden vectors of the memory pool are what the model predicts, one way unless they say so."""
 
 import pytest
 
@@ -27,8 +27,9 @@ def test_recorded_outcomes_are_the_only_ones(vector: Case) -> None:
     state = model.initial()
     for step in vector.steps:
         assert step.outcome is not None
-        ((outcome, reached),) = model.successors(state, step.operation)
-        assert outcome == step.outcome
+        ways = list(model.successors(state, step.operation))
+        assert len(ways) == 1 or vector.header.others_allowed
+        (reached,) = (state for outcome, state in ways if outcome == step.outcome)
         assert model.accept(state, step.operation, step.outcome) == {reached}
         assert list(broken_invariants(model, reached)) == []
         state = reached

@@ -67,6 +67,8 @@ class MemoryPoolQuestions:
                 yield self._asked_after_a_grant(asked)
         if self._bounded and self._profile.zero_request is not ZeroRequest.NOT_OFFERED:
             yield self._asks_for_nothing
+        if self._bounded and MemoryPoolFeature.FAIL in self._profile.features:
+            yield self._asks_in_vain
 
     @property
     def _bounded(self) -> list[MemoryPoolConfiguration]:
@@ -76,6 +78,12 @@ class MemoryPoolQuestions:
         """Ask a bounded pool for a buffer of no bytes, and compare with the declared answer."""
         if (yield from self._ask.new(self._bounded[0])):
             yield from self._ask.do(op.Allocate("a", 0), "nothing is asked for", self._undeclared)
+
+    def _asks_in_vain(self) -> Iterator[Finding]:
+        """Ask a bounded pool for a buffer while the machine has no memory."""
+        if (yield from self._ask.new(self._bounded[0])):
+            failing = op.Allocate("a", 5, fail=True)
+            yield from self._ask.do(failing, "there is no memory", _granted_in_vain)
 
     def _undeclared(self, outcome: Outcome) -> str:
         """Return the doubt about an answer to a request for nothing that is not declared."""
@@ -121,6 +129,16 @@ class MemoryPoolQuestions:
             if granted is not None and granted.result is True:
                 for operation, about in asked:
                     yield from self._ask.do(operation, about)
+
+
+def _granted_in_vain(outcome: Outcome) -> str:
+    """Return the doubt about a grant where no allocation of memory succeeds."""
+    if outcome.result is not True:
+        return ""
+    return (
+        "is granted, so that nothing shows that an allocation fails; have the pool's allocator "
+        "fail, or do not declare 'fail' (POOL-ALLOCATION-FAILS)"
+    )
 
 
 def _granted_beyond(outcome: Outcome) -> str:

@@ -105,6 +105,14 @@ def _with_smaller_sizes(given: Configuration, operations: Operations) -> Iterato
                 yield smaller_one, tuple(_fitted(each, most, single_less) for each in operations)
                 yield smaller_one, tuple(_scaled(each, most, single_less) for each in operations)
                 yield smaller_one, operations
+                yield smaller_one, tuple(_scaled(each, size, less) for each in operations)
+
+
+def _scaled(operation: op.Operation, size: int, less: int) -> op.Operation:
+    """Return a request for as large a share of the smaller pool as the original of the larger."""
+    if not isinstance(operation, op.Allocate) or operation.size_bytes < 1:
+        return operation
+    return structs.replace(operation, size_bytes=-(-operation.size_bytes * less // size))
 
 
 def _fitted(operation: op.Operation, most: int, smaller_most: int) -> op.Operation:
@@ -130,7 +138,7 @@ def _sized(
 ) -> op.Allocate | op.Announce:
     """Return the request with another size; one that was sent to its end still is."""
     if isinstance(request, op.Allocate):
-        return op.Allocate(request.buffer, size_bytes)
+        return structs.replace(request, size_bytes=size_bytes)
     is_whole = request.sent_bytes == SIZE_BYTES + request.size_bytes
     largest = SIZE_BYTES + (size_bytes if 0 <= size_bytes <= most else 0)
     sent_bytes = largest if is_whole else min(request.sent_bytes, largest)

@@ -65,7 +65,7 @@ def _choices(struct: msgspec.Struct) -> int:
     """Return how many choices of an operation are not the plain ones."""
     plain = defaults(struct)
     chosen = sum(
-        isinstance(getattr(struct, name), Enum) and getattr(struct, name) is not value
+        isinstance(getattr(struct, name), Enum | bool) and getattr(struct, name) is not value
         for name, value in plain.items()
     )
     return chosen + isinstance(struct, PollWhile | PollBeside) + 2 * isinstance(struct, Lose)

@@ -24,6 +24,7 @@ OTHER_RELEASES = (
 
 EVIDENCE = (
     "POOL-LEAK",
+    "POOL-ALLOCATION-FAILS",
     *OTHER_RELEASES,
     "POOL-CONSTRUCT",
     "POOL-OVERSIZE-REQUEST",
@@ -75,9 +76,11 @@ class MemoryPoolHistory:
         visited = set(way.rules.get("rejected", ()))
         effect = way.rules.get("effect", ())
         self.done.update(effect)
-        is_seen = way.rejected is not None or "POOL-CONSTRUCT" in effect or self.shows_account
+        has_failed = "POOL-ALLOCATION-FAILS" in effect
+        is_rejected = way.rejected is not None and not has_failed
+        is_seen = is_rejected or "POOL-CONSTRUCT" in effect or self.shows_account
         (visited if is_seen else self.unseen).update(effect)
-        about_nothing = bounded and _is_about_nothing(before, operation)
+        about_nothing = has_failed or (bounded and _is_about_nothing(before, operation))
         if not bounded or (self._is_close(before, after, way) and not about_nothing):
             visited.update(way.rules.get("result", ()), self.unseen)
             self.unseen.clear()
@@ -92,7 +95,7 @@ class MemoryPoolHistory:
         for name in self._telling(before, way, after, might_end):
             if name in self.model.profile.observables:
                 visited.update(way.rules_of(name))
-        if isinstance(operation, Allocate) and way.rejected is not None:
+        if isinstance(operation, Allocate) and is_rejected:
             self.erred = True
         elif might_end and way.rejected is None:
             self.erred = False

@@ -18,6 +18,7 @@ from purgatory_spec.reasons import Reason
     [
         (op.Allocate("b1", 40), "ask for b1, 40 bytes"),
         (op.Allocate("b1", 1), "ask for b1, 1 byte"),
+        (op.Allocate("b1", 1, fail=True), "ask for b1, 1 byte, made to fail"),
         (op.Release("b1"), "release b1"),
         (op.Release("b1", op.ReleaseForm.SLICE), "release a slice of b1"),
         (op.Release("b1", op.ReleaseForm.COPY), "release a copy of b1"),

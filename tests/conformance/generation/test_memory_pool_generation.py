@@ -54,6 +54,8 @@ def feature_of(operation: Operation, released: set[str]) -> profiles.MemoryPoolF
             return profiles.MemoryPoolFeature.CONSTRUCT
         case Elapse():
             return profiles.MemoryPoolFeature.ELAPSE
+        case Allocate(fail=True):
+            return profiles.MemoryPoolFeature.FAIL
         case _:
             return None
 

@@ -7,6 +7,8 @@ by weight; where a rule has not been put to the test often enough, its rows weig
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from purgatory_conformance.generation.memory_pool.world import (
     MOST_BUFFERS,
     MemoryPoolWorld,
@@ -178,6 +180,15 @@ def _some_kilobytes(world: MemoryPoolWorld, source: Source) -> list[op.Operation
     return [asked, op.Release(asked.buffer)] if source.integer(0, 1) else [asked]
 
 
+def _fail(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    """Draw a request that would be granted if the machine had memory, and sometimes another."""
+    most = min(world.most, world.available) if world.configuration.strict else world.most
+    if world.available < 1:
+        return []
+    failing = structs.replace(_ask(world, source.integer(1, most)), fail=True)
+    return [failing, _ask(world, source.integer(1, most))] if source.integer(0, 1) else [failing]
+
+
 def _release(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [op.Release(source.item(world.held))] if world.held else []
 
@@ -316,6 +327,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("lose a buffer", 2, "POOL-LEAK", _lose, MemoryPoolFeature.LEAK_DETECTION),
     _row("make another pool", 1, "POOL-CONSTRUCT", _construct, MemoryPoolFeature.CONSTRUCT),
     _row("let time pass", 2, "POOL-DEPLETED-TIME", _elapse, MemoryPoolFeature.ELAPSE),
+    _row("ask in vain", 2, "POOL-ALLOCATION-FAILS", _fail, MemoryPoolFeature.FAIL),
 )
 """The rows for the memory pool, the simplest first: shrinking goes towards the top."""
 

@@ -69,7 +69,9 @@ class MemoryPoolWorld:
         if isinstance(operation, Allocate):
             offers_nothing = self.profile.zero_request is not ZeroRequest.NOT_OFFERED
             is_known = operation.buffer in state.held or operation.buffer in state.returned
-            return not is_known and (operation.size_bytes != 0 or offers_nothing)
+            if is_known or (operation.fail and self.configuration.unbounded):
+                return False
+            return operation.size_bytes != 0 or offers_nothing
         if isinstance(operation, Release | Lose):
             is_itself = isinstance(operation, Release) and operation.form is ReleaseForm.ITSELF
             again = is_itself and self.has(MemoryPoolFeature.RELEASE_AGAIN)

@@ -48,3 +48,16 @@ def below_zero_is_much(self: SmallMemoryPool, asked: int) -> bool:
     if self.strict or not asked:
         return SmallMemoryPool.is_enough(self, asked)
     return self.available != 0
+
+
+@breaks(
+    "POOL-ALLOCATION-FAILS",
+    "POOL-CONSERVATION",
+    report="KAFKA-5239, KAFKA-4840",
+    kind=Kind.OPERATION,
+).by(SmallMemoryPool.make_buffer)
+def failing_allocation_stays_debited(self: SmallMemoryPool, asked: int) -> Buffer:
+    """A buffer is debited before its memory is allocated, and stays so where that fails."""
+    if self.fails:
+        self.debit(asked)
+    return SmallMemoryPool.make_buffer(self, asked)

@@ -63,6 +63,7 @@ class SmallMemoryPool:
         self.dry_since_ms: int | None = None
         self.spells = 0
         self.dry_ms = 0
+        self.fails = False
 
     # Asking
 
@@ -96,7 +97,9 @@ class SmallMemoryPool:
             self.dry_since_ms = self.now_ms
 
     def make_buffer(self, asked: int) -> Buffer:
-        """Return the buffer for a request that is granted."""
+        """Return the buffer for a request that is granted; raises ``Refusal`` without memory."""
+        if self.fails:
+            raise Refusal(Reason.NO_MEMORY)
         return Buffer(bytearray(asked))
 
     def debit(self, count: int) -> None:
@@ -223,7 +226,8 @@ class SmallPoolInstance(Specimen):
         pool = self._pool
         self._granted = None
         match operation:
-            case op.Allocate(name, size_bytes):
+            case op.Allocate(name, size_bytes, fail):
+                pool.fails = fail
                 self._granted = pool.try_allocate(size_bytes)
                 if self._granted is not None:
                     self._holders[name] = self._granted

@@ -61,6 +61,22 @@ def refusal_throws(self: SmallMemoryPool, asked: int) -> None:
     raise Refusal
 
 
+@breaks("POOL-ALLOCATION-FAILS").by(SmallMemoryPool.make_buffer)
+def failure_credits(self: SmallMemoryPool, asked: int) -> Buffer:
+    """An allocation that fails is credited, though nothing has been debited."""
+    if self.fails:
+        self.credit(asked)
+    return SmallMemoryPool.make_buffer(self, asked)
+
+
+@breaks("POOL-ALLOCATION-FAILS").by(SmallMemoryPool.make_buffer)
+def failure_is_unforeseen(self: SmallMemoryPool, asked: int) -> Buffer:
+    """An allocation that fails does so with an error that nobody foresees."""
+    if self.fails:
+        raise AttributeError
+    return SmallMemoryPool.make_buffer(self, asked)
+
+
 @breaks("POOL-EXACT-BUFFER").by(SmallMemoryPool.make_buffer)
 def buffer_rounded_up(self: SmallMemoryPool, asked: int) -> Buffer:
     """A buffer is as large as the next power of two, and counted as asked for."""

@@ -66,12 +66,24 @@ def slice_frees_buffer(self: SmallMemoryPool, buffer: Buffer) -> None:
     SmallMemoryPool.turn_away(self, buffer)
 
 
-@breaks("POOL-RELEASE-COPY", "POOL-RELEASE-FOREIGN").by(SmallMemoryPool.is_mine)
-def equal_is_taken(self: SmallMemoryPool, buffer: Buffer) -> bool:
-    """A buffer of the same size as one of the pool's, with memory of its own, is taken for it."""
-    sizes = [mine.capacity for mine in self.granted]
-    is_slice = any(buffer.memory is mine.memory for mine in self.granted)
-    return SmallMemoryPool.is_mine(self, buffer) or (buffer.capacity in sizes and not is_slice)
+@breaks("POOL-RELEASE-COPY", "POOL-RELEASE-FOREIGN")
+class EqualIsTaken(SmallMemoryPool):
+    """A buffer of the same size as one of the pool's, with other memory, is taken for it."""
+
+    def __init__(self, configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> None:
+        super().__init__(configuration, profile)
+        self.made: list[Buffer] = []
+
+    def make_buffer(self, asked: int) -> Buffer:
+        """Remember the buffer for ever."""
+        self.made.append(super().make_buffer(asked))
+        return self.made[-1]
+
+    def is_mine(self, buffer: Buffer) -> bool:
+        """Compare the sizes, unless the memory was the pool's."""
+        is_known = any(buffer.memory is made.memory for made in self.made)
+        sizes = [mine.capacity for mine in self.granted]
+        return super().is_mine(buffer) or (buffer.capacity in sizes and not is_known)
 
 
 @breaks("POOL-RELEASE-FOREIGN")

@@ -41,6 +41,17 @@ class _UnknownName(Exception):
     """A step names a buffer that was never granted."""
 
 
+class _Pool(LeakDetectingMemoryPool):
+    """A pool that detects leaks, and whose allocations can be made to fail."""
+
+    fails = False
+
+    def _new_buffer(self, bytes_: int) -> memoryview:
+        if self.fails:
+            raise MemoryError
+        return super()._new_buffer(bytes_)
+
+
 @dataclass(slots=True)
 class _Held:
     """A buffer that was granted, whether or not it has come back, and a slice of all of it."""
@@ -58,9 +69,9 @@ class MemoryPoolInstance:
         """Make a fresh pool; a bounded pool detects leaks."""
         sizes = narrowed(configuration, profiles.MemoryPoolConfiguration)
         self.clock = VirtualClock()
-        self.pool: LeakDetectingMemoryPool | UnboundedMemoryPool = UnboundedMemoryPool()
+        self.pool: _Pool | UnboundedMemoryPool = UnboundedMemoryPool()
         if not sizes.unbounded:
-            self.pool = LeakDetectingMemoryPool(
+            self.pool = _Pool(
                 sizes.size_bytes, sizes.max_single_bytes, strict=sizes.strict, clock=self.clock
             )
         self._buffers: dict[str, _Held] = {}
@@ -85,6 +96,8 @@ class MemoryPoolInstance:
                 self._perform(operation)
         except PurgatoryError as error:
             rejected = error.reason
+        except MemoryError:
+            rejected = Reason.NO_MEMORY
         except _UnknownName:
             rejected = Reason.UNKNOWN_NAME
         return Outcome(result, rejected, observed=self._observe(granted_bytes))
@@ -95,6 +108,8 @@ class MemoryPoolInstance:
 
     def _allocate(self, operation: op.Allocate) -> int | None:
         """Return the capacity of the buffer that was granted; None without one."""
+        if isinstance(self.pool, _Pool):
+            self.pool.fails = operation.fail
         view = self.pool.try_allocate(operation.size_bytes)
         if view is None:
             return None
