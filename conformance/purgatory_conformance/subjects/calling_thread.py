@@ -22,8 +22,11 @@ _NOT_OF_IT = {_NAME, "adapter pipe"}
 
 _OURS = {str(Path(__file__).with_name(name)) for name in ("guarded.py", "in_process.py")}
 
-_ATTEMPTS = 5
-_ATTEMPT_S = 0.05
+LEFT_BEHIND: set[Thread] = set()
+"""The threads that were left behind: what they wait for, or started, may keep this process."""
+
+_ATTEMPTS = 3
+_ATTEMPT_S = 0.02
 """Code that catches everything in a loop catches this exception, too: it is raised a few times."""
 
 _MOST_FRAMES = 8
@@ -73,6 +76,7 @@ class CallingThread:
         if thread is None:
             return ""
         stacks = "\n".join(_stacks(thread))
+        LEFT_BEHIND.add(thread)
         self.end()
         for _ in range(_ATTEMPTS):
             if not thread.is_alive() or thread.ident is None:

@@ -31,7 +31,7 @@ TIME_LIMIT_S = 10.0
 """How long a step of a subject in this process may take, unless it is declared, s."""
 
 _AHEAD = 32
-_LOOK_S = 0.1
+_LOOK_S = 0.05
 """How long a wait hears no Ctrl-C on Windows, s, and how exactly a step is timed."""
 
 Answer = TypeVar("Answer")

@@ -4,7 +4,8 @@ from typing import Protocol, runtime_checkable
 
 from purgatory_conformance.subjects.subject import Subject
 
-_SHORT = 20
+SHORT = 20
+"""How many times shorter the limit is where a case is only tried."""
 
 
 @runtime_checkable
@@ -22,9 +23,14 @@ class TimeLimit:
         self._subject = subject if isinstance(subject, _Limited) else None
         self.whole_s = 0.0 if self._subject is None else self._subject.time_limit_seconds
 
-    def shorten(self) -> None:
-        """Give steps the twentieth part of the limit from now on."""
-        self._set(self.whole_s / _SHORT)
+    @property
+    def short_s(self) -> float:
+        """Return the limit of a step of a case that is only tried, s."""
+        return self.whole_s / SHORT
+
+    def shorten(self, times: int = SHORT) -> None:
+        """Give steps so many times less from now on, but no less than the short limit."""
+        self._set(self.whole_s / min(times, SHORT))
 
     def restore(self) -> None:
         """Give steps the whole limit again."""
