@@ -86,7 +86,7 @@ def open_subject(
     word, release = _with_release(word, release)
     subject = _built_in(word)
     if subject is not None:
-        return OpenSubject(word, subject)
+        return OpenSubject(word, GuardedSubject(subject))
     opened = _registered(word, work_folder, release) or _users(
         word, work_folder, profile, release, tell
     )
@@ -116,7 +116,7 @@ def open_named_in(file: Path, word: str, asked: Path) -> OpenSubject:
         )
     subject = _built_in(word or "bundled")
     if subject is not None:
-        return OpenSubject(word or "bundled", subject)
+        return OpenSubject(word or "bundled", GuardedSubject(subject))
     option = _option_for(word)
     if not option:
         raise UnknownSubject(f"{file}: {word!r} is no subject{_or_rather(word)}")
@@ -337,7 +337,9 @@ def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
 def _declared(declaration: Declaration, work_folder: Path) -> OpenSubject:
     subject: Subject
     if declaration.python:
-        subject = GuardedSubject(_imported(declaration.python, declaration.folder))
+        subject = GuardedSubject(
+            _imported(declaration.python, declaration.folder), declaration.time_limit_seconds
+        )
     else:
         subject = ChildProcessSubject(
             _built(declaration, work_folder),

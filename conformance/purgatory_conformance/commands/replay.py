@@ -33,7 +33,8 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     exit_code_of,
 )
-from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.unanswered import is_unanswered, told
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_judge.judgement import TooManyStates
@@ -89,6 +90,7 @@ def replay(
         whom = "as recorded" if recorded else subject or command
         context.exit(_replay_folder(console, file, whom, None if recorded else ask))
     case = read_case(file)
+    silent: CaseRun | None = None
     if recorded:
         steps = list(case.steps)
         profile = case.header.profile
@@ -101,7 +103,10 @@ def replay(
             asked = open_named_in(file, case.header.subject, file).subject
         try:
             run = run_case(asked, case.header.case, case.header.configuration, case.operations)
-            if run.failure is not None:
+            if is_unanswered(run):
+                run = told(run, profile_of(asked, case.component))
+                silent = run
+            elif run.failure is not None:
                 console.print(printable(str(run.failure)), markup=False)
                 context.exit(EXIT_SUBJECT_FAILED)
             if run.verdict is CaseVerdict.UNSUPPORTED:
@@ -114,7 +119,7 @@ def replay(
     console.print(printable(f"{case.header.case}: {case.header.title}"), markup=False)
     made_with = describe_configuration(case.header.configuration)
     console.print(f"{noun(case.component)}: {made_with}", markup=False)
-    context.exit(0 if _print_steps(console, case, steps, profile) else 1)
+    context.exit(0 if _print_steps(console, case, steps, profile, silent) else 1)
 
 
 def _replay_folder(
@@ -160,9 +165,11 @@ def _again(case: Case, asked: OpenSubject) -> tuple[int, str]:
     subject = asked.subject
     try:
         run = run_case(subject, case.header.case, case.header.configuration, case.operations)
+        if is_unanswered(run):
+            run = told(run, profile_of(subject, case.component))
     finally:
         subject.close()
-    if run.failure is not None:
+    if run.failure is not None and run.divergence is None:
         return EXIT_SUBJECT_FAILED, str(run.failure)
     if run.divergence is not None:
         return 1, f"breaks {run.divergence.rule} in step {len(run.steps)}"
@@ -183,16 +190,24 @@ def _recorded(case: Case) -> tuple[int, str]:
     return 0, f"{counted(len(case.steps), 'step')}, all as the rules say"
 
 
-def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profile) -> bool:
-    """Print and judge steps until one diverges; whether all were right."""
+def _print_steps(
+    console: Console, case: Case, steps: list[Step], profile: Profile, silent: CaseRun | None
+) -> bool:
+    """Print and judge steps until one diverges; whether all were right.
+
+    The last step of a ``silent`` run has no answer.
+    """
     judge = judged(case.component).judge(case.header.configuration, profile, ())
     shown: list[str] = []
     for number, step in enumerate(steps, start=1):
-        assert step.outcome is not None
         asked = f"{number:3}  {describe_operation(step.operation)}"
-        answered = describe_outcome(step.operation, step.outcome)
+        if step.outcome is None:
+            assert silent is not None
+            answered, divergence = "no answer", silent.divergence
+        else:
+            answered = describe_outcome(step.operation, step.outcome)
+            divergence = judge.step(step.operation, step.outcome).divergence
         console.print(f"{asked}  ->  {answered}", markup=False)
-        divergence = judge.step(step.operation, step.outcome).divergence
         if divergence is not None:
             rule = requirement(divergence.rule)
             console.print(f"     diverges from {rule.id} ({rule.level.value}): {rule.title}")
@@ -205,6 +220,9 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profi
                 console.print(f"     {label}: {printable(text)}", markup=False)
                 shown.append(text)
             _print_legend(console, shown)
+            if step.outcome is None and silent is not None and silent.failure is not None:
+                for line in silent.failure.standard_error.splitlines():
+                    console.print(f"     {printable(line)}", markup=False)
             return False
         state = describe_state(judge.state)
         if state:

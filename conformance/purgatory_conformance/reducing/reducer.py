@@ -103,16 +103,12 @@ def _with_smaller_sizes(given: Configuration, operations: Operations) -> Iterato
             if 1 <= single_less <= less <= size and (less, single_less) != (size, most):
                 smaller_one = structs.replace(given, **{whole: less, single: single_less})
                 yield smaller_one, tuple(_fitted(each, most, single_less) for each in operations)
-                yield smaller_one, tuple(_scaled(each, most, single_less) for each in operations)
                 yield smaller_one, operations
-                yield smaller_one, tuple(_scaled(each, size, less) for each in operations)
-
-
-def _scaled(operation: op.Operation, size: int, less: int) -> op.Operation:
-    """Return a request for as large a share of the smaller pool as the original of the larger."""
-    if not isinstance(operation, op.Allocate) or operation.size_bytes < 1:
-        return operation
-    return structs.replace(operation, size_bytes=-(-operation.size_bytes * less // size))
+                for all_bytes, fewer_bytes in ((most, single_less), (size, less)):
+                    yield (
+                        smaller_one,
+                        tuple(_scaled(o, all_bytes, fewer_bytes, single_less) for o in operations),
+                    )
 
 
 def _fitted(operation: op.Operation, most: int, smaller_most: int) -> op.Operation:
@@ -126,11 +122,11 @@ def _fitted(operation: op.Operation, most: int, smaller_most: int) -> op.Operati
     return _sized(operation, smaller_most, smaller_most) if is_full else operation
 
 
-def _scaled(operation: op.Operation, most: int, smaller_most: int) -> op.Operation:
-    """Return a request that takes the same share of the smaller pool, rounded up."""
-    if not isinstance(operation, op.Allocate | op.Announce) or operation.size_bytes < 0:
+def _scaled(operation: op.Operation, size: int, less: int, smaller_most: int) -> op.Operation:
+    """Return a request that takes the same share of ``less`` bytes as of ``size``, rounded up."""
+    if not isinstance(operation, op.Allocate | op.Announce) or operation.size_bytes < 1:
         return operation
-    return _sized(operation, -(-operation.size_bytes * smaller_most // most), smaller_most)
+    return _sized(operation, -(-operation.size_bytes * less // size), smaller_most)
 
 
 def _sized(

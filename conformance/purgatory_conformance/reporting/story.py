@@ -140,7 +140,9 @@ def _told(cause: CauseLine[Configuration]) -> tuple[ToldStep, ...]:
             ToldStep(
                 number=number,
                 operation=describe_operation(step.operation),
-                outcome=describe_outcome(step.operation, step.outcome) if step.outcome else "",
+                outcome=describe_outcome(step.operation, step.outcome)
+                if step.outcome
+                else "no answer",
                 values=tuple(
                     ToldValue(name, value, before.get(name, value) != value)
                     for name, value in shown

@@ -7,14 +7,20 @@ cases are kept, and some hundred that passed, to be compared with them.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
 from purgatory_conformance.running.refusals import Refusals
-from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
+from purgatory_conformance.running.unanswered import Slow, Unanswered, is_unanswered, told
+from purgatory_conformance.subjects.subject import (
+    FailureKind,
+    Subject,
+    SubjectFailure,
+    profile_of,
+)
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
 from purgatory_judge.case_judge import Deviation
@@ -115,12 +121,20 @@ class Campaign:
     causes: list[Cause] = field(default_factory=list)
     seen: dict[str, DeviationSeen] = field(default_factory=dict)
     failures: list[SubjectFailure] = field(default_factory=list)
+    unanswered: dict[FailureKind, Cause] = field(default_factory=dict)
+    """What is behind the steps in which the subject hung, and those in which it died."""
     withdrawn: list[str] = field(default_factory=list)
     """Declared deviations that were not found, each with a sentence."""
     blamed: Counter[str] = field(default_factory=Counter)
     """How many failing cases were blamed on each rule, as they were found."""
     refusals: Refusals = field(default_factory=Refusals)
     rules: tuple[Requirement, ...] = ()
+
+    @property
+    def has_failed_often(self) -> bool:
+        """Decide whether the subject has failed so often that no further case is asked."""
+        silent = sum(cause.cases for cause in self.unanswered.values())
+        return len(self.failures) + silent >= _MOST_SUBJECT_FAILURES
 
     @property
     def verdict_words(self) -> str:
@@ -186,6 +200,7 @@ def run_campaign(
     campaign = Campaign(component, seed, budget, deviations)
     began = time.monotonic()
     failing: dict[tuple[str, str], list[CaseRun]] = {}
+    silence = Unanswered(subject)
     passing: list[CaseRun] = []
     try:
         profile = profile_of(subject, component)
@@ -201,10 +216,10 @@ def run_campaign(
 
     for run in _vector_runs(subject, support, profile, vectors, deviations):
         campaign.vectors += 1
-        _count(campaign, run, failing)
+        _count(campaign, run, failing, silence)
         progress(campaign, "vectors")
-        if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:
-            return _concluded(campaign, began)
+        if campaign.has_failed_often:
+            break
 
     for rule, case in replays:
         _verify_deviation(campaign, subject, rule, case)
@@ -213,7 +228,7 @@ def run_campaign(
     least_cases = budget.least_cases
     if on_real_clock(profile):
         least_cases = min(least_cases, _LEAST_REAL_CASES)
-    while campaign.cases < budget.most_cases:
+    while campaign.cases < budget.most_cases and not campaign.has_failed_often:
         wanted = frozenset(rule.id for rule in campaign.too_few)
         if campaign.cases >= least_cases and not wanted:
             break
@@ -229,15 +244,19 @@ def run_campaign(
         campaign.visits.update(run.visits)
         if run.verdict is CaseVerdict.FAIL and campaign.first_failure is None:
             campaign.first_failure = run
-        _count(campaign, run, failing)
+        _count(campaign, run, failing, silence)
         if run.verdict is CaseVerdict.PASS and len(passing) < _MOST_PASSING_CASES:
             passing.append(run)
         progress(campaign, "generated")
-        if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:
-            break
+    silence.limit.restore()
     if failing:
         search = CauseSearch(subject, deviations, seed, budget.shrink_runs)
         campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"), passing)
+    for cause in campaign.unanswered.values():
+        assert cause.shrunk.failure is not None
+        campaign.causes.append(cause)
+        campaign.failures.append(cause.shrunk.failure)
+    campaign.causes.sort(key=lambda cause: -cause.cases)
     return _concluded(campaign, began)
 
 
@@ -257,7 +276,9 @@ def _verify_deviation(campaign: Campaign, subject: Subject, rule: str, case: Cas
     """Run a deviation's replay file without the declaration: it must fail, for this rule."""
     run = run_case(subject, case.header.case, case.header.configuration, case.operations)
     campaign.steps += len(run.steps)
-    if run.failure is not None:
+    if is_unanswered(run):
+        run = told(run, profile_of(subject, case.component))
+    if run.failure is not None and run.divergence is None:
         campaign.failures.append(run.failure)
     elif run.divergence is None:
         campaign.withdrawn.append(f"{rule} (its replay file passes: withdraw the declaration)")
@@ -283,8 +304,15 @@ def _vector_runs(
             yield run_case(subject, name, configuration, operations, deviations)
 
 
-def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list[CaseRun]]) -> None:
+def _count(
+    campaign: Campaign,
+    run: CaseRun,
+    failing: dict[tuple[str, str], list[CaseRun]],
+    silence: Unanswered,
+) -> None:
     campaign.steps += len(run.steps)
+    if is_unanswered(run):
+        run = _count_unanswered(campaign, run, silence)
     campaign.verdicts[run.verdict] += 1
     campaign.refusals.note(run)
     if run.failure is not None:
@@ -301,6 +329,25 @@ def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list
     runs = failing.setdefault(run.divergence.cause, [])
     runs.append(run)
     runs.sort(key=lambda r: len(r.steps))
+
+
+def _count_unanswered(campaign: Campaign, run: CaseRun, silence: Unanswered) -> CaseRun:
+    """Look for what is behind a step without an answer; return the run as it counts."""
+    assert run.failure is not None
+    kind = run.failure.kind
+    known = campaign.unanswered.get(kind)
+    if known is not None:
+        known.cases += 1
+        return replace(run, failure=None)
+    found = silence.cause(run)
+    if isinstance(found, Slow):
+        return silence.left_out(run, found)
+    if found is None:
+        return run
+    campaign.unanswered[kind] = found
+    campaign.blamed[found.rule] += 1
+    silence.limit.shorten()  # the others of this kind say nothing more
+    return replace(run, failure=None)
 
 
 def _concluded(campaign: Campaign, began: float) -> Campaign:

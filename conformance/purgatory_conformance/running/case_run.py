@@ -1,5 +1,7 @@
 """A case on a subject: carry out the operations, judge every step as it comes."""
 
+import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,6 +52,8 @@ class CaseRun:
     divergence: Divergence | None = None
     failure: SubjectFailure | None = None
     refused: str = ""
+    has_begun: bool = False
+    """Whether the subject has made an instance; what failed before is no operation's fault."""
 
     def breaks(self, rule: str) -> bool:
         """Decide whether the case failed, and for this rule."""
@@ -64,14 +68,21 @@ def run_case(
     configuration: Configuration,
     operations: Sequence[Operation],
     deviations: tuple[Deviation, ...] = (),
+    *,
+    until: float = math.inf,
 ) -> CaseRun:
-    """Run one case of the configuration's component; never raises for what a subject does."""
+    """Run one case of the configuration's component; never raises for what a subject does.
+
+    A case that is still under way at the reading ``until`` of the monotonic clock is given up, as
+    inconclusive.
+    """
     run = CaseRun(name, configuration, tuple(operations))
     component = component_of(configuration)
     try:
         profile = profile_of(subject, component)
         judge = judged(component).judge(configuration, profile, deviations)
         subject.new(name, configuration)
+        run.has_begun = True
         outcomes = subject.do_all(run.operations)
         for operation, outcome in zip(run.operations, outcomes, strict=True):
             run.steps.append(Step(operation, outcome))
@@ -84,6 +95,9 @@ def run_case(
             if judgement.divergence is not None:
                 run.divergence = judgement.divergence
                 run.verdict = CaseVerdict.FAIL
+                break
+            if until < math.inf and time.monotonic() > until:
+                run.verdict = CaseVerdict.INCONCLUSIVE
                 break
         if run.verdict is CaseVerdict.PASS and judge.deviated is not None:
             run.divergence = judge.deviated

@@ -6,6 +6,7 @@ by one simplification, into one that breaks the second; and where one fault stan
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 import msgspec
@@ -19,7 +20,8 @@ from purgatory_conformance.running.shrinking import (
     size_of,
 )
 from purgatory_conformance.running.ways_out import WayOut, ways_out
-from purgatory_conformance.subjects.subject import Subject, profile_of
+from purgatory_conformance.subjects.subject import FailureKind, Subject, profile_of
+from purgatory_conformance.subjects.time_limit import TimeLimit
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.case_judge import (
     BEYOND_DECLARED,
@@ -135,6 +137,7 @@ class CauseSearch:
             else:
                 kept[place] = self._joined(cause, kept[place])
                 self._look_for_ways_out(kept[place], passing)
+        self._limit.restore()
         return sorted(kept, key=lambda cause: -cause.cases)
 
     def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
@@ -387,7 +390,15 @@ class CauseSearch:
         return profile_of(self.subject, component_of(run.configuration))
 
     def _again(self, case: Candidate) -> CaseRun:
-        return run_case(self.subject, "again", case.configuration, case.operations, self.deviations)
+        limit = self._limit
+        run = run_case(self.subject, "again", case.configuration, case.operations, self.deviations)
+        if run.failure is not None and run.failure.kind is FailureKind.HUNG:
+            limit.shorten()  # a case that is only tried hangs: the next one may not take as long
+        return run
+
+    @cached_property
+    def _limit(self) -> TimeLimit:
+        return TimeLimit(self.subject)
 
 
 def _fault(divergence: Divergence) -> tuple[str, bool]:

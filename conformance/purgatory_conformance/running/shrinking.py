@@ -9,6 +9,8 @@ leaving out operations, is the reducer's business.
 """
 
 import contextlib
+import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -44,9 +46,10 @@ class _Budgeted:
     fails: Fails
     left: int
     smallest: Candidate | None = None
+    until: float = math.inf
 
     def __call__(self, case: Candidate) -> bool:
-        if self.left <= 0:
+        if self.left <= 0 or time.monotonic() > self.until:
             raise _Exhausted
         self.left -= 1
         failed = self.fails(case)
@@ -84,9 +87,14 @@ def _search(
     return budgeted.smallest
 
 
-def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
-    """Leave out and make smaller, one change at a time, until no change keeps the failure."""
-    budgeted = _Budgeted(fails, most_runs, smallest=case)
+def reduce_case(
+    profile: Profile, case: Candidate, fails: Fails, most_runs: int, until: float = math.inf
+) -> Candidate:
+    """Leave out and make smaller, one change at a time, until no change keeps the failure.
+
+    No further case is run after the reading ``until`` of the monotonic clock.
+    """
+    budgeted = _Budgeted(fails, most_runs, smallest=case, until=until)
     asked: set[Candidate] = set()
     with contextlib.suppress(_Exhausted):
         progress = True

@@ -45,6 +45,9 @@ _TERMINATE_SECONDS = 0.5
 
 _LOOK_SECONDS = 0.1
 
+_SHOWS_STACKS = {"PYTHONFAULTHANDLER": "1"}
+"""Lets Python write the stacks of its threads when it is aborted; others do not know it."""
+
 
 class AdapterProcess:
     """A running adapter: its process tree, its pipes and the reader threads."""
@@ -62,7 +65,9 @@ class AdapterProcess:
         """
         try:
             self._process = _start(
-                list(command), working_folder, {**os.environ, **(environment or {})}
+                list(command),
+                working_folder,
+                {**_SHOWS_STACKS, **os.environ, **(environment or {})},
             )
         except (OSError, ValueError) as error:
             raise Fault(
@@ -239,6 +244,17 @@ class AdapterProcess:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
+
+    def abort(self) -> None:
+        """End the process so that Python and Go write the stacks of its threads, where it can be.
+
+        What ends it is SIGABRT, which Windows does not have.
+        """
+        if sys.platform != "win32" and self._process.poll() is None:
+            _signal_group(self._process.pid, signal.SIGABRT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_TERMINATE_SECONDS)
+            self._error_reader.join(_TERMINATE_SECONDS)
 
     def end(self) -> None:
         """End the process tree and the threads."""

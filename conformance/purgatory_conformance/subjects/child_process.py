@@ -46,6 +46,9 @@ _STOP_SECONDS = 2.0
 
 _ERROR_OUTPUT_SECONDS = 0.2
 
+_WITH_STACKS = frozenset({"Python", "Go"})
+"""The languages of which a process that is aborted tells where its threads were."""
+
 
 class ChildProcessSubject:
     """An implementation behind an adapter in a child process; one thread at a time may use it.
@@ -105,6 +108,15 @@ class ChildProcessSubject:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def time_limit_seconds(self) -> float:
+        """Return how long any single reply may take, s; it may be changed between cases."""
+        return self._client.seconds
+
+    @time_limit_seconds.setter
+    def time_limit_seconds(self, seconds: float) -> None:
+        self._client.seconds = seconds
 
     @property
     def implementation(self) -> Implementation:
@@ -313,6 +325,8 @@ class ChildProcessSubject:
             yield
         except Fault as fault:
             self._is_open = False
+            if fault.kind is FailureKind.HUNG and self._writes_stacks:
+                self._client.process.abort()
             if fault.kind is not FailureKind.ERRORED:
                 self._end_process()
             else:
@@ -327,6 +341,11 @@ class ChildProcessSubject:
                 received=shown(fault.received or self._client.received),
                 standard_error=self._client.standard_error,
             ) from fault
+
+    @property
+    def _writes_stacks(self) -> bool:
+        """Decide whether the adapter's language writes the stacks of a process that is aborted."""
+        return self._greeting is not None and self._greeting.implementation.language in _WITH_STACKS
 
     def _end_process(self) -> None:
         self._client.end()

@@ -81,6 +81,10 @@ class InProcessSubject:
             self._instance.close()
             self._instance = None
 
+    def forget(self) -> None:
+        """Drop the instance without closing it: a call of it has not returned."""
+        self._instance = None
+
     def close(self) -> None:
         """Drop the instance and close."""
         self.end()
