@@ -57,6 +57,11 @@ class ControlledLock:
         self._name: str | None = None
 
     @property
+    def maker(self) -> object:
+        """Return the object that made the lock, or stands for the place where it was made."""
+        return self._maker
+
+    @property
     def name(self) -> str:
         """Return the lock's name in the table of yield points."""
         if self._name is None:

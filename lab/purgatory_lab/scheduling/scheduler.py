@@ -153,7 +153,8 @@ class Scheduler:
         running = self.running
         if running is None:
             return
-        self.mark(what, about)
+        if may_switch:
+            self.mark(what, about)
         self._steps += 1
         if self._steps > STEP_LIMIT:
             self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))

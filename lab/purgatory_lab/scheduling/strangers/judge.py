@@ -6,15 +6,17 @@ of traces whose calls overlap, where they find one, and else by the call that ca
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from purgatory_conformance.describing.steps import describe_operation
+import msgspec
+
 from purgatory_lab.scheduling.errors import CheckFailed
 from purgatory_lab.scheduling.strangers.programs import AT_REST
+from purgatory_model.memory_pool import rule_of_admission
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_spec import operations as op
 from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import Value
+from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.profiles import (
     Clock,
     Component,
@@ -29,10 +31,11 @@ from purgatory_spec.profiles import (
     component_of,
 )
 from purgatory_traces.errors import PipelineError
-from purgatory_traces.linearizability.calls import Entry
+from purgatory_traces.linearizability.calls import Entry, thread_of_line
 from purgatory_traces.linearizability.checker import Answered, Finding, check_run
 from purgatory_traces.linearizability.traced_history import TracedHistory
 from purgatory_traces.linearizability.words import Words
+from purgatory_traces.replay.judge import Finding as TraceFinding
 from purgatory_traces.replay.overlapping.follower import Follower
 from purgatory_traces.replay.overlapping.memory_pool.follower import MemoryPoolFollower
 from purgatory_traces.replay.overlapping.purgatory.follower import PurgatoryFollower
@@ -82,6 +85,15 @@ class Judge:
             self._known[history] = self._refuted(entries)
         return self._known[history] or self._left(shown)
 
+    def rule_of_call(self, operation: Operation) -> str:
+        """Return the rule that a call breaks that never returns, or raises what it must not."""
+        configuration = self.begin.instance.configuration
+        if isinstance(operation, op.Allocate) and isinstance(
+            configuration, MemoryPoolConfiguration
+        ):
+            return rule_of_admission(configuration)
+        return _RULES_OF_CALLS[type(operation)]
+
     def _left(self, shown: Mapping[str, Value]) -> RuleBroken | None:
         for name, (expected, rule) in AT_REST[self._component].items():
             if name in shown and shown[name] != expected:
@@ -97,14 +109,35 @@ class Judge:
             raise CheckFailed(f"the run could not be judged: {finding.reason}")
         if finding.answered is Answered.LINEARIZABLE:
             return None
-        words = "; ".join(Words(finding).details())
-        return RuleBroken(_followed(self.begin, entries) or _rule_of(finding), words)
+        return self._blamed(entries) or RuleBroken(self._rule_of(finding), _words(finding))
 
+    def _blamed(self, entries: Sequence[Entry]) -> RuleBroken | None:
+        """Return what the judge of traces on a real clock finds; None if it finds nothing."""
+        try:
+            found = _found(self.begin, entries)
+        except (PipelineError, ValueError):
+            return None
+        if found is None:
+            return None
+        rule = "TIMER-EXACTLY-ONCE" if found.rule == "TIMER-LATENESS" else found.rule
+        return RuleBroken(rule, f"expected {found.expected}; seen {found.seen}")
 
-def rule_of_call(operation: Operation) -> str:
-    """Return the rule that a call breaks that never returns, or raises what it must not."""
-    return _RULES_OF_CALLS[type(operation)]
-
+    def _rule_of(self, finding: Finding) -> str:
+        """Return the rule of the call that cannot be explained."""
+        share = finding.shares[0]
+        entry = share.unexplained
+        assert entry is not None
+        event = entry.event
+        if isinstance(event, Happened):
+            return _RULES_OF_EVENTS[event.event.kind]
+        called = [
+            each.event.operation
+            for each in share.entries
+            if isinstance(each.event, Called)
+            and each.event.thread == event.thread
+            and each.seq <= entry.seq
+        ]
+        return self.rule_of_call(called[-1])
 
 _RULES_OF_CALLS: Final[Mapping[type[Operation], str]] = {
     op.Add: "TIMER-EXACTLY-ONCE",
@@ -119,8 +152,15 @@ _RULES_OF_CALLS: Final[Mapping[type[Operation], str]] = {
     op.Satisfy: "PURGATORY-NOT-LOST",
     op.Force: "PURGATORY-FORCE",
     op.CancelForKey: "PURGATORY-CANCEL-RESULT",
-    op.Allocate: "POOL-NON-STRICT",
     op.Release: "POOL-RELEASE",
+}
+
+_RULES_OF_EVENTS: Final[Mapping[EventKind, str]] = {
+    EventKind.EXPIRED: "TIMER-EXACTLY-ONCE",
+    EventKind.RAN: "TIMER-EXACTLY-ONCE",
+    EventKind.TRIED: "PURGATORY-COMPLETED-NOT-TRIED",
+    EventKind.COMPLETED: "PURGATORY-EXACTLY-ONCE",
+    EventKind.TIMED_OUT: "PURGATORY-TIME-OUT",
 }
 
 
@@ -141,26 +181,63 @@ def _begin(configuration: Configuration, profile: Profile) -> Begin:
     return Begin(run=_RUN, seq=0, instance=instance, clock=clock)
 
 
-def _followed(begin: Begin, entries: Sequence[Entry]) -> str:
-    """Return the rule that the judge of traces on a real clock names; empty if it finds none."""
-    return ""
+def _found(begin: Begin, entries: Sequence[Entry]) -> TraceFinding | None:
+    """Return what the follower of traces on a real clock finds in a history.
+
+    On a manual clock a reading is not known while the clock is moved: it lies between those of the
+    calls that have moved it and of those that have begun to.
+    """
+    follower = _follower(begin)
+    calls: dict[str, tuple[Operation, Any]] = {}
+    first_ms = last_ms = 0
+    for entry in entries:
+        event = entry.event
+        if entry.at_ms is not None:
+            first_ms = last_ms = entry.at_ms
+        found: TraceFinding | None = None
+        if isinstance(event, Called):
+            operation = event.operation
+            if isinstance(operation, op.Advance | op.Elapse):
+                last_ms = max(last_ms, operation.to_ms)
+            told = op.Wait(0) if isinstance(operation, op.Elapse) else operation
+            calls[event.thread] = operation, follower.called(told, first_ms)
+        elif isinstance(event, Happened):
+            _, kept = calls.get(event.thread, (None, None))
+            found = follower.happened(event.thread, kept, event.event, first_ms, last_ms)
+        else:
+            operation, kept = calls.pop(event.thread)
+            if isinstance(operation, op.Advance | op.Elapse):
+                first_ms = max(first_ms, operation.to_ms)
+            found = follower.returned(kept, event.result, event.raised, last_ms)
+        if found is not None:
+            return found
+    return follower.ended(last_ms)
 
 
-def _rule_of(finding: Finding) -> str:
-    """Return the rule of the call that cannot be explained."""
+def _follower(begin: Begin) -> Follower[Any]:
+    clock = begin.clock if isinstance(begin.clock, WallClock) else WallClock(0)
+    on_real_clock = msgspec.structs.replace(begin, clock=clock)
+    match begin.instance:
+        case TimerInstance():
+            return TimerFollower(on_real_clock)
+        case PurgatoryInstance():
+            return PurgatoryFollower(on_real_clock)
+        case MemoryPoolInstance():
+            return MemoryPoolFollower(on_real_clock)
+
+
+def _words(finding: Finding) -> str:
+    """Return what cannot be explained, and what could have been answered in its place."""
+    words = Words(finding)
     share = finding.shares[0]
-    entry = share.unexplained
+    entry, refutation = share.unexplained, share.refutation
     assert entry is not None
-    event = entry.event
-    if isinstance(event, Called):
-        return rule_of_call(event.operation)
-    if isinstance(event, Happened):
-        return "TIMER-EXACTLY-ONCE"
-    assert isinstance(event, Returned)
-    called = [
-        each.event.operation
-        for each in share.entries
-        if isinstance(each.event, Called) and each.event.thread == event.thread
-        and each.seq < entry.seq
-    ]
-    return rule_of_call(called[-1])
+    assert refutation is not None
+    said = [f"no order of the calls explains this: {words.told(share, entry)}"]
+    for call in refutation.open_calls:
+        answers = refutation.answers.get(call.number, ())
+        possible = dict.fromkeys(words.answer(call.operation, each) for each in answers)
+        if possible:
+            thread = thread_of_line(call.thread)
+            said.append(f"{thread} could have answered {' or '.join(possible)}")
+    return "; ".join(said)

@@ -13,7 +13,9 @@ that a schedule means the same run whatever is known by then.
 
 import dis
 import sys
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from types import CodeType, FrameType, MemberDescriptorType
 from typing import Final, NamedTuple, TypeAlias
@@ -39,20 +41,20 @@ class Point(NamedTuple):
     Attributes:
         access: What it does.
         name: The attribute or variable; empty for an item, whose container has no name there.
-        base: The local variable whose attribute it is; empty where that is not known.
+        path: The local variable and the attributes that lead to the object; empty where that is
+            not known.
     """
 
     access: Access
     name: str = ""
-    base: str = ""
+    path: tuple[str, ...] = ()
 
     def words(self) -> str:
         """Return the point for the record of a run."""
         return f"{self.access.value} {self.name}".rstrip()
 
 
-_READS: Final = {"LOAD_ATTR", "LOAD_DEREF", "LOAD_CLASSDEREF"}
-_WRITES: Final = {"STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"}
+_WRITES: Final = {"STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL"}
 _ITEMS: Final = {"BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "CONTAINS_OP", "FOR_ITER"}
 _IN_A_LOCAL: Final = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"}
 
@@ -60,17 +62,35 @@ _IN_A_LOCAL: Final = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"}
 def points_of(code: CodeType) -> dict[int, Point]:
     """Return the points of a function by the offsets of their instructions."""
     found: dict[int, Point] = {}
-    base = ""
+    path: tuple[str, ...] = ()
     for each in dis.get_instructions(code):
         name = each.argval if isinstance(each.argval, str) else ""
-        if each.opname in _READS:
-            found[each.offset] = Point(Access.READ, name, base)
-        elif each.opname in _WRITES:
-            found[each.offset] = Point(Access.WRITE, name)
+        if each.opname == "LOAD_ATTR":
+            found[each.offset] = Point(Access.READ, name, path)
+            path = (*path, name) if path else ()
+            continue
+        if each.opname in _WRITES or (each.opname == "STORE_DEREF" and name in code.co_freevars):
+            found[each.offset] = Point(Access.WRITE, name, path)
         elif each.opname in _ITEMS:
             found[each.offset] = Point(Access.ITEM)
-        base = name if each.opname in _IN_A_LOCAL else ""
+        path = (name,) if each.opname in _IN_A_LOCAL else ()
     return found
+
+
+@dataclass(slots=True)
+class _Attribute:
+    """What is known of an attribute of one object in one run.
+
+    Attributes:
+        owner: The first thread that used it. What that does alone needs no lock, as long as no
+            other thread uses it.
+        locks: The locks that all have held since; None before.
+        changes: Whether it may have been changed since.
+    """
+
+    owner: int
+    locks: set[int] | None = None
+    changes: bool = False
 
 
 class SharedNames:
@@ -83,28 +103,30 @@ class SharedNames:
 
     def __init__(self) -> None:
         self.suspects: set[str] = set()
-        self._changing: set[str] = set()
-        self._fixed: set[str] = set()
-        self._users: dict[str, set[int]] = {}
-        self._locks: dict[str, set[int]] = {}
+        self._attributes: dict[tuple[int, str], _Attribute] = {}
+        self._kept: list[object] = []
 
     def begin(self) -> None:
-        """Begin a new run, whose locks are others."""
-        self._users.clear()
-        self._locks.clear()
+        """Begin a new run, whose objects are others."""
+        self._attributes.clear()
+        self._kept.clear()
 
-    def use(self, thread: LogicalThread, point: Point, value: object) -> None:
-        """Note an access; ``value`` is what is read, as far as that is known."""
-        name = point.name
-        if point.access is Access.WRITE or _can_change(value):
-            self._changing.add(name)
+    def use(self, thread: LogicalThread, point: Point, owner: object, value: object) -> None:
+        """Note an access to an attribute of an object; None stands for an unknown object."""
+        if isinstance(owner, threading.local):
+            return
+        known = self._attributes.get((id(owner), point.name))
+        if known is None:
+            self._kept.append(owner)
+            self._attributes[id(owner), point.name] = _Attribute(thread.number)
+            return
+        if known.locks is None and known.owner == thread.number:
+            return
         held = {id(lock) for lock in thread.held}
-        users = self._users.setdefault(name, set())
-        users.add(thread.number)
-        locks = self._locks.setdefault(name, held)
-        locks &= held
-        if not locks and len(users) > 1 and name in self._changing:
-            self.suspects.add(name)
+        known.locks = held if known.locks is None else known.locks & held
+        known.changes |= point.access is Access.WRITE or _can_change(value)
+        if known.changes and not known.locks:
+            self.suspects.add(point.name)
 
 
 def _can_change(value: object) -> bool:
@@ -158,18 +180,22 @@ class Tracing:
         if point.access is Access.ITEM:
             may_switch = not thread.held
         else:
-            self.shared.use(thread, point, _value(frame, point))
+            owner: object = None
+            if point.path:
+                owner = frame.f_locals.get(point.path[0])
+                for name in point.path[1:]:
+                    owner = _value(owner, name)
+            self.shared.use(thread, point, owner, _value(owner, point.name))
             may_switch = point.name in self.shared.suspects
         scheduler.reach(point.words(), may_switch=may_switch)
 
 
-def _value(frame: FrameType, point: Point) -> object:
-    """Return what an attribute of a local variable holds, without running any of its code."""
-    base = frame.f_locals.get(point.base)
-    slot = vars(type(base)).get(point.name)
+def _value(owner: object, name: str) -> object:
+    """Return what an attribute holds, without running any code of its class."""
+    slot = vars(type(owner)).get(name)
     try:
         if isinstance(slot, MemberDescriptorType):
-            return slot.__get__(base)
-        return object.__getattribute__(base, "__dict__").get(point.name)
+            return slot.__get__(owner)
+        return object.__getattribute__(owner, "__dict__").get(name)
     except AttributeError:
         return None

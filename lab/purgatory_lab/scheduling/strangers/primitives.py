@@ -83,7 +83,9 @@ class Named:
         self._counts: dict[str, int] = {}
 
     def name_of(self, maker: object, made: object) -> str:
-        """Return the name of a lock or a condition."""
+        """Return the name of a lock or a condition; one that makes its own lock shares the name."""
+        if isinstance(made, ControlledCondition) and made.lock.maker is maker:
+            made = made.lock
         if id(made) not in self._names:
             assert isinstance(maker, Place)
             name = maker.name_of(made)

@@ -19,20 +19,21 @@ from purgatory_lab.scheduling.errors import Abandoned, Deadlock, NotUnderControl
 from purgatory_lab.scheduling.history import CALLS, RETURNS
 from purgatory_lab.scheduling.run import AtRest, Record, Strategy
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_lab.scheduling.strangers.judge import Judge, RuleBroken, rule_of_call
+from purgatory_lab.scheduling.strangers.judge import Judge, RuleBroken
 from purgatory_lab.scheduling.strangers.opcodes import Tracing
 from purgatory_lab.scheduling.strangers.primitives import REAL_LOCKS, Primitives
 from purgatory_lab.scheduling.strangers.programs import Calls, Shared, closing_calls
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome, Value
-from purgatory_spec.profiles import Clock, Profile, TimerProfile, component_of
+from purgatory_spec.profiles import Clock, Component, Profile, TimerProfile, component_of
 from purgatory_spec.reasons import Reason
 from purgatory_traces.linearizability.calls import Entry
 
 LONGEST_WAIT_S: Final = 10.0
 """How long a thread may reach no yield point, s."""
 
+_CLOSING: Final = "closing"
 _OWN_THREADS: Final = "threads of the class"
 _OURS: Final = "purgatory_"
 _NOT_THEIRS: Final = tuple(
@@ -148,7 +149,7 @@ class StrangerRuns:
         stranger.primitives.begin()
         stranger.tracing.shared.begin()
         stranger.tracing.noting = False
-        run = _Run(stranger, self.program, stranger.open())
+        run = _Run(stranger, self.program, stranger.open(), self._judge)
         stranger.scheduler.quiet = True
         stranger.scheduler.start("setup", run.set_up)
         record = stranger.scheduler.execute(strategy)
@@ -164,13 +165,14 @@ class StrangerRuns:
 class _Run:
     """One run: the instance, and what its calls have returned so far."""
 
-    def __init__(self, stranger: Stranger, program: Shared, subject: Subject) -> None:
+    def __init__(self, stranger: Stranger, program: Shared, subject: Subject, judge: Judge) -> None:
         self.refusal = ""
         self.shown: dict[str, Value] = {}
         self._stranger = stranger
         self._scheduler = stranger.scheduler
         self._program = program
         self._subject = subject
+        self._judge = judge
         self._wall = (
             isinstance(stranger.profile, TimerProfile) and stranger.profile.clock is Clock.WALL
         )
@@ -191,7 +193,7 @@ class _Run:
             self._scheduler.start(name, self._caller(name, calls))
             for name, calls in self._program.threads.items()
         ]
-        self._scheduler.start("closing", self._close, AtRest(callers))
+        self._scheduler.start(_CLOSING, self._close, AtRest(callers))
         self._stranger.tracing.noting = True
         self._scheduler.quiet = False
 
@@ -205,16 +207,15 @@ class _Run:
         """Return the rule that is broken by calls that never return."""
         if not self._inside:
             return deadlock
-        circle = any("which" in line for line in str(deadlock).split("; "))
-        thread, operation = next(iter(self._inside.items()))
-        rule = rule_of_call(operation)
-        if circle and rule.startswith("PURGATORY"):
+        rule = self._judge.rule_of_call(next(iter(self._inside.values())))
+        if component_of(self._stranger.profile) is Component.PURGATORY:
             rule = "PURGATORY-NO-CIRCLE"
         calls = "; ".join(
             f"{thread} is in “{describe_operation(operation)}”"
             for thread, operation in self._inside.items()
         )
-        return RuleBroken(rule, f"deadlock: {deadlock}; {calls}")
+        waits = [line for line in str(deadlock).split("; ") if not line.startswith(f"{_CLOSING} ")]
+        return RuleBroken(rule, f"deadlock: {'; '.join(waits)}; {calls}")
 
     def _caller(self, name: str, calls: Calls) -> Callable[[], None]:
         def play() -> None:
@@ -228,7 +229,7 @@ class _Run:
         self._scheduler.quiet = True
         self._stranger.tracing.noting = False
         self._stranger.tracing.enter()
-        self._play("closing", closing_calls(self._program, self._stranger.profile))
+        self._play(_CLOSING, closing_calls(self._program, self._stranger.profile))
         self._scheduler.mark("ends the instance")
         self._subject.end()
         self._subject.close()
@@ -254,7 +255,7 @@ class _Run:
             if isinstance(cause, SchedulingError):
                 raise cause from None
             words = f"{thread} in “{describe_operation(operation)}” raised {cause!r}"
-            raise RuleBroken(rule_of_call(operation), words) from cause
+            raise RuleBroken(self._judge.rule_of_call(operation), words) from cause
         del self._inside[thread]
         self._take(thread, operation, outcome)
 
