@@ -24,15 +24,19 @@ class ThreadEnd:
         self._over = False
 
     def is_gone(self, thread: LogicalThread) -> bool:
+        """Decide whether the other thread has ended, or the time is over."""
         return self._thread.ended or self._over
 
     def until_s(self) -> float | None:
+        """Return the end of the time limit."""
         return None if self._over else self._until_s
 
     def run_out(self) -> None:
+        """End the wait: the time is over."""
         self._over = True
 
     def describe(self) -> str:
+        """Return the awaited end in words."""
         return f"the end of {self._thread.name}"
 
 

@@ -5,21 +5,22 @@ here and of a run that a system has written down. A refuted run is put down to a
 of traces whose calls overlap, where they find one, and else by the call that cannot be explained.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_lab.scheduling.errors import CheckFailed
 from purgatory_lab.scheduling.strangers.programs import AT_REST
 from purgatory_model.memory_pool import rule_of_admission
-from purgatory_model.overlapping.interleaving import Called, Happened, Returned
+from purgatory_model.overlapping.interleaving import Called, Happened
 from purgatory_spec import operations as op
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.profiles import (
     Clock,
-    Component,
     Configuration,
     MemoryPoolConfiguration,
     MemoryPoolProfile,
@@ -120,7 +121,8 @@ class Judge:
         if found is None:
             return None
         rule = "TIMER-EXACTLY-ONCE" if found.rule == "TIMER-LATENESS" else found.rule
-        return RuleBroken(rule, f"expected {found.expected}; seen {found.seen}")
+        where = f"{found.thread} in “{found.operation}”: " if found.thread else ""
+        return RuleBroken(rule, f"{where}expected {found.expected}; seen {found.seen}")
 
     def _rule_of(self, finding: Finding) -> str:
         """Return the rule of the call that cannot be explained."""
@@ -138,6 +140,7 @@ class Judge:
             and each.seq <= entry.seq
         ]
         return self.rule_of_call(called[-1])
+
 
 _RULES_OF_CALLS: Final[Mapping[type[Operation], str]] = {
     op.Add: "TIMER-EXACTLY-ONCE",
@@ -195,6 +198,7 @@ def _found(begin: Begin, entries: Sequence[Entry]) -> TraceFinding | None:
         if entry.at_ms is not None:
             first_ms = last_ms = entry.at_ms
         found: TraceFinding | None = None
+        operation: Operation | None = None
         if isinstance(event, Called):
             operation = event.operation
             if isinstance(operation, op.Advance | op.Elapse):
@@ -202,7 +206,7 @@ def _found(begin: Begin, entries: Sequence[Entry]) -> TraceFinding | None:
             told = op.Wait(0) if isinstance(operation, op.Elapse) else operation
             calls[event.thread] = operation, follower.called(told, first_ms)
         elif isinstance(event, Happened):
-            _, kept = calls.get(event.thread, (None, None))
+            operation, kept = calls.get(event.thread, (None, None))
             found = follower.happened(event.thread, kept, event.event, first_ms, last_ms)
         else:
             operation, kept = calls.pop(event.thread)
@@ -210,7 +214,10 @@ def _found(begin: Begin, entries: Sequence[Entry]) -> TraceFinding | None:
                 first_ms = max(first_ms, operation.to_ms)
             found = follower.returned(kept, event.result, event.raised, last_ms)
         if found is not None:
-            return found
+            if operation is None:
+                return found
+            words = describe_operation(operation)
+            return dataclasses.replace(found, thread=event.thread, operation=words)
     return follower.ended(last_ms)
 
 

@@ -1,8 +1,9 @@
 """Yield points at the attributes that threads share, found while the code runs.
 
 Why single instructions, and not lines: ``self.free -= size`` is one line and two accesses, and the
-race lies between them. So the instructions of the files under test are traced, and before each one
-that reads or writes an attribute, an item, a global variable or a closure's the thread may give way.
+race lies between them. So the instructions of the files under test are traced. Before each one that
+reads or writes an attribute or an item, or writes a variable of a module or a closure, the thread
+may give way.
 
 Most of these places need no second schedule. While a thread runs whose accesses to an attribute all
 threads make under one lock, nobody can notice where it is interrupted. So the locks are noted that

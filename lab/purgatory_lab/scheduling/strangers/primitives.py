@@ -282,9 +282,8 @@ class _Substituted(type):
     original: object
 
     def __instancecheck__(cls, instance: object) -> bool:
-        controlled = (ControlledLock, ControlledCondition)
         real = cls.original if isinstance(cls.original, type) else ()
-        return isinstance(instance, controlled) or isinstance(instance, real)
+        return isinstance(instance, (ControlledLock, ControlledCondition, real))
 
 
 def _either(

@@ -254,7 +254,10 @@ def _of_purgatory(profile: PurgatoryProfile) -> Iterator[Shared]:
 def _of_memory_pool(profile: MemoryPoolProfile) -> Iterator[Shared]:
     sorts = [
         strict
-        for strict, feature in ((True, MemoryPoolFeature.STRICT), (False, MemoryPoolFeature.NON_STRICT))
+        for strict, feature in (
+            (True, MemoryPoolFeature.STRICT),
+            (False, MemoryPoolFeature.NON_STRICT),
+        )
         if feature in profile.features
     ]
     for strict in sorts:

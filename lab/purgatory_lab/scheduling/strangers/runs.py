@@ -15,7 +15,7 @@ from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
 )
-from purgatory_lab.scheduling.errors import Abandoned, Deadlock, NotUnderControl, SchedulingError
+from purgatory_lab.scheduling.errors import Abandoned, Deadlock, SchedulingError
 from purgatory_lab.scheduling.history import CALLS, RETURNS
 from purgatory_lab.scheduling.run import AtRest, Record, Strategy
 from purgatory_lab.scheduling.scheduler import Scheduler
@@ -51,7 +51,7 @@ class Stranger:
     Attributes:
         scheduler: Of all its runs.
         tracing: Of its files.
-        profile: What it declares.
+        profiles: What it declares of each component.
     """
 
     def __init__(self, word: str, open_anew: Callable[[], OpenSubject]) -> None:
@@ -67,7 +67,7 @@ class Stranger:
         self.primitives.enter = self.tracing.enter
         self._open_anew = open_anew
         self._modules: list[str] = [word.partition(":")[0]] if ":" in word else []
-        self.profile: Profile
+        self.profiles: dict[Component, Profile] = {}
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -114,12 +114,8 @@ class Stranger:
                         "imported under control: import the module that makes it from the module "
                         "of the class, and from nowhere before, or make the lock in the object"
                     )
-        profiles = subject.profiles
+        self.profiles = dict(subject.profiles)
         subject.close()
-        if len(profiles) != 1:
-            offered = ", ".join(component.value for component in profiles) or "nothing"
-            raise NotScheduled(f"one component is scheduled at a time; the subject offers {offered}")
-        (self.profile,) = profiles.values()
 
 
 def _is_theirs(module: ModuleType) -> bool:
@@ -136,7 +132,8 @@ class StrangerRuns:
     def __init__(self, stranger: Stranger, program: Shared) -> None:
         self.program = program
         self._stranger = stranger
-        self._judge = Judge(program.configuration, stranger.profile)
+        self._profile = stranger.profiles[component_of(program.configuration)]
+        self._judge = Judge(program.configuration, self._profile)
 
     def __call__(self, strategy: Strategy) -> Record:
         """Make a run, and judge it.
@@ -149,7 +146,7 @@ class StrangerRuns:
         stranger.primitives.begin()
         stranger.tracing.shared.begin()
         stranger.tracing.noting = False
-        run = _Run(stranger, self.program, stranger.open(), self._judge)
+        run = _Run(stranger, self.program, self._profile, self._judge)
         stranger.scheduler.quiet = True
         stranger.scheduler.start("setup", run.set_up)
         record = stranger.scheduler.execute(strategy)
@@ -165,17 +162,16 @@ class StrangerRuns:
 class _Run:
     """One run: the instance, and what its calls have returned so far."""
 
-    def __init__(self, stranger: Stranger, program: Shared, subject: Subject, judge: Judge) -> None:
+    def __init__(self, stranger: Stranger, program: Shared, profile: Profile, judge: Judge) -> None:
         self.refusal = ""
         self.shown: dict[str, Value] = {}
         self._stranger = stranger
         self._scheduler = stranger.scheduler
         self._program = program
-        self._subject = subject
+        self._profile = profile
+        self._subject = stranger.open()
         self._judge = judge
-        self._wall = (
-            isinstance(stranger.profile, TimerProfile) and stranger.profile.clock is Clock.WALL
-        )
+        self._wall = isinstance(profile, TimerProfile) and profile.clock is Clock.WALL
         self._entries: list[Entry] = []
         self._inside: dict[str, Operation] = {}
         self._granted: set[str] = set()
@@ -208,7 +204,7 @@ class _Run:
         if not self._inside:
             return deadlock
         rule = self._judge.rule_of_call(next(iter(self._inside.values())))
-        if component_of(self._stranger.profile) is Component.PURGATORY:
+        if component_of(self._profile) is Component.PURGATORY:
             rule = "PURGATORY-NO-CIRCLE"
         calls = "; ".join(
             f"{thread} is in “{describe_operation(operation)}”"
@@ -229,7 +225,7 @@ class _Run:
         self._scheduler.quiet = True
         self._stranger.tracing.noting = False
         self._stranger.tracing.enter()
-        self._play(_CLOSING, closing_calls(self._program, self._stranger.profile))
+        self._play(_CLOSING, closing_calls(self._program, self._profile))
         self._scheduler.mark("ends the instance")
         self._subject.end()
         self._subject.close()

@@ -6,11 +6,11 @@ program is begun anew until nothing more is learnt.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from purgatory_lab.scheduling.run import Record, Strategy
-from purgatory_lab.scheduling.search import Search, exhaust
+from purgatory_lab.scheduling.run import Record
+from purgatory_lab.scheduling.search import Search, exhaust, replay
 from purgatory_lab.scheduling.strangers.programs import Shared, programs_for
 from purgatory_lab.scheduling.strangers.runs import NotScheduled, Stranger, StrangerRuns
 
@@ -36,16 +36,30 @@ def programs_of(stranger: Stranger, name: str | None = None) -> list[Shared]:
     Raises:
         NotScheduled: there is none.
     """
-    programs = programs_for(stranger.profile)
+    programs = [each for profile in stranger.profiles.values() for each in programs_for(profile)]
     if not programs:
-        raise NotScheduled("threads do not share what this class is: a server's channels are polled")
-    if name is None:
-        return programs
-    found = [program for program in programs if program.name == name]
+        raise NotScheduled(
+            "threads share a timer, a purgatory or a memory pool of a declared kind; "
+            "the subject offers none"
+        )
+    found = [program for program in programs if name in (None, program.name)]
     if not found:
         names = ", ".join(program.name for program in programs)
         raise NotScheduled(f"there is no program {name!r} for this class; there are {names}")
     return found
+
+
+def replayed(stranger: Stranger, program: Shared, choices: tuple[int, ...]) -> Record:
+    """Return the run of a schedule.
+
+    It is made twice: which attributes threads share, and are therefore shown, is known after one.
+
+    Raises:
+        Diverged: the schedule does not fit the run.
+    """
+    runs = StrangerRuns(stranger, program)
+    replay(runs, choices)
+    return replay(runs, choices)
 
 
 def search_all(
@@ -62,22 +76,19 @@ def search_all(
     ends_at = time.monotonic() + seconds
     for bound in sorted({min(preemptions, 1), preemptions}):
         for program in programs:
-            is_over = _never if bound < 2 else lambda: time.monotonic() > ends_at  # noqa: E731
-            search = _search(stranger, program, bound, is_over)
+            search = _search(stranger, program, bound, None if bound < 2 else ends_at)
             yield Searched(program, bound, search)
             if search.failure is not None:
                 return
 
 
-def _never() -> bool:
-    return False
-
-
-def _search(
-    stranger: Stranger, program: Shared, preemptions: int, is_over: Callable[[], bool]
-) -> Search:
+def _search(stranger: Stranger, program: Shared, preemptions: int, ends_at: float | None) -> Search:
     runs = StrangerRuns(stranger, program)
     suspects = stranger.tracing.shared.suspects
+
+    def is_over() -> bool:
+        return ends_at is not None and time.monotonic() > ends_at
+
     while True:
         known = len(suspects)
         search = exhaust(runs, preemptions, is_over=is_over)
