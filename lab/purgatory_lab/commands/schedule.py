@@ -1,4 +1,4 @@
-"""The commands about scheduling: run the bundled implementation under chosen interleavings."""
+"""The commands about scheduling: run code under chosen interleavings, the bundled or a user's."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -8,13 +8,15 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.problems import (
     EXIT_INCONCLUSIVE,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     Problem,
 )
+from purgatory_conformance.subjects.declaration import declaration_of
+from purgatory_lab.commands.printed_run import counts_of, print_run, wide_console
+from purgatory_lab.commands.schedule_class import class_
 from purgatory_lab.scheduling.bundled.scenarios import (
     SCENARIOS,
     prepared_scenario,
@@ -22,7 +24,6 @@ from purgatory_lab.scheduling.bundled.scenarios import (
 )
 from purgatory_lab.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
 from purgatory_lab.scheduling.bundled.table import BUNDLED
-from purgatory_lab.scheduling.columns import columns
 from purgatory_lab.scheduling.errors import SchedulingError, Stalled
 from purgatory_lab.scheduling.model_outcomes import EndsOf
 from purgatory_lab.scheduling.run import Record
@@ -30,7 +31,6 @@ from purgatory_lab.scheduling.scenario import Runs
 from purgatory_lab.scheduling.schedule import as_text, from_text
 from purgatory_lab.scheduling.search import Search, exhaust, replay, sample
 
-_WIDE: Final = 160
 _RACES: Final = {race.name: race for race in SEEDED_RACES}
 
 _race_option = click.option(
@@ -42,9 +42,32 @@ _race_option = click.option(
 )
 
 
-@click.group()
+class _OrClass(click.Group):
+    """A group whose first word may be a class in place of a command."""
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the first word, or that of a class."""
+        if (
+            words
+            and words[0] not in self.commands
+            and (":" in words[0] or declaration_of(words[0]))
+        ):
+            words = ["class", *words]
+        return super().resolve_command(context, words)
+
+
+@click.group(cls=_OrClass)
 def schedule() -> None:
-    """Run the bundled timer, purgatory and memory pool under interleavings that are chosen."""
+    """Run threads under interleavings that are chosen.
+
+    `purgatory schedule module:factory` runs your own timer, purgatory or memory pool, written with
+    threading; see: purgatory schedule class --help. The other commands run the bundled ones.
+    """
+
+
+schedule.add_command(class_)
 
 
 @schedule.command("list")
@@ -102,7 +125,7 @@ def run(
     Exits with 0 where nothing is wrong, 1 where a schedule fails, which is shown, 4 where the
     limit was reached, so that schedules are left.
     """
-    console = _console()
+    console = wide_console()
     names = _named(scenario)
     made = 0
     complete = True
@@ -112,7 +135,7 @@ def run(
                 search = exhaust(prepared, preemptions, limit)
             else:
                 search = sample(prepared, runs, seed)
-            console.print(f"{name}: {_counts(search)}{_ends(prepared)}", soft_wrap=True)
+            console.print(f"{name}: {counts_of(search)}{_ends(prepared)}", soft_wrap=True)
         made += search.schedules
         complete &= search.complete or runs is not None
         if search.failure is not None:
@@ -137,7 +160,7 @@ def replay_(context: click.Context, scenario: str, text: str, race: str | None) 
     (name,) = _named(scenario, one=True)
     with _prepared(name, race) as prepared:
         record = replay(prepared, from_text(text))
-    console = _console()
+    console = wide_console()
     _show(console, name, record, race)
     context.exit(0 if record.failure is None else 1)
 
@@ -219,16 +242,6 @@ def _race(name: str) -> SeededRace:
     return race
 
 
-def _counts(search: Search) -> str:
-    if not search.by_preemptions:
-        return f"{search.schedules} random schedules"
-    counts = ", ".join(
-        f"{count} with {number}" for number, count in enumerate(search.by_preemptions)
-    )
-    rest = "" if search.complete or search.failure is not None else "; more are left"
-    return f"{search.schedules} schedules ({counts} preemptions){rest}"
-
-
 def _ends(runs: Runs) -> str:
     """Return the number of ends of a model that were seen, where there is a model."""
     for look in runs.looks:
@@ -239,15 +252,10 @@ def _ends(runs: Runs) -> str:
 
 
 def _show(console: Console, scenario: str, record: Record, race: str | None) -> None:
-    """Print a run in columns, what came of it, and how to have it again."""
-    describe = describe_operation
-    for line in columns(record, describe, console.width):
-        console.print(line, markup=False, soft_wrap=True)
-    text = as_text(record.chosen())
+    """Print a run, and how to have it again."""
     option = "" if race is None else f" --race {race}"
-    said = "nothing is wrong" if record.failure is None else str(record.failure)
-    console.print(said, markup=False, soft_wrap=True)
-    console.print(f"again: purgatory schedule replay {scenario} {text}{option}", soft_wrap=True)
+    again = f"replay {scenario} {as_text(record.chosen())}{option}"
+    print_run(console, record, f"purgatory schedule {again}")
 
 
 def _table(*headers: str) -> Table:
@@ -258,10 +266,4 @@ def _table(*headers: str) -> Table:
 
 
 def _print(table: Table) -> None:
-    _console().print(table)
-
-
-def _console() -> Console:
-    """Return the terminal; a file or a pipe gets wide lines."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+    wide_console().print(table)

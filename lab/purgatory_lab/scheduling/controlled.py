@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol
 
-from purgatory_lab.scheduling.errors import Abandoned, NotUnderControl, SchedulingError
+from purgatory_lab.scheduling.errors import Abandoned, SchedulingError
 from purgatory_lab.scheduling.run import LogicalThread
 from purgatory_lab.scheduling.scheduler import Scheduler
 
@@ -57,6 +57,11 @@ class ControlledLock:
         self._name: str | None = None
 
     @property
+    def maker(self) -> object:
+        """Return the object that made the lock, or stands for the place where it was made."""
+        return self._maker
+
+    @property
     def name(self) -> str:
         """Return the lock's name in the table of yield points."""
         if self._name is None:
@@ -68,25 +73,22 @@ class ControlledLock:
         return self._holder is thread
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take the lock, when it is free.
-
-        Raises:
-            NotUnderControl: a time limit was given.
-        """
-        if timeout != -1:
-            raise NotUnderControl("a lock is acquired with a time limit: that is not scheduled")
+        """Take the lock, when it is free; with a limit, until nothing else can happen."""
         thread = self._scheduler.running
         if thread is None:
             return self._acquire_outside()
         if self._holder is thread and self._reentrant:
             self._depth += 1
             return True
-        if blocking:
+        if blocking and timeout < 0:
             self._scheduler.wait_for(self, self.name, self._maker)
+        elif blocking and timeout > 0:
+            wait = _LimitedWait(self, self._scheduler.after(timeout))
+            self._scheduler.wait_for(wait, self.name, self._maker)
         else:
             self._scheduler.reach(self.name, self._maker)
-            if self._holder is not None:
-                return False
+        if self._holder is not None:
+            return False
         self.take(thread, 1)
         return True
 
@@ -122,9 +124,11 @@ class ControlledLock:
         """Decide, as an obstacle, whether the lock is free."""
         return self._holder is None
 
-    def run_out(self) -> bool:
+    def until_s(self) -> None:
         """Return, as an obstacle, that there is no time limit."""
-        return False
+
+    def run_out(self) -> None:
+        """Do nothing, as an obstacle without a time limit."""
 
     def describe(self) -> str:
         """Return, as an obstacle, the names of the lock and of its holder."""
@@ -156,23 +160,43 @@ class ControlledLock:
         return True
 
 
+class _LimitedWait:
+    """The obstacle of a thread that waits for a lock until a reading of the run's clock."""
+
+    def __init__(self, lock: ControlledLock, until_s: float | None) -> None:
+        self._lock = lock
+        self._until_s = until_s
+
+    def is_gone(self, thread: LogicalThread) -> bool:
+        return self._until_s is None or self._lock.is_gone(thread)
+
+    def until_s(self) -> float | None:
+        return self._until_s
+
+    def run_out(self) -> None:
+        self._until_s = None
+
+    def describe(self) -> str:
+        return self._lock.describe()
+
+
 class _Wait:
     """The obstacle of a thread that waits on a condition: a notification, and then the lock."""
 
-    def __init__(self, condition: "ControlledCondition", limited: bool) -> None:
+    def __init__(self, condition: "ControlledCondition", until_s: float | None) -> None:
         self.notified = False
         self._condition = condition
-        self._limited = limited
-        self._over = False
+        self._until_s = until_s
+        self._over = until_s is not None and until_s <= condition.now_s
 
     def is_gone(self, thread: LogicalThread) -> bool:
         return (self.notified or self._over) and self._condition.lock.is_gone(thread)
 
-    def run_out(self) -> bool:
-        if self.notified or self._over or not self._limited:
-            return False
+    def until_s(self) -> float | None:
+        return None if self.notified or self._over else self._until_s
+
+    def run_out(self) -> None:
         self._over = True
-        return True
 
     def describe(self) -> str:
         return f"a notification of {self._condition.name}"
@@ -189,6 +213,11 @@ class ControlledCondition:
         self._naming = naming
         self._maker = maker
         self._waits: list[_Wait] = []
+
+    @property
+    def now_s(self) -> float:
+        """Return the reading of the run's clock."""
+        return self._scheduler.now_s
 
     @property
     def name(self) -> str:
@@ -222,8 +251,12 @@ class ControlledCondition:
         """
         thread = self._scheduler.running
         if thread is None:
+            if self._scheduler.abandoned:
+                raise Abandoned
             raise SchedulingError(f"{self.name}: outside a run nobody notifies")
-        wait = _Wait(self, timeout is not None)
+        if not self.lock.is_held_by(thread):
+            raise RuntimeError("cannot wait on un-acquired lock")
+        wait = _Wait(self, self._scheduler.after(timeout))
         self._waits.append(wait)
         depth = self.lock.let_go()
         self._scheduler.wait_for(wait, self.name, self._maker)
@@ -234,13 +267,23 @@ class ControlledCondition:
 
     def wait_for(self, predicate: Callable[[], bool], timeout: float | None = None) -> bool:
         """Wait until a predicate holds; False where the limit has run out before."""
-        while not predicate():
-            if not self.wait(timeout):
-                return predicate()
-        return True
+        until_s = self._scheduler.after(timeout)
+        while not (result := predicate()):
+            left_s = None if until_s is None else until_s - self._scheduler.now_s
+            if left_s is not None and left_s <= 0:
+                break
+            self.wait(left_s)
+        return result
 
     def notify(self, n: int = 1) -> None:
-        """Wake so many of those that wait, the longest first."""
+        """Wake so many of those that wait, the longest first.
+
+        Raises:
+            RuntimeError: the thread does not hold the condition's lock.
+        """
+        thread = self._scheduler.running
+        if thread is not None and not self.lock.is_held_by(thread):
+            raise RuntimeError("cannot notify on un-acquired lock")
         for wait in self._waits[:n]:
             wait.notified = True
         del self._waits[:n]

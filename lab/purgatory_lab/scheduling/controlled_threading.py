@@ -15,23 +15,28 @@ from purgatory_lab.scheduling.run import LogicalThread
 from purgatory_lab.scheduling.scheduler import Scheduler
 
 
-class _End:
+class ThreadEnd:
     """The obstacle of a thread that waits for another one to end."""
 
-    def __init__(self, thread: LogicalThread, limited: bool) -> None:
+    def __init__(self, thread: LogicalThread, until_s: float | None) -> None:
         self._thread = thread
-        self._limited = limited
+        self._until_s = until_s
         self._over = False
 
     def is_gone(self, thread: LogicalThread) -> bool:
+        """Decide whether the other thread has ended, or the time is over."""
         return self._thread.ended or self._over
 
-    def run_out(self) -> bool:
-        out = self._limited and not self._over
-        self._over = self._over or self._limited
-        return out
+    def until_s(self) -> float | None:
+        """Return the end of the time limit."""
+        return None if self._over else self._until_s
+
+    def run_out(self) -> None:
+        """End the wait: the time is over."""
+        self._over = True
 
     def describe(self) -> str:
+        """Return the awaited end in words."""
         return f"the end of {self._thread.name}"
 
 
@@ -65,7 +70,8 @@ class ControlledThread:
         if self._logical is None:
             raise RuntimeError("cannot join a thread before it is started")
         if not self._logical.ended:
-            self._scheduler.wait_for(_End(self._logical, timeout is not None), "Thread.join", self)
+            end = ThreadEnd(self._logical, self._scheduler.after(timeout))
+            self._scheduler.wait_for(end, "Thread.join", self)
 
     def is_alive(self) -> bool:
         """Decide whether the thread was started and has not ended."""

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple, Protocol
 
 from purgatory_lab.scheduling.errors import SchedulingError
@@ -14,8 +15,11 @@ class Obstacle(Protocol):
     def is_gone(self, thread: "LogicalThread") -> bool:
         """Decide whether the thread can go on."""
 
-    def run_out(self) -> bool:
-        """End the time limit of the thread's wait, if any; whether the wait had a limit."""
+    def until_s(self) -> float | None:
+        """Return the reading of the run's clock at which the wait ends by itself; None if never."""
+
+    def run_out(self) -> None:
+        """End the wait, since its time is over."""
 
     def describe(self) -> str:
         """Return the object that the thread waits for, and its holder."""
@@ -35,13 +39,27 @@ class LogicalThread:
     Attributes:
         number: In the order in which the threads were started, from 0.
         held: The locks that the thread holds, in the order of acquisition.
+        background: Whether a run ends without it, as a program does without a daemon thread.
     """
 
-    __slots__ = ("_body", "ended", "gate", "held", "name", "number", "obstacle", "real")
+    __slots__ = (
+        "_body",
+        "background",
+        "ended",
+        "gate",
+        "held",
+        "name",
+        "number",
+        "obstacle",
+        "real",
+    )
 
-    def __init__(self, number: int, name: str, body: Callable[[], object]) -> None:
+    def __init__(
+        self, number: int, name: str, body: Callable[[], object], background: bool = False
+    ) -> None:
         self.number = number
         self.name = name
+        self.background = background
         self.gate = threading.Semaphore(0)
         self.obstacle: Obstacle | None = None
         self.held: list[object] = []
@@ -108,12 +126,14 @@ class AtRest:
         """Decide whether all other threads have come to rest."""
         return self._over
 
-    def run_out(self) -> bool:
-        """Decide, when no thread can go on, whether the awaited threads have ended."""
-        if self._over or not all(other.ended for other in self._threads):
-            return False
+    def until_s(self) -> float | None:
+        """Return a time before all others when the awaited threads have ended."""
+        ended = not self._over and all(other.ended for other in self._threads)
+        return -inf if ended else None
+
+    def run_out(self) -> None:
+        """Let the thread come: no other can go on."""
         self._over = True
-        return True
 
     def describe(self) -> str:
         """Return the awaited threads in words."""

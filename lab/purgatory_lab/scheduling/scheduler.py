@@ -5,9 +5,9 @@ Handing over is opening the gate of the other and waiting at one's own. A thread
 has an *obstacle*: a lock that is held, a condition that nobody has notified, a thread that has not
 ended. It is asked again at each choice whether it is gone, so nobody is ever woken in vain.
 
-Nothing hangs. Where every thread has an obstacle, waits with a time limit run out, the run's clock
-being nobody's; where there is none, that is a deadlock and the run's result. A run ends after a
-number of steps, and every wait of a real thread has a bound.
+Nothing hangs. Where every thread has an obstacle, the clock of the run jumps to the earliest end of
+a wait with a time limit; where there is none, that is a deadlock and the run's result. A run ends
+after a number of steps, and every wait of a real thread has a bound.
 """
 
 import threading
@@ -48,6 +48,8 @@ class Scheduler:
         running: The thread that moves now; None outside a run, where nothing is scheduled.
         abandoned: The run is over and its threads are being ended.
         inspect: Asked at each yield point what is wrong in the state that the threads have left.
+        now_s: The clock of the run, s; it moves only where every thread waits.
+        quiet: Whether a thread that can go on is never interrupted.
     """
 
     def __init__(self, longest_wait_s: float = LONGEST_WAIT_S) -> None:
@@ -60,6 +62,8 @@ class Scheduler:
         self.running: LogicalThread | None = None
         self.abandoned = False
         self.inspect: Callable[[], list[str]] | None = None
+        self.now_s = 0.0
+        self.quiet = False
         self.record = Record()
         self._threads: list[LogicalThread] = []
         self._strategy: Strategy | None = None
@@ -70,22 +74,35 @@ class Scheduler:
         """Forget the run before; threads may be started from now on."""
         self.abandoned = False
         self.inspect = None
+        self.now_s = 0.0
+        self.quiet = False
         self.record = Record()
         self._threads = []
         self._steps = 0
         self._over = threading.Semaphore(0)
 
     def start(
-        self, name: str, body: Callable[[], object], obstacle: Obstacle | None = None
+        self,
+        name: str,
+        body: Callable[[], object],
+        obstacle: Obstacle | None = None,
+        *,
+        background: bool = False,
     ) -> LogicalThread:
         """Add a thread; it moves when it is chosen, in a run.
+
+        Args:
+            name: For the record.
+            body: What it calls.
+            obstacle: What it waits for before.
+            background: Whether the run ends without it.
 
         Raises:
             SchedulingError: there are too many threads.
         """
         if len(self._threads) == MOST_THREADS:
             raise SchedulingError(f"a run has {MOST_THREADS} threads at most")
-        thread = LogicalThread(len(self._threads), name, body)
+        thread = LogicalThread(len(self._threads), name, body, background)
         thread.obstacle = obstacle
         self._threads.append(thread)
         self.record.names.append(name)
@@ -121,12 +138,23 @@ class Scheduler:
         self.abandoned = False
         return self.record
 
-    def reach(self, what: str, about: object = None) -> None:
-        """Let the strategy choose the next thread at a yield point of the running one."""
+    def after(self, seconds: float | None) -> float | None:
+        """Return the reading of the run's clock after so many seconds; None without a number."""
+        return None if seconds is None else self.now_s + seconds
+
+    def reach(self, what: str, about: object = None, *, may_switch: bool = True) -> None:
+        """Let the strategy choose the next thread at a yield point of the running one.
+
+        Args:
+            what: What the thread is about to do.
+            about: The object that it does it to.
+            may_switch: Whether a search tries other threads here; a replayed schedule may always.
+        """
         running = self.running
         if running is None:
             return
-        self.mark(what, about)
+        if may_switch:
+            self.mark(what, about)
         self._steps += 1
         if self._steps > STEP_LIMIT:
             self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))
@@ -135,7 +163,7 @@ class Scheduler:
                 wrong = self.inspect()
             if wrong:
                 self._fail(CheckFailed("; ".join(wrong)))
-        self._pass_on(running)
+        self._pass_on(running, may_switch)
 
     @contextmanager
     def unobserved(self) -> Iterator[None]:
@@ -195,15 +223,24 @@ class Scheduler:
         self.running = None
         self._over.release()
 
-    def _pass_on(self, running: LogicalThread | None) -> None:
+    def _pass_on(self, running: LogicalThread | None, may_switch: bool = True) -> None:
         """Choose the next thread, and hand over to that thread."""
+        if self._threads and all(thread.ended or thread.background for thread in self._threads):
+            # What is left is ended as after a failure, but there is none.
+            self._abandon()
+            return
         possible = [thread for thread in self._threads if thread.can_go_on()]
         while not possible and self._limit_runs_out():
             possible = [thread for thread in self._threads if thread.can_go_on()]
         if not possible:
             self._nobody_goes_on()
             return
-        chosen = possible[0] if len(possible) == 1 else self._choose(possible, running)
+        if len(possible) == 1:
+            chosen = possible[0]
+        elif self.quiet and running in possible and running is not None:
+            chosen = running
+        else:
+            chosen = self._choose(possible, running, may_switch)
         if chosen is running:
             return
         self.running = chosen
@@ -219,7 +256,7 @@ class Scheduler:
             raise Abandoned
 
     def _choose(
-        self, possible: list[LogicalThread], running: LogicalThread | None
+        self, possible: list[LogicalThread], running: LogicalThread | None, may_switch: bool
     ) -> LogicalThread:
         assert self._strategy is not None
         numbers = tuple(thread.number for thread in possible)
@@ -228,16 +265,26 @@ class Scheduler:
             chosen = self._strategy.choose(numbers, came)
         except SchedulingError as failure:
             self._fail(failure)
-        self.record.choices.append(Choice(chosen, numbers, came))
+        self.record.choices.append(Choice(chosen, numbers if may_switch else (chosen,), came))
         return self._threads[chosen]
 
     def _limit_runs_out(self) -> bool:
-        """Let the time limit of a waiting thread run out; return whether there was one."""
-        return any(
-            thread.obstacle is not None and thread.obstacle.run_out()
+        """Let the wait that ends first run out, of equal ones the first thread's, if there is one.
+
+        The time has come then.
+        """
+        ends = [
+            (until_s, thread.number, thread.obstacle)
             for thread in self._threads
-            if not thread.ended
-        )
+            if not thread.ended and thread.obstacle is not None
+            if (until_s := thread.obstacle.until_s()) is not None
+        ]
+        if not ends:
+            return False
+        until_s, _, obstacle = min(ends, key=lambda end: end[:2])
+        self.now_s = max(self.now_s, until_s)
+        obstacle.run_out()
+        return True
 
     def _nobody_goes_on(self) -> None:
         waiting = [thread for thread in self._threads if not thread.ended]

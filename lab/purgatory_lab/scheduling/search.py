@@ -51,21 +51,27 @@ class Search:
         return "" if self.failure is None else as_text(self.failure.chosen())
 
 
-def exhaust(make: Make, preemptions: int, limit: int = 1_000_000) -> Search:
+def exhaust(
+    make: Make,
+    preemptions: int,
+    limit: int = 1_000_000,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Search:
     """Make a run of each schedule with at most so many preemptions, until one fails.
 
     Args:
         make: Makes one run.
         preemptions: How often a thread that could go on may be interrupted.
         limit: The most runs.
+        is_over: Asked before each run whether the search ends.
     """
     levels: list[deque[tuple[int, ...]]] = [deque() for _ in range(preemptions + 1)]
     levels[0].append(())
     made = [0] * (preemptions + 1)
     for level, prefixes in enumerate(levels):
         while prefixes:
-            if sum(made) == limit:
-                return Search(limit, tuple(made), None, complete=False)
+            if sum(made) == limit or is_over():
+                return Search(sum(made), tuple(made), None, complete=False)
             # The longest first: fewer prefixes are kept that way.
             prefix = prefixes.pop()
             record = make(Prefix(prefix))

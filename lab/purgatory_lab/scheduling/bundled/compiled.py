@@ -45,8 +45,11 @@ class _Held:
     def is_gone(self, thread: LogicalThread) -> bool:
         return self._is_free()
 
-    def run_out(self) -> bool:
-        return False
+    def until_s(self) -> None:
+        return None
+
+    def run_out(self) -> None:
+        pass
 
     def describe(self) -> str:
         return self._name
