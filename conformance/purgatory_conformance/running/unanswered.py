@@ -23,7 +23,7 @@ import msgspec
 
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import counted
-from purgatory_conformance.reducing.fields import all_changed, of_numbers
+from purgatory_conformance.generation.fields import all_changed, of_numbers
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause
 from purgatory_conformance.running.shrinking import reduce_case
