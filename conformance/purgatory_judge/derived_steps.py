@@ -169,6 +169,7 @@ def _dealt_out(
         return
 
     reached = _matching(expectations, Outcome(outcome.result, outcome.rejected, first))
+    touched: set[str] = set()
     if reached is None:
         touched = _touched(state, operation, runs)
         for expectation in expectations:
@@ -183,7 +184,8 @@ def _dealt_out(
         return operation, Outcome(outcome.result, outcome.rejected, first + extra, observed)
 
     if reached is None:
-        yield base()
+        known = may_expire | touched | set(state.queue)
+        yield base(tuple(expired(task) for task in dict.fromkeys(runs) if task not in known))
         return
     derived: list[tuple[Operation, Outcome]] = []
     present = reached

@@ -1,9 +1,34 @@
 """A case while it is drawn: what is predicted of the subject, and the situations that come next."""
 
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from purgatory_conformance.generation.source import Source
 from purgatory_spec.operations import Operation
+
+_STEERING = 6
+"""The weight of a situation in which rules show that are tested too seldom, times its own."""
+
+_SWARM = (1, 0, 4)
+"""The weights of situations in a swarm, times their own: as before, left out, or often."""
+
+_MOST_VAIN = 20
+"""How many situations are tried for each operation of a case: some cannot arise at present."""
+
+
+class Row(Protocol):
+    """A situation with its weight, and the rules that show in it."""
+
+    @property
+    def weight(self) -> int:
+        """Return how often it is drawn, beside others."""
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """Return the rules that it puts to the test."""
+
+
+RowT = TypeVar("RowT", bound=Row)
 
 
 class Draft(Protocol):
@@ -23,3 +48,25 @@ class Draft(Protocol):
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
         """Return the operations of a shutdown, in one of ``share + 1`` cases; otherwise none."""
+
+
+def drawn_rows(
+    rows: Sequence[RowT],
+    wanted: frozenset[str],
+    source: Source,
+    operations: Sequence[Operation],
+    most: int,
+) -> Iterator[RowT]:
+    """Yield the situations of a case, until ``operations`` has grown to about ``most``.
+
+    Every second case is one of a *swarm*: it leaves some situations out and has others often, so
+    that rare ones meet (Groce and others, Swarm Testing, 2012). The first row is never left out.
+    """
+    weights = [row.weight * (_STEERING if row.rules & wanted else 1) for row in rows]
+    if source.integer(0, 1):
+        swarm = [1, *(source.item(_SWARM) for _ in rows[1:])]
+        weights = [weight * times for weight, times in zip(weights, swarm, strict=True)]
+    for _ in range(_MOST_VAIN * most):
+        if not source.more(len(operations), most):
+            return
+        yield rows[source.weighted(weights)]

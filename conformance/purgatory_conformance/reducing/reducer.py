@@ -49,6 +49,7 @@ def simpler(
     yield from _with_less_that_counts(configuration, operations)
     for other in chain(
         in_less_time(configuration, operations),
+        _with_positive_delays(operations),
         _with_plainer_fields(operations, most_bytes(configuration)),
         _with_fewer_keys(operations),
         _out_of_scripts(operations),
@@ -213,6 +214,15 @@ def in_less_time(given: Configuration, operations: Operations) -> Iterator[Opera
                 yield all_changed((*before, shorter, *after), everywhere)
 
 
+def _with_positive_delays(operations: Operations) -> Iterator[Operations]:
+    """Yield the case a little later where a delay is zero or less: other rules govern these."""
+    delays = [getattr(part, "delay_ms", 1) for part in parts(operations)]
+    least_ms = min(delays, default=1)
+    if least_ms < 1:
+        later = of_numbers(lambda ms: ms + 1 - least_ms, "to_ms", "delay_ms")
+        yield all_changed(operations, later)
+
+
 def _with_span(operation: op.Operation, by_ms: int, *names: str) -> op.Operation:
     return structs.replace(operation, **of_numbers(lambda ms: ms + by_ms, *names)(operation))
 
@@ -282,7 +292,7 @@ def _plainer_values(
 def _plainer_delays(delay_ms: int) -> Iterator[int]:
     """Yield plainer delays: an ordinary one for zero and below, where rules of their own begin."""
     if delay_ms <= 0:
-        yield 1
+        yield from (1, 2, 3)
     yield from smaller(delay_ms)
 
 

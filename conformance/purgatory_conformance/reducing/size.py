@@ -96,8 +96,7 @@ def _numbers(struct: msgspec.Struct, most: int) -> int:
             elif isinstance(struct, Construct):
                 total += _NOT_PLAIN_BYTES * (number < 1)
             elif isinstance(struct, Allocate | Announce) and name == "size_bytes":
-                lowest = 0 if isinstance(struct, Announce) else 1
-                total += _NOT_PLAIN_BYTES * (not lowest <= number <= most)
+                total += _NOT_PLAIN_BYTES * (not 1 <= number <= most)
     return total
 
 

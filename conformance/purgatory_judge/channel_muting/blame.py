@@ -48,6 +48,8 @@ _RULES_OF_REJECTIONS: Mapping[object, str] = {
     op.Respond: "MUTING-OTHERS-GO-ON",
     op.Release: "MUTING-RELEASE",
     op.Close: "MUTING-CLOSE",
+    op.Throttle: "MUTING-THROTTLE",
+    op.Unthrottle: "MUTING-THROTTLE",
 }
 """The rule by which an operation is rejected, or is not."""
 
@@ -56,7 +58,8 @@ _RULES_OF_REJECTIONS: Mapping[object, str] = {
 class _Step:
     """A step that no expectation allows.
 
-    ``ends`` are the right ends, ``after`` is the state of the nearest one.
+    ``ends`` are the right ends, ``after`` is the state of the nearest one; ``throttled`` are the
+    channels that were throttled before.
     """
 
     model: ChannelMutingModel
@@ -66,6 +69,7 @@ class _Step:
     nearest: Expectation[ChannelMutingState]
     after: ChannelMutingState
     ends: Sequence[Expectation[ChannelMutingState]]
+    throttled: frozenset[str]
 
     def channel(self, name: str) -> Channel:
         """Return a channel before the step; a fresh channel where the name was unknown."""
@@ -91,14 +95,18 @@ def blame(
     states: Sequence[ChannelMutingState],
     operation: op.Operation,
     outcome: Outcome,
+    throttled: frozenset[str],
 ) -> Divergence:
-    """Return the divergence of a step that no state of several allows."""
+    """Return the divergence of a step that no state of several allows.
+
+    ``throttled`` are the channels that were throttled before, whether they still are or not.
+    """
     ends = [(each, way) for each in states for way in model.expectations(each, operation)]
     nearest = nearest_to(outcome, [way for _, way in ends])
     before = next(each for each, way in ends if way is nearest)
     after = nearest.complete(())
     here = [way for each, way in ends if each is before]
-    step = _Step(model, before, operation, outcome, nearest, after, here)
+    step = _Step(model, before, operation, outcome, nearest, after, here, throttled)
     rule, kind, expected, seen = _first_difference(step)
     right = right_outcome(nearest, outcome)
     return Divergence(rule, kind, expected, seen, operation, outcome, before, after, right=right)
@@ -223,6 +231,8 @@ def _rule_of_missing(step: _Step, request: str) -> str:
         and step.channel(step.operation.channel).may_be_read
     ):
         return "MUTING-TURNS"
+    if name in step.throttled:
+        return "MUTING-THROTTLE"
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
     if first is not None and first.size_bytes == 0:
@@ -418,6 +428,8 @@ def _with_memory(step: _Step) -> Iterator[str]:
 
 def _rule_of_unheld(suspect: _Suspect) -> str:
     """Return the rule by which a channel ought to hold."""
+    if suspect.name in suspect.step.throttled:
+        return "MUTING-THROTTLE"
     if suspect.channel.receive is Receive.HOLDS:
         return "MUTING-GRANTED-FINISHES"
     if suspect.channel.is_buffered:

@@ -9,7 +9,7 @@ from purgatory_judge.judgement import Judgement, TooManyStates
 from purgatory_judge.reached import reached
 from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
 from purgatory_model.step import TooManyBranches
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Operation, Throttle
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import ChannelMutingConfiguration, ChannelMutingProfile
 
@@ -32,6 +32,7 @@ class ChannelMutingJudge:
         """
         self.model = ChannelMutingModel(configuration, profile, variants)
         self.states: tuple[ChannelMutingState, ...] = (self.model.initial(),)
+        self._throttled: set[str] = set()
 
     @property
     def state(self) -> ChannelMutingState:
@@ -54,7 +55,12 @@ class ChannelMutingJudge:
             self.states, lambda state: self.model.expectations(state, operation), outcome
         )
         if not found:
-            return Judgement(divergence=blame(self.model, self.states, operation, outcome))
+            divergence = blame(
+                self.model, self.states, operation, outcome, frozenset(self._throttled)
+            )
+            return Judgement(divergence=divergence)
+        if isinstance(operation, Throttle):
+            self._throttled.add(operation.channel)
         if len(found) > STATES_CAP:
             raise TooManyStates
         self.states = tuple(after for _, after in found)

@@ -32,6 +32,9 @@ def rule_of_rejection(
     """Return the rule that a rejection breaks, or the lack of one."""
     before = step.before
     operation = step.operation
+    act = next(step.acts(), None)
+    if act is not None and expected is None and step.outcome.rejected is Reason.INTERNAL:
+        return act.rule  # no script has thrown: what a callback does has done harm
     if isinstance(operation, op.Watch):
         return _rule_of_watch_rejection(step, operation, expected)
     if isinstance(operation, op.Check):

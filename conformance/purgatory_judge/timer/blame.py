@@ -154,6 +154,8 @@ def _rule_of_rejection(step: DivergentStep) -> str:
             rule = step.script_rule or "TIMER-EXECUTOR-ORDER"
         case _ if before.closed:
             return "TIMER-SHUTDOWN-DROPS"
+    if step.outcome.rejected is Reason.INTERNAL:
+        rule = rule or step.action_rule
     return rule or ("TIMER-THROWING-TASK" if step.has_thrown else "TIMER-NOT-LATE")
 
 
@@ -277,6 +279,8 @@ def _rule_of_late(step: DivergentStep, task: str) -> str:
     rounded_up = model.profile.rounding is Rounding.UP
     if not rounded_up and step.now_ms < ceiling_to(arming.expiry_ms, model.configuration.tick_ms):
         return "TIMER-ROUNDING"
+    if task in step.added_inside:
+        return "TIMER-ADD-INSIDE"
     if step.has_thrown:
         return "TIMER-THROWING-TASK"
     rules = set(arming.rules)

@@ -48,32 +48,34 @@ class DivergentStep:
     @property
     def script_rule(self) -> str | None:
         """Return the rule about what the running task does, if its script does anything."""
-        if not isinstance(self.operation, op.RunOne) or not self.before.queue:
-            return None
-        script = self.before.scripts.get(self.before.queue[0], ())
+        return self.action_rule if isinstance(self.operation, op.RunOne) else None
+
+    @property
+    def action_rule(self) -> str | None:
+        """Return the rule about what the tasks do that run in this step, if they do anything."""
         for kind, rule in _RULES_OF_ACTIONS:
-            if any(isinstance(action, kind) for action in script):
+            if any(isinstance(action, kind) for action in self._actions):
                 return rule
         return None
 
     @property
     def added_inside(self) -> dict[str, int]:
-        """Return the tasks added by the tasks that run in this step, with their delays in ms.
+        """Return the tasks added by the tasks that run in this step, with their delays in ms."""
+        return {
+            action.task: action.delay_ms
+            for action in self._actions
+            if isinstance(action, op.AddInside)
+        }
 
-        Where running is no step of its own, what expires in a step runs in it.
-        """
+    @property
+    def _actions(self) -> tuple[op.Action, ...]:
+        """Return what the running tasks do; where that is no own step, what expires runs."""
         running: tuple[str, ...] = ()
         if isinstance(self.operation, op.RunOne):
             running = self.before.queue[:1]
         elif not self.is_stepped:
             running = tuple(event.task for event in self.outcome.events)
-        scripts = (self.before.scripts.get(task, ()) for task in running)
-        return {
-            action.task: action.delay_ms
-            for script in scripts
-            for action in script
-            if isinstance(action, op.AddInside)
-        }
+        return tuple(a for task in running for a in self.before.scripts.get(task, ()))
 
     def rule_of_readd(self, task: str) -> str | None:
         """Return the rule about adding a task again, where it was added before."""

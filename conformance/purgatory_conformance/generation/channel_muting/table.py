@@ -12,6 +12,7 @@ from purgatory_conformance.generation.channel_muting.world import (
     MOST_CHANNELS,
     ChannelMutingWorld,
 )
+from purgatory_conformance.generation.draft import drawn_rows
 from purgatory_conformance.generation.source import Source
 from purgatory_model.channel_muting import SIZE_BYTES, channel_of
 from purgatory_model.step import TooManyBranches
@@ -691,8 +692,6 @@ def draw_operations(
     """
     draft = ChannelMutingDraft(configuration, profile)
     operations = list(draft.opening(source))
-    rows = draft.rows
-    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
-    while source.more(len(operations), most):
-        operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
+    for row in drawn_rows(draft.rows, wanted, source, operations, most):
+        operations.extend(draft.draw(row.name, source))
     return tuple(operations)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
+from purgatory_conformance.generation.draft import drawn_rows
 from purgatory_conformance.generation.memory_pool.world import (
     MOST_BUFFERS,
     MemoryPoolWorld,
@@ -456,9 +457,6 @@ def draw_operations(
     """
     draft = MemoryPoolDraft(configuration, profile)
     operations = list(draft.opening(source))
-    rows = draft.rows
-    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
-    while source.more(len(operations), most):
-        row = _RELIEF if draft.is_full else rows[source.weighted(weights)]
-        operations.extend(draft.draw(row.name, source))
+    for row in drawn_rows(draft.rows, wanted, source, operations, most):
+        operations.extend(draft.draw((_RELIEF if draft.is_full else row).name, source))
     return tuple(operations)

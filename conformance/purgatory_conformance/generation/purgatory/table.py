@@ -7,6 +7,7 @@ not been put to the test often enough, its rows weigh more.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from purgatory_conformance.generation.draft import drawn_rows
 from purgatory_conformance.generation.purgatory import histories, situations, tries
 from purgatory_conformance.generation.purgatory.callbacks import (
     cancels_inside,
@@ -406,9 +407,8 @@ def draw_purgatory_operations(
     """
     draft = PurgatoryDraft(configuration, profile)
     rows = [row for row in PURGATORY_TABLE if draft.offers(row.name)]
-    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
     operations = list(draft.opening(source))
-    while source.more(len(operations), most):
-        operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
+    for row in drawn_rows(rows, wanted, source, operations, most):
+        operations.extend(draft.draw(row.name, source))
     operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
     return tuple(operations)

@@ -7,6 +7,7 @@ by weight; where a rule has not been put to the test often enough, its rows weig
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from purgatory_conformance.generation.draft import drawn_rows
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.generation.timer.world import World
 from purgatory_model.arithmetic import floor_to, level_end, tick_of_level
@@ -627,10 +628,10 @@ def _delays(operations: Iterable[op.Operation]) -> Iterator[int]:
             yield from (act.delay_ms for act in operation.script if isinstance(act, op.AddInside))
 
 
-_ORIGINS_MS = (10**6, 2**31, 2**32)
+_ORIGINS_MS = (10**6, 2**31, 2**32, 2**36)
 """Readings about which a clock may begin, ms."""
 
-_LARGE_ORIGINS_MS = (2**36, 2**40, 2**52)
+_LARGE_ORIGINS_MS = (2**40, 2**52)
 """Further ones, for whoever counts in 64 bits: a float of seconds has no milliseconds there."""
 
 
@@ -668,10 +669,9 @@ def draw_operations(
     """
     draft = TimerDraft(configuration, profile)
     rows = [row for row in TIMER_TABLE if draft.offers(row.name)]
-    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
     opened = draft.opening(source)
     operations: list[op.Operation] = []
-    while source.more(len(operations), most):
-        operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
+    for row in drawn_rows(rows, wanted, source, operations, most):
+        operations.extend(draft.draw(row.name, source))
     operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
     return (*opened, *operations)
