@@ -10,6 +10,7 @@ a wait with a time limit; where there is none, that is a deadlock and the run's 
 after a number of steps, and every wait of a real thread has a bound.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,6 +42,11 @@ STEP_LIMIT: Final = 20_000
 """Yield points of one run; the scenarios reach some hundreds."""
 
 
+PATIENCE: Final = 1_000
+"""Yield points after which a thread gives way to another one that can go on, as it would have to on
+a processor: what it waits for in a loop has to come."""
+
+
 class Scheduler:
     """Lets the threads of one run after another move, one at a time.
 
@@ -50,15 +56,21 @@ class Scheduler:
         inspect: Asked at each yield point what is wrong in the state that the threads have left.
         now_s: The clock of the run, s; it moves only where every thread waits.
         quiet: Whether a thread that can go on is never interrupted.
+        locks_are_owned: Whether only the thread that has taken a lock may give it back.
     """
 
-    def __init__(self, longest_wait_s: float = LONGEST_WAIT_S) -> None:
+    def __init__(
+        self, longest_wait_s: float = LONGEST_WAIT_S, *, locks_are_owned: bool = True
+    ) -> None:
         """Make a scheduler that runs nothing yet.
 
         Args:
             longest_wait_s: How long a run may take before it is given up, seconds.
+            locks_are_owned: Whether a lock is given back by the thread that has taken it, before
+                this ends. ``threading`` asks that of re-entrant locks alone.
         """
         self._longest_wait_s = longest_wait_s
+        self.locks_are_owned = locks_are_owned
         self.running: LogicalThread | None = None
         self.abandoned = False
         self.inspect: Callable[[], list[str]] | None = None
@@ -68,6 +80,7 @@ class Scheduler:
         self._threads: list[LogicalThread] = []
         self._strategy: Strategy | None = None
         self._steps = 0
+        self._in_a_row = 0
         self._over = threading.Semaphore(0)
 
     def begin(self) -> None:
@@ -79,6 +92,7 @@ class Scheduler:
         self.record = Record()
         self._threads = []
         self._steps = 0
+        self._in_a_row = 0
         self._over = threading.Semaphore(0)
 
     def start(
@@ -156,6 +170,7 @@ class Scheduler:
         if may_switch:
             self.mark(what, about)
         self._steps += 1
+        self._in_a_row += 1
         if self._steps > STEP_LIMIT:
             self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))
         if self.inspect is not None:
@@ -202,7 +217,7 @@ class Scheduler:
             self._note(ThreadFailed(f"thread {thread.name} has raised {failure!r}"), failure)
         thread.ended = True
         if not self.abandoned:
-            if thread.held:
+            if thread.held and self.locks_are_owned:
                 self._note(ThreadFailed(f"thread {thread.name} has ended and holds a lock"))
             with suppress(Abandoned):
                 self._pass_on(thread)
@@ -235,6 +250,8 @@ class Scheduler:
         if not possible:
             self._nobody_goes_on()
             return
+        if self._in_a_row > PATIENCE and running in possible and len(possible) > 1:
+            possible.remove(running)
         if len(possible) == 1:
             chosen = possible[0]
         elif self.quiet and running in possible and running is not None:
@@ -244,6 +261,7 @@ class Scheduler:
         if chosen is running:
             return
         self.running = chosen
+        self._in_a_row = 0
         chosen.gate.release()
         if running is not None and not running.ended:
             self._wait_at_gate(running)
@@ -306,8 +324,15 @@ class Scheduler:
         running = self.running
         name = "nobody" if running is None else running.name
         last = self.record.marks[-1].what if self.record.marks else "the beginning"
+        where = ""
+        if running is not None and running.real is not None:
+            frame = sys._current_frames().get(running.real.ident or 0)
+            if frame is not None:
+                code = frame.f_code
+                where = f"; it is at {code.co_filename}:{frame.f_lineno}, in {code.co_name}"
         return (
-            f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, after {last}"
+            f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, "
+            f"after {last}{where}"
         )
 
     def _end_all(self) -> None:

@@ -203,9 +203,26 @@ def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
         thread.join()
         assert not thread.is_alive()
 
+    def acquire(toy: Toy) -> None:
+        def keep() -> None:
+            with toy.left, toy.changed:
+                toy.changed.wait(9)
+
+        toy.changed = toy.threading.Condition()
+        toy.threading.Thread(target=keep).start()
+        toy.scheduler.reach("between")
+        assert not toy.left.acquire(timeout=0)
+        assert not toy.left.acquire(timeout=3)
+        assert toy.scheduler.now_s == 3
+        assert toy.left.acquire(timeout=7)
+        assert toy.scheduler.now_s == 9
+        toy.left.release()
+
     for body in (wait, join):
         record, _ = alone(body)
         assert record.failure is None, record.failure
+    kept = exhaust(ToyRuns(acquire), 1)
+    assert kept.failure is None or failure_of(kept.failure)
 
 
 def test_a_thread_knows_which_it_is() -> None:
@@ -228,7 +245,6 @@ def test_a_thread_knows_which_it_is() -> None:
 def test_what_is_not_under_control_is_an_error() -> None:
     record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
-    record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
     assert isinstance(record.failure, errors.NotUnderControl)
 
 

@@ -64,14 +64,22 @@ def points_of(code: CodeType) -> dict[int, Point]:
     """Return the points of a function by the offsets of their instructions."""
     found: dict[int, Point] = {}
     path: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
     for each in dis.get_instructions(code):
         name = each.argval if isinstance(each.argval, str) else ""
         if each.opname == "LOAD_ATTR":
             found[each.offset] = Point(Access.READ, name, path)
             path = (*path, name) if path else ()
             continue
+        if each.opname == "COPY":
+            # An attribute that is changed in place: its object is used once more behind a swap.
+            copied = path
+            continue
+        if each.opname == "SWAP":
+            path = copied
+            continue
         if each.opname in _WRITES or (each.opname == "STORE_DEREF" and name in code.co_freevars):
-            found[each.offset] = Point(Access.WRITE, name, path)
+            found[each.offset] = Point(Access.WRITE, name, path if "ATTR" in each.opname else ())
         elif each.opname in _ITEMS:
             found[each.offset] = Point(Access.ITEM)
         path = (name,) if each.opname in _IN_A_LOCAL else ()

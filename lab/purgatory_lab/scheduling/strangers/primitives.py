@@ -28,8 +28,8 @@ from purgatory_lab.scheduling.run import LogicalThread
 from purgatory_lab.scheduling.scheduler import Scheduler
 
 _MACHINERY: Final = __name__.rpartition(".")[0].rpartition(".")[0]
-_BETWEEN: Final = ("threading", "queue", "sched", "concurrent.futures.")
-"""Modules of the standard library that ask for somebody else."""
+_BETWEEN: Final = ("threading", "queue", "sched", "concurrent")
+"""Packages of the standard library that ask for somebody else."""
 
 _EPOCH_S: Final = 1_700_000_000
 """What ``time.time`` shows when a run begins."""
@@ -309,7 +309,7 @@ def _asker() -> FrameType:
     while frame is not None:
         last = frame
         name = frame.f_globals.get("__name__", "")
-        if name != __name__ and not name.startswith(_BETWEEN):
+        if name != __name__ and name.partition(".")[0] not in _BETWEEN:
             return frame
         frame = frame.f_back
     return last

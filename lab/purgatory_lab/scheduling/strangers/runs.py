@@ -15,7 +15,13 @@ from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
 )
-from purgatory_lab.scheduling.errors import Abandoned, Deadlock, SchedulingError
+from purgatory_lab.scheduling.errors import (
+    Abandoned,
+    Deadlock,
+    SchedulingError,
+    Stalled,
+    TooManySteps,
+)
 from purgatory_lab.scheduling.history import CALLS, RETURNS
 from purgatory_lab.scheduling.run import AtRest, Record, Strategy
 from purgatory_lab.scheduling.scheduler import Scheduler
@@ -33,6 +39,10 @@ from purgatory_traces.linearizability.calls import Entry
 LONGEST_WAIT_S: Final = 10.0
 """How long a thread may reach no yield point, s."""
 
+_NOT_SCHEDULED: Final = (
+    "what waits outside threading, queue and time is not scheduled: files, sockets, processes, "
+    "locks that were made before the class was imported"
+)
 _CLOSING: Final = "closing"
 _OWN_THREADS: Final = "threads of the class"
 _OURS: Final = "purgatory_"
@@ -54,14 +64,20 @@ class Stranger:
         profiles: What it declares of each component.
     """
 
-    def __init__(self, word: str, open_anew: Callable[[], OpenSubject]) -> None:
-        """Import the class for the first time.
+    def __init__(
+        self,
+        word: str,
+        open_anew: Callable[[], OpenSubject],
+        longest_wait_s: float = LONGEST_WAIT_S,
+    ) -> None:
+        """Prepare the class; nothing is imported yet.
 
         Args:
             word: What the user has typed; ``module:Class`` names a module.
             open_anew: Imports it and makes a subject.
+            longest_wait_s: How long a thread may reach no yield point, s.
         """
-        self.scheduler = Scheduler(LONGEST_WAIT_S)
+        self.scheduler = Scheduler(longest_wait_s, locks_are_owned=False)
         self.primitives = Primitives(self.scheduler)
         self.tracing = Tracing(self.scheduler)
         self.primitives.enter = self.tracing.enter
@@ -149,10 +165,13 @@ class StrangerRuns:
         run = _Run(stranger, self.program, self._profile, self._judge)
         stranger.scheduler.quiet = True
         stranger.scheduler.start("setup", run.set_up)
-        record = stranger.scheduler.execute(strategy)
+        try:
+            record = stranger.scheduler.execute(strategy)
+        except Stalled as stalled:
+            raise Stalled(f"{stalled}; {run.inside()}; {_NOT_SCHEDULED}") from None
         if run.refusal:
             raise NotScheduled(run.refusal)
-        if isinstance(record.failure, Deadlock):
+        if isinstance(record.failure, Deadlock | TooManySteps):
             record.failure = run.stuck(record.failure)
         elif record.failure is None:
             record.failure = self._judge(run.entries(), run.shown)
@@ -199,19 +218,24 @@ class _Run:
             return self._entries
         return sorted(self._entries, key=lambda entry: entry.at_ms or 0)
 
-    def stuck(self, deadlock: Deadlock) -> RuleBroken | Deadlock:
-        """Return the rule that is broken by calls that never return."""
+    def stuck(self, failure: SchedulingError) -> SchedulingError:
+        """Return the rule that is broken by calls that never return, if there are any."""
         if not self._inside:
-            return deadlock
+            return failure
         rule = self._judge.rule_of_call(next(iter(self._inside.values())))
         if component_of(self._profile) is Component.PURGATORY:
             rule = "PURGATORY-NO-CIRCLE"
-        calls = "; ".join(
-            f"{thread} is in “{describe_operation(operation)}”"
-            for thread, operation in self._inside.items()
-        )
-        waits = [line for line in str(deadlock).split("; ") if not line.startswith(f"{_CLOSING} ")]
-        return RuleBroken(rule, f"deadlock: {'; '.join(waits)}; {calls}")
+        lines = str(failure).split("; ")
+        if _CLOSING not in self._inside:
+            lines = [line for line in lines if not line.startswith(f"{_CLOSING} ")]
+        waits = "; ".join(lines)
+        sort = "deadlock" if isinstance(failure, Deadlock) else "livelock"
+        return RuleBroken(rule, f"{sort}: {waits}; {self.inside()}")
+
+    def inside(self) -> str:
+        """Return the calls that are open, in words."""
+        calls = self._inside.items()
+        return "; ".join(f"{name} is in “{describe_operation(called)}”" for name, called in calls)
 
     def _caller(self, name: str, calls: Calls) -> Callable[[], None]:
         def play() -> None:
@@ -257,7 +281,7 @@ class _Run:
 
     def _take(self, thread: str, operation: Operation, outcome: Outcome) -> None:
         """Note what a call has returned."""
-        if outcome.rejected is Reason.UNSUPPORTED:
+        if outcome.rejected is Reason.UNSUPPORTED and not self.refusal:
             self.refusal = f"the subject refuses “{describe_operation(operation)}” as unsupported"
         for event in outcome.events:
             plain = type(event)(event.kind, event.task, event.reason)

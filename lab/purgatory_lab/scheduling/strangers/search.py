@@ -1,6 +1,6 @@
-"""The search through all programs: all schedules with one preemption first, then with two.
+"""The search through all programs: schedules without a preemption first, then with one, with two.
 
-Two preemptions have many schedules, so they are tried program by program until the time is over.
+The time that is left is shared out among the programs that are left, so that each has its turn.
 What was learnt of the attributes in one run makes further schedules in the next: the search of a
 program is begun anew until nothing more is learnt.
 """
@@ -71,23 +71,25 @@ def search_all(
         stranger: The class, whose stand-ins are in place.
         programs: What is run.
         preemptions: The most that a schedule has.
-        seconds: How long the search with more than one preemption goes on, s.
+        seconds: How long the search goes on, s.
     """
     ends_at = time.monotonic() + seconds
-    for bound in sorted({min(preemptions, 1), preemptions}):
-        for program in programs:
-            search = _search(stranger, program, bound, None if bound < 2 else ends_at)
+    for bound in range(preemptions + 1):
+        for number, program in enumerate(programs):
+            now = time.monotonic()
+            share = (ends_at - now) / (len(programs) - number)
+            search = _search(stranger, program, bound, now + share)
             yield Searched(program, bound, search)
             if search.failure is not None:
                 return
 
 
-def _search(stranger: Stranger, program: Shared, preemptions: int, ends_at: float | None) -> Search:
+def _search(stranger: Stranger, program: Shared, preemptions: int, ends_at: float) -> Search:
     runs = StrangerRuns(stranger, program)
     suspects = stranger.tracing.shared.suspects
 
     def is_over() -> bool:
-        return ends_at is not None and time.monotonic() > ends_at
+        return time.monotonic() > ends_at
 
     while True:
         known = len(suspects)
