@@ -203,26 +203,46 @@ def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
         thread.join()
         assert not thread.is_alive()
 
-    def acquire(toy: Toy) -> None:
-        def keep() -> None:
-            with toy.left, toy.changed:
-                toy.changed.wait(9)
-
-        toy.changed = toy.threading.Condition()
-        toy.threading.Thread(target=keep).start()
-        toy.scheduler.reach("between")
-        assert not toy.left.acquire(timeout=0)
-        assert not toy.left.acquire(timeout=3)
-        assert toy.scheduler.now_s == 3
-        assert toy.left.acquire(timeout=7)
-        assert toy.scheduler.now_s == 9
-        toy.left.release()
-
     for body in (wait, join):
         record, _ = alone(body)
         assert record.failure is None, record.failure
-    kept = exhaust(ToyRuns(acquire), 1)
-    assert kept.failure is None or failure_of(kept.failure)
+
+
+def test_the_clock_of_a_run_jumps_to_the_end_of_the_wait_that_ends_first() -> None:
+    def keep(toy: Toy) -> None:
+        with toy.left, toy.again:
+            toy.elsewhere.wait(9)
+
+    def acquire(toy: Toy) -> None:
+        assert toy.left.acquire(timeout=3) is False
+        toy.log.append(f"{toy.scheduler.now_s:g}")
+        assert toy.left.acquire(timeout=7) is True
+        toy.log.append(f"{toy.scheduler.now_s:g}")
+        toy.left.release()
+
+    record, toy = alone(keep, acquire)
+    assert (record.failure, toy.log) == (None, ["3", "9"])
+
+
+def test_a_thread_that_waits_in_a_loop_lets_the_others_go_on() -> None:
+    def spin(toy: Toy) -> None:
+        while toy.number == 0:
+            toy.scheduler.reach("spins")
+
+    search = exhaust(ToyRuns(spin, Toy.add_under_lock), 0)
+    assert (search.failure, search.complete) == (None, True)
+
+
+def test_a_run_ends_without_its_background_threads() -> None:
+    def start(toy: Toy) -> None:
+        def serve() -> None:
+            with toy.left:
+                toy.changed.wait()
+
+        toy.scheduler.start("server", serve, background=True)
+
+    record, _ = alone(start)
+    assert record.failure is None
 
 
 def test_a_thread_knows_which_it_is() -> None:
