@@ -42,6 +42,10 @@ STEP_LIMIT: Final = 20_000
 """Yield points of one run; the scenarios reach some hundreds."""
 
 
+OVERSHOOT_S: Final = 1e-6
+"""How late a wait with a time limit ends, as a real one does: a reading that is cut off to
+milliseconds is then no earlier than the limit."""
+
 PATIENCE: Final = 1_000
 """Yield points after which a thread gives way to another one that can go on, as it would have to on
 a processor: what it waits for in a loop has to come."""
@@ -245,7 +249,7 @@ class Scheduler:
             self._abandon()
             return
         possible = [thread for thread in self._threads if thread.can_go_on()]
-        while not possible and self._limit_runs_out():
+        while not possible and self._limits_run_out():
             possible = [thread for thread in self._threads if thread.can_go_on()]
         if not possible:
             self._nobody_goes_on()
@@ -286,22 +290,25 @@ class Scheduler:
         self.record.choices.append(Choice(chosen, numbers if may_switch else (chosen,), came))
         return self._threads[chosen]
 
-    def _limit_runs_out(self) -> bool:
-        """Let the wait that ends first run out, of equal ones the first thread's, if there is one.
+    def _limits_run_out(self) -> bool:
+        """Let the time come when the first wait ends, with all that have ended by then.
 
-        The time has come then.
+        Returns:
+            Whether there was a wait with an end.
         """
+        waiting = [thread.obstacle for thread in self._threads if not thread.ended]
         ends = [
-            (until_s, thread.number, thread.obstacle)
-            for thread in self._threads
-            if not thread.ended and thread.obstacle is not None
-            if (until_s := thread.obstacle.until_s()) is not None
+            (until_s, obstacle)
+            for obstacle in waiting
+            if obstacle is not None and (until_s := obstacle.until_s()) is not None
         ]
         if not ends:
             return False
-        until_s, _, obstacle = min(ends, key=lambda end: end[:2])
-        self.now_s = max(self.now_s, until_s)
-        obstacle.run_out()
+        first_s = min(until_s for until_s, _ in ends)
+        self.now_s = max(self.now_s, first_s + OVERSHOOT_S)
+        for until_s, obstacle in ends:
+            if until_s <= self.now_s:
+                obstacle.run_out()
         return True
 
     def _nobody_goes_on(self) -> None:

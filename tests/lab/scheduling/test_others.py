@@ -46,6 +46,10 @@ WRONG = {
     "pools:raises": ("POOL-STRICT", "raised KeyError(10)"),
     "timers:buckets": ("TIMER-EXACTLY-ONCE", "has not run by"),
     "timers:loses_a_wake_up": ("TIMER-EXACTLY-ONCE", "has not run by"),
+    "timers:dies_of_a_cancel": (
+        "TIMER-EXACTLY-ONCE",
+        "thread reaper has ended with ValueError('list.remove(x): x not in list')",
+    ),
     "purgatories:tries_once": ("PURGATORY-WATCH-SECOND-TRY", "is tried after"),
     "purgatories:completes_twice": ("PURGATORY-EXACTLY-ONCE", "is completed already"),
     "purgatories:waits_in_a_circle": (

@@ -60,6 +60,11 @@ class RuleBroken(CheckFailed):
     def __init__(self, rule: str, words: str) -> None:
         super().__init__(f"{rule}: {words}")
         self.rule = rule
+        self._words = words
+
+    def besides(self, facts: Sequence[str]) -> "RuleBroken":
+        """Return the same with further facts of the run."""
+        return RuleBroken(self.rule, "; ".join((self._words, *facts)))
 
 
 class Judge:

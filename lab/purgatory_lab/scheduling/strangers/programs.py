@@ -133,6 +133,8 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         return Shared(name, about, threads, setup, configuration)
 
     b = op.Add("b", 1)
+    # What runs by itself is met where it is due: nothing is, before the clock has moved.
+    when_due: Calls = (op.Wait(1),) if wall else ()
     yield program(
         "add-and-add",
         "two threads add tasks",
@@ -143,7 +145,7 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         "add-and-time",
         "a task is added while another one expires",
         (b,),
-        add=(op.Add("a", 1),),
+        add=(*when_due, op.Add("a", 1)),
         time=(*later(1), *later(2)),
     )
     if {Feature.READD, Feature.CHANGE_DELAY} <= offers:
@@ -157,9 +159,9 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         both = (op.Add("a", 1), b)
         yield program(
             "cancel-and-time",
-            "a task is cancelled while it expires",
-            both,
-            cancel=(op.Cancel("a"),),
+            "a task is cancelled while it expires, and another one is due later",
+            (op.Add("a", 1), op.Add("b", 5)),
+            cancel=(*when_due, op.Cancel("a")),
             time=later(1),
         )
         yield program(

@@ -175,6 +175,8 @@ class StrangerRuns:
             record.failure = run.stuck(record.failure)
         elif record.failure is None:
             record.failure = self._judge(run.entries(), run.shown)
+        if isinstance(record.failure, RuleBroken):
+            record.failure = record.failure.besides(stranger.primitives.deaths)
         return record
 
 

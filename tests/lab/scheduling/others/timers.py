@@ -7,8 +7,9 @@ import heapq
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import ClassVar
 
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
@@ -170,6 +171,22 @@ class LosesAWakeUp(Reaper):
             self.run(task)
 
 
+class DiesOfACancel(Reaper):
+    """Takes out the task that was the first, though somebody may have cancelled it meanwhile."""
+
+    def reap(self) -> None:
+        while not self.stopped:
+            with self.changed:
+                if self.left_s() != 0:
+                    self.changed.wait(self.left_s())
+                    continue
+                first = self.heap[0]
+            with self.changed:
+                self.heap.remove(first)
+                heapq.heapify(self.heap)
+            self.run(first[1])
+
+
 class Polls(Reaper):
     """Sleeps a little, and looks."""
 
@@ -280,10 +297,13 @@ class ByItself:
                 time.sleep(for_ms / 1000)
             case _:
                 return Outcome(rejected=Reason.UNSUPPORTED)
-        events: list[Event] = []
-        while not self.events.empty():
-            events.append(self.events.get())
-        return Outcome(events=tuple(events), called_ms=called_ms, returned_ms=now_ms())
+        events = tuple(self.noted())
+        return Outcome(events=events, called_ms=called_ms, returned_ms=now_ms())
+
+    def noted(self) -> Iterator[Event]:
+        with suppress(queue.Empty):
+            while True:
+                yield self.events.get_nowait()
 
     def close(self) -> None:
         self.timer.stop()
@@ -319,6 +339,10 @@ def reaper() -> InProcessSubject:
 
 def loses_a_wake_up() -> InProcessSubject:
     return _by_itself(LosesAWakeUp)
+
+
+def dies_of_a_cancel() -> InProcessSubject:
+    return _by_itself(DiesOfACancel)
 
 
 def polls() -> InProcessSubject:
