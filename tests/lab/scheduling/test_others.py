@@ -37,6 +37,7 @@ _MINUTES = 300.0
 WRONG = {
     "pools:looks_first": ("POOL-BOUND", "expected no buffer"),
     "pools:credits_in_two_steps": ("POOL-CONSERVATION", "when all is over available_bytes is"),
+    "pools:credits_twice": ("POOL-RELEASE-AGAIN", "release a"),
     "pools:counts_under_a_second_lock": (
         "POOL-RELEASE",
         "allocate waits for CountsUnderASecondLock.statistics, which release holds",
@@ -60,7 +61,7 @@ WRONG = {
 """The wrong classes, the rule that each breaks, and words of what is said."""
 
 RIGHT = (
-    *("pools:right", "pools:spins_in_turn", "pools:under_semaphore"),
+    *("pools:right", "pools:spins_in_turn", "pools:under_semaphore", "pools:buffers"),
     *("timers:right", "timers:reaper", "timers:polls", "timers:one_thread_each"),
     *("timers:commands", "purgatories:right"),
 )

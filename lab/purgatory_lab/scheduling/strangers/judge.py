@@ -132,8 +132,9 @@ class Judge:
     def _rule_of(self, finding: Finding) -> str:
         """Return the rule of the call that cannot be explained."""
         share = finding.shares[0]
-        entry = share.unexplained
+        entry, refutation = share.unexplained, share.refutation
         assert entry is not None
+        assert refutation is not None
         event = entry.event
         if isinstance(event, Happened):
             return _RULES_OF_EVENTS[event.event.kind]
@@ -144,6 +145,9 @@ class Judge:
             and each.event.thread == event.thread
             and each.seq <= entry.seq
         ]
+        answers = [answer for each in refutation.answers.values() for answer in each]
+        if isinstance(called[-1], op.Release) and any(answer.raised for answer in answers):
+            return "POOL-RELEASE-AGAIN"
         return self.rule_of_call(called[-1])
 
 

@@ -299,3 +299,11 @@ def _of_memory_pool(profile: MemoryPoolProfile) -> Iterator[Shared]:
             first=(op.Release("a"),),
             second=(op.Release("b"),),
         )
+        if MemoryPoolFeature.RELEASE_AGAIN in profile.features:
+            yield program(
+                "release-again",
+                "two threads give the same buffer back",
+                (ask("a", 4),),
+                first=(op.Release("a"),),
+                second=(op.Release("a"),),
+            )

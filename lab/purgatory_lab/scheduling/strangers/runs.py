@@ -196,6 +196,7 @@ class _Run:
         self._entries: list[Entry] = []
         self._inside: dict[str, Operation] = {}
         self._granted: set[str] = set()
+        self._released: set[str] = set()
 
     def set_up(self) -> None:
         """Make the instance, call what comes first, and start the callers."""
@@ -258,13 +259,14 @@ class _Run:
 
     def _play(self, thread: str, calls: Calls) -> None:
         for operation in calls:
-            if isinstance(operation, Release) and operation.buffer not in self._granted:
-                continue
+            if isinstance(operation, Release):
+                left_out = self._released if thread == _CLOSING else ()
+                if operation.buffer not in self._granted or operation.buffer in left_out:
+                    continue
+                self._released.add(operation.buffer)
             self._perform(thread, operation)
 
     def _perform(self, thread: str, operation: Operation) -> None:
-        if isinstance(operation, Release):
-            self._granted.discard(operation.buffer)
         self._note(Called(thread, operation))
         self._inside[thread] = operation
         self._scheduler.mark(CALLS, operation)

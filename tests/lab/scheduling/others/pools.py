@@ -13,6 +13,7 @@ from purgatory_spec.profiles import (
     MemoryPoolFeature,
     MemoryPoolObservable,
     MemoryPoolProfile,
+    ReleaseValidation,
 )
 from purgatory_spec.reasons import Reason
 
@@ -175,6 +176,42 @@ class UnderSemaphore(Pool):
             self.turn.release()
 
 
+class Buffers(Pool):
+    """Knows its buffers, and forgets each as it comes back."""
+
+    def __init__(self, size_bytes: int, strict: bool) -> None:
+        super().__init__(size_bytes, strict)
+        self.out: dict[str, int] = {}
+
+    def hand_out(self, buffer: str, size_bytes: int) -> bool:
+        if not self.take(size_bytes):
+            return False
+        with self.lock:
+            self.out[buffer] = size_bytes
+        return True
+
+    def take_back(self, buffer: str) -> bool:
+        with self.lock:
+            size_bytes = self.out.pop(buffer, None)
+        if size_bytes is None:
+            return False
+        self.give(size_bytes)
+        return True
+
+
+class CreditsTwice(Buffers):
+    """Looks whether a buffer is out, and takes it back then: check, then act."""
+
+    def take_back(self, buffer: str) -> bool:
+        size_bytes = self.out.get(buffer)
+        if size_bytes is None:
+            return False
+        self.give(size_bytes)
+        with self.lock:
+            self.out.pop(buffer, None)
+        return True
+
+
 class Instance:
     """A pool behind the steps; a call may come from any thread."""
 
@@ -200,6 +237,44 @@ class Instance:
 
     def close(self) -> None:
         pass
+
+
+class KnowsBuffers:
+    """A pool behind the steps that refuses what it has not handed out."""
+
+    kind: ClassVar[type[Buffers]] = Buffers
+
+    def __init__(self, configuration: Configuration) -> None:
+        assert isinstance(configuration, MemoryPoolConfiguration)
+        self.pool = self.kind(configuration.size_bytes, configuration.strict)
+
+    def do(self, operation: Operation) -> Outcome:
+        match operation:
+            case Allocate(buffer, size_bytes):
+                return Outcome(self.pool.hand_out(buffer, size_bytes))
+            case Release(buffer) if self.pool.take_back(buffer):
+                return Outcome()
+            case Release():
+                return Outcome(rejected=Reason.INVALID_ARGUMENT)
+            case _:
+                return Outcome(rejected=Reason.UNSUPPORTED)
+
+    def close(self) -> None:
+        pass
+
+
+def _of_buffers(pool: type[Buffers]) -> InProcessSubject:
+    offers = frozenset({MemoryPoolFeature.STRICT, MemoryPoolFeature.RELEASE_AGAIN})
+    profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY, features=offers)
+    return subject_of(type(pool.__name__, (KnowsBuffers,), {"kind": pool}), profile)
+
+
+def buffers() -> InProcessSubject:
+    return _of_buffers(Buffers)
+
+
+def credits_twice() -> InProcessSubject:
+    return _of_buffers(CreditsTwice)
 
 
 def _subject(pool: type[Pool]) -> InProcessSubject:
