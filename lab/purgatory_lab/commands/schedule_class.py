@@ -88,11 +88,11 @@ def class_(
         done: list[Searched] = []
         for searched in search_all(stranger, programs, preemptions, seconds):
             done.append(searched)
-            search, name = searched.search, searched.program.name
-            if searched.preemptions == preemptions or search.failure is not None:
-                console.print(f"{name}: {counts_of(search)}", soft_wrap=True)
-            if search.failure is not None:
-                _show(console, subject, searched.program, search.failure)
+            failure, name = searched.failure, searched.program.name
+            if searched.preemptions == preemptions or failure is not None:
+                console.print(f"{name}: {_counts(searched)}", soft_wrap=True)
+            if failure is not None:
+                _show(console, subject, searched.program, failure)
                 context.exit(1)
     console.print(_tried(programs, done), soft_wrap=True)
     context.exit(0 if _whole(done, min(preemptions, 1)) == len(programs) else EXIT_INCONCLUSIVE)
@@ -120,10 +120,15 @@ def _show(console: Console, subject: str, program: Shared, record: Record) -> No
     print_run(console, record, shlex.join(words))
 
 
+def _counts(searched: Searched) -> str:
+    random = f", {counts_of(searched.random)}" if searched.random else ""
+    return f"{counts_of(searched.search)}{random}"
+
+
 def _tried(programs: list[Shared], done: list[Searched]) -> str:
     """Return what was tried without a finding."""
     last = done[-1].preemptions
-    made = sum(each.search.schedules for each in done if each.preemptions == last)
+    made = sum(each.schedules for each in done if each.preemptions == last)
     tried = f"{len(programs)} programs, {made:,} schedules: nothing is wrong"
     for bound in range(last, -1, -1):
         if _whole(done, bound) == len(programs):

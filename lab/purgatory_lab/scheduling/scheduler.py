@@ -283,11 +283,13 @@ class Scheduler:
         assert self._strategy is not None
         numbers = tuple(thread.number for thread in possible)
         came = running.number if running in possible and running is not None else None
+        if came is not None and not may_switch and not self._strategy.everywhere:
+            numbers = (came,)
         try:
             chosen = self._strategy.choose(numbers, came)
         except SchedulingError as failure:
             self._fail(failure)
-        self.record.choices.append(Choice(chosen, numbers if may_switch else (chosen,), came))
+        self.record.choices.append(Choice(chosen, numbers, came))
         return self._threads[chosen]
 
     def _limits_run_out(self) -> bool:

@@ -108,7 +108,7 @@ def test_what_is_wrong_is_found_with_one_preemption_and_replayed(name: str) -> N
     rule, words = WRONG[name]
     with scheduled(name) as stranger:
         last = found(stranger)
-        record = last.search.failure
+        record = last.failure
         assert record is not None
         assert isinstance(record.failure, RuleBroken)
         assert record.failure.rule == rule
@@ -128,13 +128,13 @@ def test_what_is_right_has_no_schedule_that_fails(name: str) -> None:
     with scheduled(name) as stranger:
         # Those with many threads have many schedules even without a preemption.
         last = found(stranger, preemptions=0 if name in MANY_THREADS else 1)
-    assert last.search.failure is None
+    assert last.failure is None
     assert last.search.complete
 
 
 def test_its_own_threads_are_shown_with_the_calls() -> None:
     with scheduled("timers:loses_a_wake_up") as stranger:
-        record = found(stranger).search.failure
+        record = found(stranger).failure
     assert record is not None
     assert record.names == ["setup", "reaper", "first", "second", "closing"]
     marks = {mark.what for mark in record.marks}
@@ -178,7 +178,7 @@ def test_a_lock_that_was_made_before_is_refused(
     # Imported by the class alone it is under control.
     del sys.modules["here_locks"]
     with scheduled("here_pool:right") as stranger:
-        assert found(stranger, preemptions=0).search.failure is None
+        assert found(stranger, preemptions=0).failure is None
     assert "here_locks" not in sys.modules
 
 

@@ -44,6 +44,7 @@ class Shared:
         threads: The calls of each thread, by its name.
         setup: Calls before, with nothing beside them.
         configuration: Of the instance.
+        afterwards: Calls behind all threads, before what is left is run to its end.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Shared:
     threads: dict[str, Calls]
     setup: Calls
     configuration: Configuration
+    afterwards: Calls = ()
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation of the setup and of the threads."""
@@ -85,7 +87,8 @@ def closing_calls(program: Shared, profile: Profile) -> Calls:
                 watches = [each for each in program.operations() if isinstance(each, op.Watch)]
                 keys = dict.fromkeys(key for watch in watches for key in watch.keys)
                 checks = tuple(op.Check(key) for key in keys)
-            return (op.Advance(_FAR_MS), *_run_all(profile, program), *checks)
+            expiry = (op.Advance(_FAR_MS), *_run_all(profile, program))
+            return (*program.afterwards, *expiry, *checks)
         case _:
             # Refused ones are left out when it comes to that.
             asked = (each for each in program.operations() if isinstance(each, op.Allocate))
@@ -192,8 +195,10 @@ def _of_purgatory(profile: PurgatoryProfile) -> Iterator[Shared]:
     k, kl, lk = ("k",), ("k", "l"), ("l", "k")
     run = (op.RunOne(),) if profile.executor is Executor.STEPPED else ()
 
-    def program(name: str, about: str, setup: Calls = (), **threads: Calls) -> Shared:
-        return Shared(name, about, threads, setup, PurgatoryConfiguration())
+    def program(
+        name: str, about: str, setup: Calls = (), afterwards: Calls = (), **threads: Calls
+    ) -> Shared:
+        return Shared(name, about, threads, setup, PurgatoryConfiguration(), afterwards)
 
     yield program(
         "watch-and-check",
@@ -206,6 +211,14 @@ def _of_purgatory(profile: PurgatoryProfile) -> Iterator[Shared]:
         "two threads watch under one key",
         first=(op.Watch("1", k, 5),),
         second=(op.Watch("2", k, 5),),
+    )
+    yield program(
+        "watch-and-drop",
+        "an operation is put into a list that a check empties",
+        (op.Watch("2", k, 5), op.Satisfy("2")),
+        (op.Satisfy("1"), op.Check("k")),
+        watch=(op.Watch("1", k, 5),),
+        check=(op.Check("k"),),
     )
     yield program(
         "check-and-check",
