@@ -52,6 +52,11 @@ WRONG = {
         "thread reaper has ended with ValueError('list.remove(x): x not in list')",
     ),
     "purgatories:tries_once": ("PURGATORY-WATCH-SECOND-TRY", "is tried after"),
+    "purgatories:stays_in_the_timer": (
+        "PURGATORY-TIMER-LEFT",
+        "timer_size is 1, and 0 operations wait",
+    ),
+    "purgatories:appends_to_a_lost_list": ("PURGATORY-NOT-LOST", "closing in “check k”"),
     "purgatories:completes_twice": ("PURGATORY-EXACTLY-ONCE", "is completed already"),
     "purgatories:waits_in_a_circle": (
         "PURGATORY-NO-CIRCLE",

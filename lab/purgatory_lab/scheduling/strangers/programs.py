@@ -30,6 +30,9 @@ from purgatory_spec.profiles import (
 Calls = tuple[Operation, ...]
 
 SIZE_BYTES: Final = 10
+LOOK: Final = op.Check("a key that nobody has")
+"""Does nothing, and shows the counts while operations still wait."""
+
 _FAR_MS: Final = 1_000
 """Later than everything in a program is due."""
 
@@ -82,13 +85,15 @@ def closing_calls(program: Shared, profile: Profile) -> Calls:
         case TimerProfile() | PurgatoryProfile():
             if any(isinstance(each, op.Shutdown) for each in program.operations()):
                 return ()
+            look: Calls = ()
             checks: Calls = ()
             if isinstance(profile, PurgatoryProfile):
+                look = (LOOK,)
                 watches = [each for each in program.operations() if isinstance(each, op.Watch)]
                 keys = dict.fromkeys(key for watch in watches for key in watch.keys)
                 checks = tuple(op.Check(key) for key in keys)
             expiry = (op.Advance(_FAR_MS), *_run_all(profile, program))
-            return (*program.afterwards, *expiry, *checks)
+            return (*program.afterwards, *look, *expiry, *checks)
         case _:
             # Refused ones are left out when it comes to that.
             asked = (each for each in program.operations() if isinstance(each, op.Allocate))

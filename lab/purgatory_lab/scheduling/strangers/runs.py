@@ -28,7 +28,7 @@ from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_lab.scheduling.strangers.judge import Judge, RuleBroken
 from purgatory_lab.scheduling.strangers.opcodes import Tracing
 from purgatory_lab.scheduling.strangers.primitives import REAL_LOCKS, Primitives
-from purgatory_lab.scheduling.strangers.programs import Calls, Shared, closing_calls
+from purgatory_lab.scheduling.strangers.programs import LOOK, Calls, Shared, closing_calls
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome, Value
@@ -174,7 +174,7 @@ class StrangerRuns:
         if isinstance(record.failure, Deadlock | TooManySteps):
             record.failure = run.stuck(record.failure)
         elif record.failure is None:
-            record.failure = self._judge(run.entries(), run.shown)
+            record.failure = self._judge(run.entries(), run.shown, run.looked)
         if isinstance(record.failure, RuleBroken):
             record.failure = record.failure.besides(stranger.primitives.deaths)
         return record
@@ -186,6 +186,7 @@ class _Run:
     def __init__(self, stranger: Stranger, program: Shared, profile: Profile, judge: Judge) -> None:
         self.refusal = ""
         self.shown: dict[str, Value] = {}
+        self.looked: dict[str, Value] = {}
         self._stranger = stranger
         self._scheduler = stranger.scheduler
         self._program = program
@@ -297,6 +298,8 @@ class _Run:
         self._note(returned)
         self._scheduler.mark(RETURNS, returned)
         self.shown = dict(outcome.observed)
+        if operation is LOOK:
+            self.looked = self.shown
         if isinstance(operation, Allocate) and outcome.result is True:
             self._granted.add(operation.buffer)
 

@@ -15,7 +15,13 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import Event, Outcome, Value, completed, timed_out, tried
-from purgatory_spec.profiles import Accounting, Configuration, PurgatoryFeature, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    Configuration,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    PurgatoryProfile,
+)
 from purgatory_spec.reasons import Reason
 
 Note = Callable[[Event], object]
@@ -73,15 +79,21 @@ class Purgatory:
         if operation.attempt():
             return True
         for key in keys:
-            with self.lock:
-                self.lists.setdefault(key, []).append(operation)
+            self.enter(key, operation)
         if self.try_again(operation):
             return True
         with self.lock:
             self.due[operation] = self.now_ms + delay_ms
+        self.look_again(operation)
+        return False
+
+    def look_again(self, operation: Delayed) -> None:
         if operation.completed:
             self.disarm(operation)
-        return False
+
+    def enter(self, key: str, operation: Delayed) -> None:
+        with self.lock:
+            self.lists.setdefault(key, []).append(operation)
 
     def try_again(self, operation: Delayed) -> bool:
         return operation.attempt()
@@ -106,6 +118,12 @@ class Purgatory:
             self.disarm(operation)
             return True
         return False
+
+    def force(self, operation: Delayed) -> bool:
+        forced = operation.complete()
+        if forced:
+            self.disarm(operation)
+        return forced
 
     def cancel(self, key: str) -> list[Delayed]:
         with self.lock:
@@ -133,6 +151,22 @@ class TriesOnce(Purgatory):
 
     def try_again(self, operation: Delayed) -> bool:
         return False
+
+
+class StaysInTheTimer(Purgatory):
+    """Does not look again when the time-out is armed: somebody may have completed it before."""
+
+    def look_again(self, operation: Delayed) -> None:
+        pass
+
+
+class AppendsToALostList(Purgatory):
+    """Appends to the list that it has found, though a check may have dropped that meanwhile."""
+
+    def enter(self, key: str, operation: Delayed) -> None:
+        with self.lock:
+            found = self.lists.setdefault(key, [])
+        found.append(operation)
 
 
 class CompletesTwice(Purgatory):
@@ -186,12 +220,13 @@ class Instance:
             case CancelForKey(key):
                 result = tuple(each.name for each in purgatory.cancel(key))
             case Force(name):
-                result = self.find(name).complete()
+                result = purgatory.force(self.find(name))
             case Advance(to_ms):
                 purgatory.advance(to_ms)
             case _:
                 return Outcome(rejected=Reason.UNSUPPORTED)
-        return Outcome(result, events=tuple(self.local.events))
+        shown = {"timer_size": len(purgatory.due)}
+        return Outcome(result, events=tuple(self.local.events), observed=shown)
 
     def find(self, name: str) -> Delayed:
         return self.named.setdefault(name, self.kind.delayed(name, self.note))
@@ -202,7 +237,8 @@ class Instance:
 
 def _subject(purgatory: type[Purgatory]) -> InProcessSubject:
     offers = frozenset({PurgatoryFeature.FORCE, PurgatoryFeature.CANCEL_FOR_KEY})
-    profile = PurgatoryProfile(accounting=Accounting.ANY, features=offers)
+    shown = frozenset({PurgatoryObservable.TIMER_SIZE})
+    profile = PurgatoryProfile(accounting=Accounting.ANY, features=offers, observables=shown)
     return subject_of(type(purgatory.__name__, (Instance,), {"kind": purgatory}), profile)
 
 
@@ -212,6 +248,14 @@ def right() -> InProcessSubject:
 
 def tries_once() -> InProcessSubject:
     return _subject(TriesOnce)
+
+
+def stays_in_the_timer() -> InProcessSubject:
+    return _subject(StaysInTheTimer)
+
+
+def appends_to_a_lost_list() -> InProcessSubject:
+    return _subject(AppendsToALostList)
 
 
 def completes_twice() -> InProcessSubject:
