@@ -103,3 +103,72 @@ def test_a_race_that_escapes_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
     code, words = schedule("races", "--preemptions", "0", "--random", "1")
     assert code == 1
     assert "not in 2" in words
+
+
+# A class of the user's
+
+
+_OTHERS = "tests.lab.scheduling.others"
+
+
+def test_a_class_is_run_and_its_failing_schedule_can_be_had_again() -> None:
+    code, words = schedule(f"{_OTHERS}.pools:looks_first")
+    assert code == 1
+    lines = words.splitlines()
+    assert lines[0].startswith("strict-allocate-and-allocate: ")
+    assert lines[-2].startswith("POOL-BOUND: ")
+    again = lines[-1].removeprefix("again: purgatory schedule ").split()
+    assert again[:2] == [f"{_OTHERS}.pools:looks_first", "--program"]
+    code, words = schedule(*again)
+    assert (code, words.splitlines()[-2:]) == (1, lines[-2:])
+
+
+def test_a_class_without_a_fault_says_how_much_was_tried() -> None:
+    code, words = schedule(f"{_OTHERS}.pools:buffers", "--preemptions", "1", "--seconds", "600")
+    assert code == 0
+    lines = words.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == [
+        "strict-allocate-and-allocate",
+        "strict-allocate-and-release",
+        "strict-release-and-release",
+        "strict-release-again",
+    ]
+    assert lines[-1].startswith("4 programs, ")
+    assert lines[-1].endswith(
+        "nothing is wrong; every schedule with at most 1 preemptions was tried"
+    )
+    code, words = schedule(f"{_OTHERS}.pools:buffers", "--seconds", "0")
+    assert code == 4
+    assert words.splitlines()[-1].endswith("even without a preemption: see --seconds")
+
+
+def test_a_class_may_be_declared_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "here_pool.py").write_text(f"from {_OTHERS}.pools import raises\n")
+    (tmp_path / "purgatory.toml").write_text(
+        '[subject]\nname = "my pool"\npython = "here_pool:raises"\n'
+    )
+    code, words = schedule(str(tmp_path))
+    assert code == 1
+    assert "raised KeyError(10)" in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("no.module:factory",), "cannot be imported"),
+        ((f"{_OTHERS}.pools:Instance",), "is a class of instances, and has no profile of its own"),
+        ((f"{_OTHERS}.pools:right", "--program", "nothing"), "there is no program 'nothing'"),
+        ((f"{_OTHERS}.pools:right", "--schedule", "a"), "name it by --program"),
+        (
+            (
+                *(f"{_OTHERS}.pools:right", "--program", "strict-release-and-release"),
+                *("--schedule", "b2c90"),
+            ),
+            "the code or the scenario has changed since it was recorded",
+        ),
+    ],
+)
+def test_a_class_that_cannot_be_run_says_why(arguments: tuple[str, ...], words: str) -> None:
+    code, said = schedule(*arguments)
+    assert code == 2
+    assert words in said

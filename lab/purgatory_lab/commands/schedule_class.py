@@ -10,7 +10,12 @@ from rich.console import Console
 
 from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.opening import open_subject
-from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_conformance.problems import (
+    EXIT_INCONCLUSIVE,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
 from purgatory_lab.commands.printed_run import counts_of, print_run, wide_console
 from purgatory_lab.scheduling.errors import SchedulingError, Stalled
 from purgatory_lab.scheduling.run import Record
@@ -37,9 +42,9 @@ from purgatory_lab.scheduling.strangers.search import (
 @click.option(
     "--seconds",
     type=click.FloatRange(0),
-    default=20,
+    default=25,
     show_default=True,
-    help="Time for schedules with more than one preemption.",
+    help="Time for the search.",
 )
 @click.option("--program", default=None, metavar="NAME", help="Run this program alone.")
 @click.option(
@@ -63,11 +68,12 @@ def class_(
     """Run the timer, purgatory or memory pool of SUBJECT in several threads.
 
     SUBJECT is module:factory, or a folder whose purgatory.toml names one, as for purgatory check.
-    The module is imported, and its locks, waits, sleeps and threads are scheduled. All schedules
-    with one preemption are tried, then those with more as long as there is time.
+    The module is imported, and its locks, waits, sleeps and threads are scheduled: first under
+    schedules without a preemption, then with one, and so on as long as there is time.
 
     Exits with 0 where nothing is wrong, 1 where a schedule breaks a rule, which is shown, 2 where
-    the class cannot be scheduled, 3 where a thread waits for something that is not scheduled.
+    the class cannot be scheduled, 3 where a thread waits for something that is not scheduled, 4
+    where there was no time for every schedule with one preemption.
     """
     if text is not None and program is None:
         raise click.UsageError("--schedule is a schedule of one program: name it by --program")
@@ -82,13 +88,14 @@ def class_(
         done: list[Searched] = []
         for searched in search_all(stranger, programs, preemptions, seconds):
             done.append(searched)
-            search, name = searched.search, searched.program.name
-            if search.schedules:
-                console.print(f"{name}: {counts_of(search)}", soft_wrap=True)
-            if search.failure is not None:
-                _show(console, subject, searched.program, search.failure)
+            failure, name = searched.failure, searched.program.name
+            if searched.preemptions == preemptions or failure is not None:
+                console.print(f"{name}: {_counts(searched)}", soft_wrap=True)
+            if failure is not None:
+                _show(console, subject, searched.program, failure)
                 context.exit(1)
-    console.print(_conformant(programs, done, preemptions), soft_wrap=True)
+    console.print(_tried(programs, done), soft_wrap=True)
+    context.exit(0 if _whole(done, min(preemptions, 1)) == len(programs) else EXIT_INCONCLUSIVE)
 
 
 @contextmanager
@@ -113,20 +120,23 @@ def _show(console: Console, subject: str, program: Shared, record: Record) -> No
     print_run(console, record, shlex.join(words))
 
 
-def _conformant(programs: list[Shared], done: list[Searched], preemptions: int) -> str:
+def _counts(searched: Searched) -> str:
+    random = f", {counts_of(searched.random)}" if searched.random else ""
+    return f"{counts_of(searched.search)}{random}"
+
+
+def _tried(programs: list[Shared], done: list[Searched]) -> str:
     """Return what was tried without a finding."""
-    made = sum(each.search.schedules for each in done)
-    whole = len(
-        {
-            each.program.name
-            for each in done
-            if each.preemptions == preemptions and each.search.complete
-        }
-    )
+    last = done[-1].preemptions
+    made = sum(each.schedules for each in done if each.preemptions == last)
     tried = f"{len(programs)} programs, {made:,} schedules: nothing is wrong"
-    if whole == len(programs):
-        return f"{tried} with {preemptions} preemptions at the most"
-    return (
-        f"{tried}; every schedule with one preemption was tried, and those with {preemptions} of "
-        f"{whole} programs: --seconds gives more time"
-    )
+    for bound in range(last, -1, -1):
+        if _whole(done, bound) == len(programs):
+            every = f"{tried}; every schedule with at most {bound} preemptions was tried"
+            return every if bound == last else f"{every}, and some with {last}"
+    return f"{tried}; not every schedule was tried, even without a preemption: see --seconds"
+
+
+def _whole(done: list[Searched], preemptions: int) -> int:
+    """Return how many programs were run under every schedule with so many preemptions."""
+    return sum(each.search.complete for each in done if each.preemptions == preemptions)

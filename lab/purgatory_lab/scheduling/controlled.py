@@ -95,7 +95,8 @@ class ControlledLock:
     def release(self) -> None:
         """Give the lock back; nobody else moves for that."""
         thread = self._scheduler.running
-        if thread is not None and self._holder is not thread:
+        is_owned = self._reentrant or self._scheduler.locks_are_owned
+        if thread is not None and self._holder is not thread and (is_owned or not self.locked()):
             raise RuntimeError(f"{self.name} is released by a thread that does not hold it")
         self._depth -= 1
         if self._depth == 0:

@@ -95,7 +95,13 @@ class Choice(NamedTuple):
 
 
 class Strategy(Protocol):
-    """A strategy that chooses the thread that goes on."""
+    """A strategy that chooses the thread that goes on.
+
+    Attributes:
+        everywhere: Whether it may switch where a search need not.
+    """
+
+    everywhere: bool
 
     def choose(self, possible: Sequence[int], running: int | None) -> int:
         """Choose among the threads that can go on; ``running`` is None if that thread cannot."""

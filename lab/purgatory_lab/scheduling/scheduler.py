@@ -10,6 +10,7 @@ a wait with a time limit; where there is none, that is a deadlock and the run's 
 after a number of steps, and every wait of a real thread has a bound.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,6 +42,15 @@ STEP_LIMIT: Final = 20_000
 """Yield points of one run; the scenarios reach some hundreds."""
 
 
+OVERSHOOT_S: Final = 1e-6
+"""How late a wait with a time limit ends, as a real one does: a reading that is cut off to
+milliseconds is then no earlier than the limit."""
+
+PATIENCE: Final = 1_000
+"""Yield points after which a thread gives way to another one that can go on, as it would have to on
+a processor: what it waits for in a loop has to come."""
+
+
 class Scheduler:
     """Lets the threads of one run after another move, one at a time.
 
@@ -50,15 +60,21 @@ class Scheduler:
         inspect: Asked at each yield point what is wrong in the state that the threads have left.
         now_s: The clock of the run, s; it moves only where every thread waits.
         quiet: Whether a thread that can go on is never interrupted.
+        locks_are_owned: Whether only the thread that has taken a lock may give it back.
     """
 
-    def __init__(self, longest_wait_s: float = LONGEST_WAIT_S) -> None:
+    def __init__(
+        self, longest_wait_s: float = LONGEST_WAIT_S, *, locks_are_owned: bool = True
+    ) -> None:
         """Make a scheduler that runs nothing yet.
 
         Args:
             longest_wait_s: How long a run may take before it is given up, seconds.
+            locks_are_owned: Whether a lock is given back by the thread that has taken it, before
+                this ends. ``threading`` asks that of re-entrant locks alone.
         """
         self._longest_wait_s = longest_wait_s
+        self.locks_are_owned = locks_are_owned
         self.running: LogicalThread | None = None
         self.abandoned = False
         self.inspect: Callable[[], list[str]] | None = None
@@ -68,6 +84,7 @@ class Scheduler:
         self._threads: list[LogicalThread] = []
         self._strategy: Strategy | None = None
         self._steps = 0
+        self._in_a_row = 0
         self._over = threading.Semaphore(0)
 
     def begin(self) -> None:
@@ -79,6 +96,7 @@ class Scheduler:
         self.record = Record()
         self._threads = []
         self._steps = 0
+        self._in_a_row = 0
         self._over = threading.Semaphore(0)
 
     def start(
@@ -156,6 +174,7 @@ class Scheduler:
         if may_switch:
             self.mark(what, about)
         self._steps += 1
+        self._in_a_row += 1
         if self._steps > STEP_LIMIT:
             self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))
         if self.inspect is not None:
@@ -202,7 +221,7 @@ class Scheduler:
             self._note(ThreadFailed(f"thread {thread.name} has raised {failure!r}"), failure)
         thread.ended = True
         if not self.abandoned:
-            if thread.held:
+            if thread.held and self.locks_are_owned:
                 self._note(ThreadFailed(f"thread {thread.name} has ended and holds a lock"))
             with suppress(Abandoned):
                 self._pass_on(thread)
@@ -230,11 +249,13 @@ class Scheduler:
             self._abandon()
             return
         possible = [thread for thread in self._threads if thread.can_go_on()]
-        while not possible and self._limit_runs_out():
+        while not possible and self._limits_run_out():
             possible = [thread for thread in self._threads if thread.can_go_on()]
         if not possible:
             self._nobody_goes_on()
             return
+        if self._in_a_row > PATIENCE and running in possible and len(possible) > 1:
+            possible.remove(running)
         if len(possible) == 1:
             chosen = possible[0]
         elif self.quiet and running in possible and running is not None:
@@ -244,6 +265,7 @@ class Scheduler:
         if chosen is running:
             return
         self.running = chosen
+        self._in_a_row = 0
         chosen.gate.release()
         if running is not None and not running.ended:
             self._wait_at_gate(running)
@@ -261,29 +283,34 @@ class Scheduler:
         assert self._strategy is not None
         numbers = tuple(thread.number for thread in possible)
         came = running.number if running in possible and running is not None else None
+        if came is not None and not may_switch and not self._strategy.everywhere:
+            numbers = (came,)
         try:
             chosen = self._strategy.choose(numbers, came)
         except SchedulingError as failure:
             self._fail(failure)
-        self.record.choices.append(Choice(chosen, numbers if may_switch else (chosen,), came))
+        self.record.choices.append(Choice(chosen, numbers, came))
         return self._threads[chosen]
 
-    def _limit_runs_out(self) -> bool:
-        """Let the wait that ends first run out, of equal ones the first thread's, if there is one.
+    def _limits_run_out(self) -> bool:
+        """Let the time come when the first wait ends, with all that have ended by then.
 
-        The time has come then.
+        Returns:
+            Whether there was a wait with an end.
         """
+        waiting = [thread.obstacle for thread in self._threads if not thread.ended]
         ends = [
-            (until_s, thread.number, thread.obstacle)
-            for thread in self._threads
-            if not thread.ended and thread.obstacle is not None
-            if (until_s := thread.obstacle.until_s()) is not None
+            (until_s, obstacle)
+            for obstacle in waiting
+            if obstacle is not None and (until_s := obstacle.until_s()) is not None
         ]
         if not ends:
             return False
-        until_s, _, obstacle = min(ends, key=lambda end: end[:2])
-        self.now_s = max(self.now_s, until_s)
-        obstacle.run_out()
+        first_s = min(until_s for until_s, _ in ends)
+        self.now_s = max(self.now_s, first_s + OVERSHOOT_S)
+        for until_s, obstacle in ends:
+            if until_s <= self.now_s:
+                obstacle.run_out()
         return True
 
     def _nobody_goes_on(self) -> None:
@@ -306,8 +333,15 @@ class Scheduler:
         running = self.running
         name = "nobody" if running is None else running.name
         last = self.record.marks[-1].what if self.record.marks else "the beginning"
+        where = ""
+        if running is not None and running.real is not None:
+            frame = sys._current_frames().get(running.real.ident or 0)
+            if frame is not None:
+                code = frame.f_code
+                where = f"; it is at {code.co_filename}:{frame.f_lineno}, in {code.co_name}"
         return (
-            f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, after {last}"
+            f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, "
+            f"after {last}{where}"
         )
 
     def _end_all(self) -> None:

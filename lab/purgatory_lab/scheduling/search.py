@@ -94,11 +94,13 @@ def _branch(record: Record, behind: int, level: int, levels: list[deque[tuple[in
                     levels[cost].append((*chosen[:place], other))
 
 
-def sample(make: Make, runs: int, seed: int) -> Search:
+def sample(make: Make, runs: int, seed: int, is_over: Callable[[], bool] = lambda: False) -> Search:
     """Make random runs until one fails; the same seed makes the same runs."""
     random = Random(seed)
     length = 1
     for made in range(runs):
+        if is_over():
+            return Search(made, (), None, complete=False)
         strategy = RandomPriorities(random.getrandbits(64), length, made % (LARGEST_CHANGES + 1))
         record = make(strategy)
         length = max(length, len(record.choices))

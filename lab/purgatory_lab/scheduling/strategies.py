@@ -19,6 +19,8 @@ def undisturbed(possible: Sequence[int], running: int | None) -> int:
 class Prefix:
     """The choices of a prefix, then nobody interrupts."""
 
+    everywhere = False
+
     def __init__(self, prefix: Sequence[int] = ()) -> None:
         self._prefix = prefix
         self._made = 0
@@ -37,6 +39,8 @@ class Prefix:
 
 class Replay:
     """Exactly the choices of a schedule."""
+
+    everywhere = True
 
     def __init__(self, choices: Sequence[int]) -> None:
         self._choices = choices
@@ -79,6 +83,8 @@ class RandomPriorities:
     With ``changes`` falls at random points, a defect that needs so many plus one of them in the
     right places is met in a run with a probability that does not depend on how many threads wait.
     """
+
+    everywhere = False
 
     def __init__(self, seed: int, length: int, changes: int) -> None:
         """Draw the ranks and the points.

@@ -208,6 +208,43 @@ def test_a_time_limit_runs_out_when_nothing_else_can_happen() -> None:
         assert record.failure is None, record.failure
 
 
+def test_the_clock_of_a_run_jumps_to_the_end_of_the_wait_that_ends_first() -> None:
+    def keep(toy: Toy) -> None:
+        with toy.left, toy.again:
+            toy.elsewhere.wait(9)
+
+    def acquire(toy: Toy) -> None:
+        assert toy.left.acquire(timeout=3) is False
+        toy.log.append(f"{toy.scheduler.now_s:g}")
+        assert toy.left.acquire(timeout=7) is True
+        toy.log.append(f"{toy.scheduler.now_s:g}")
+        toy.left.release()
+
+    record, toy = alone(keep, acquire)
+    assert (record.failure, toy.log) == (None, ["3", "9"])
+
+
+def test_a_thread_that_waits_in_a_loop_lets_the_others_go_on() -> None:
+    def spin(toy: Toy) -> None:
+        while toy.number == 0:
+            toy.scheduler.reach("spins")
+
+    search = exhaust(ToyRuns(spin, Toy.add_under_lock), 0)
+    assert (search.failure, search.complete) == (None, True)
+
+
+def test_a_run_ends_without_its_background_threads() -> None:
+    def start(toy: Toy) -> None:
+        def serve() -> None:
+            with toy.left:
+                toy.changed.wait()
+
+        toy.scheduler.start("server", serve, background=True)
+
+    record, _ = alone(start)
+    assert record.failure is None
+
+
 def test_a_thread_knows_which_it_is() -> None:
     def body(toy: Toy) -> None:
         def look() -> None:
@@ -228,7 +265,6 @@ def test_a_thread_knows_which_it_is() -> None:
 def test_what_is_not_under_control_is_an_error() -> None:
     record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
-    record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
     assert isinstance(record.failure, errors.NotUnderControl)
 
 

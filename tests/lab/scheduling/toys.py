@@ -28,6 +28,7 @@ class Toy:
         self.right = self.threading.Lock()
         self.again = self.threading.RLock()
         self.changed = self.threading.Condition(self.left)
+        self.elsewhere = self.threading.Condition(self.again)
         self.number = 0
         self.log: list[str] = []
 

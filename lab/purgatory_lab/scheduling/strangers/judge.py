@@ -13,7 +13,7 @@ import msgspec
 
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_lab.scheduling.errors import CheckFailed
-from purgatory_lab.scheduling.strangers.programs import AT_REST
+from purgatory_lab.scheduling.strangers.programs import AT_REST, LOOK
 from purgatory_model.memory_pool import rule_of_admission
 from purgatory_model.overlapping.interleaving import Called, Happened
 from purgatory_spec import operations as op
@@ -60,6 +60,11 @@ class RuleBroken(CheckFailed):
     def __init__(self, rule: str, words: str) -> None:
         super().__init__(f"{rule}: {words}")
         self.rule = rule
+        self._words = words
+
+    def besides(self, facts: Sequence[str]) -> "RuleBroken":
+        """Return the same with further facts of the run."""
+        return RuleBroken(self.rule, "; ".join((self._words, *facts)))
 
 
 class Judge:
@@ -74,17 +79,20 @@ class Judge:
         self._component = component_of(profile)
         self._known: dict[tuple[object, ...], RuleBroken | None] = {}
 
-    def __call__(self, entries: Sequence[Entry], shown: Mapping[str, Value]) -> RuleBroken | None:
+    def __call__(
+        self, entries: Sequence[Entry], shown: Mapping[str, Value], looked: Mapping[str, Value]
+    ) -> RuleBroken | None:
         """Return the broken rule of a run; None if there is none.
 
         Args:
             entries: Calls, events and returns.
             shown: The observables after the closing calls.
+            looked: Those of a purgatory before, when nothing is under way.
         """
         history = tuple((entry.event, entry.at_ms) for entry in entries)
         if history not in self._known:
             self._known[history] = self._refuted(entries)
-        return self._known[history] or self._left(shown)
+        return self._known[history] or _armed(entries, looked) or self._left(shown)
 
     def rule_of_call(self, operation: Operation) -> str:
         """Return the rule that a call breaks that never returns, or raises what it must not."""
@@ -127,8 +135,9 @@ class Judge:
     def _rule_of(self, finding: Finding) -> str:
         """Return the rule of the call that cannot be explained."""
         share = finding.shares[0]
-        entry = share.unexplained
+        entry, refutation = share.unexplained, share.refutation
         assert entry is not None
+        assert refutation is not None
         event = entry.event
         if isinstance(event, Happened):
             return _RULES_OF_EVENTS[event.event.kind]
@@ -139,7 +148,32 @@ class Judge:
             and each.event.thread == event.thread
             and each.seq <= entry.seq
         ]
+        answers = [answer for each in refutation.answers.values() for answer in each]
+        if isinstance(called[-1], op.Release) and any(answer.raised for answer in answers):
+            return "POOL-RELEASE-AGAIN"
         return self.rule_of_call(called[-1])
+
+
+def _armed(entries: Sequence[Entry], looked: Mapping[str, Value]) -> RuleBroken | None:
+    """Return the broken rule if another number of operations is in the timer than wait.
+
+    Rules: PURGATORY-TIMER-LEFT, PURGATORY-COUNTS-WHEN-QUIET.
+    """
+    events = [entry.event for entry in entries]
+    looks = (place for place, event in enumerate(events) if getattr(event, "operation", 0) is LOOK)
+    before = events[: next(looks, 0)]
+    called = [event.operation for event in before if isinstance(event, Called)]
+    if not looked or any(isinstance(operation, op.CancelForKey) for operation in called):
+        return None
+    waiting = {operation.operation for operation in called if isinstance(operation, op.Watch)}
+    for event in before:
+        if isinstance(event, Happened) and event.event.kind is EventKind.COMPLETED:
+            waiting.discard(event.event.task)
+    for name in ("timer_size", "pending"):
+        if name in looked and looked[name] != len(waiting):
+            words = f"{name} is {looked[name]}, and {len(waiting)} operations wait"
+            return RuleBroken("PURGATORY-TIMER-LEFT", words)
+    return None
 
 
 _RULES_OF_CALLS: Final[Mapping[type[Operation], str]] = {

@@ -41,7 +41,8 @@ class Point(NamedTuple):
 
     Attributes:
         access: What it does.
-        name: The attribute or variable; empty for an item, whose container has no name there.
+        name: The attribute or variable, or the method of a container that has no name there; empty
+            for an item of one.
         path: The local variable and the attributes that lead to the object; empty where that is
             not known.
     """
@@ -55,6 +56,7 @@ class Point(NamedTuple):
         return f"{self.access.value} {self.name}".rstrip()
 
 
+_READS: Final = {"LOAD_ATTR", "LOAD_METHOD"}
 _WRITES: Final = {"STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL"}
 _ITEMS: Final = {"BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "CONTAINS_OP", "FOR_ITER"}
 _IN_A_LOCAL: Final = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"}
@@ -64,14 +66,22 @@ def points_of(code: CodeType) -> dict[int, Point]:
     """Return the points of a function by the offsets of their instructions."""
     found: dict[int, Point] = {}
     path: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
     for each in dis.get_instructions(code):
         name = each.argval if isinstance(each.argval, str) else ""
-        if each.opname == "LOAD_ATTR":
+        if each.opname in _READS:
             found[each.offset] = Point(Access.READ, name, path)
             path = (*path, name) if path else ()
             continue
+        if each.opname == "COPY":
+            # An attribute that is changed in place: its object is used once more behind a swap.
+            copied = path
+            continue
+        if each.opname == "SWAP":
+            path = copied
+            continue
         if each.opname in _WRITES or (each.opname == "STORE_DEREF" and name in code.co_freevars):
-            found[each.offset] = Point(Access.WRITE, name, path)
+            found[each.offset] = Point(Access.WRITE, name, path if "ATTR" in each.opname else ())
         elif each.opname in _ITEMS:
             found[each.offset] = Point(Access.ITEM)
         path = (name,) if each.opname in _IN_A_LOCAL else ()
@@ -178,14 +188,17 @@ class Tracing:
             if scheduler.abandoned:
                 raise Abandoned
             return
-        if point.access is Access.ITEM:
+        owner: object = None
+        if point.path:
+            owner = frame.f_locals.get(point.path[0])
+            for name in point.path[1:]:
+                owner = _value(owner, name)
+        is_method = point.access is Access.READ and callable(vars(type(owner)).get(point.name))
+        if point.access is Access.ITEM or (is_method and _can_change(owner)):
             may_switch = not thread.held
+        elif is_method:
+            return
         else:
-            owner: object = None
-            if point.path:
-                owner = frame.f_locals.get(point.path[0])
-                for name in point.path[1:]:
-                    owner = _value(owner, name)
             self.shared.use(thread, point, owner, _value(owner, point.name))
             may_switch = point.name in self.shared.suspects
         scheduler.reach(point.words(), may_switch=may_switch)

@@ -28,8 +28,8 @@ from purgatory_lab.scheduling.run import LogicalThread
 from purgatory_lab.scheduling.scheduler import Scheduler
 
 _MACHINERY: Final = __name__.rpartition(".")[0].rpartition(".")[0]
-_BETWEEN: Final = ("threading", "queue", "sched", "concurrent.futures.")
-"""Modules of the standard library that ask for somebody else."""
+_BETWEEN: Final = ("threading", "queue", "sched", "concurrent")
+"""Packages of the standard library that ask for somebody else."""
 
 _EPOCH_S: Final = 1_700_000_000
 """What ``time.time`` shows when a run begins."""
@@ -123,6 +123,7 @@ class Primitives:
 
     Attributes:
         preparing: Whether code under test is being imported, outside a run.
+        deaths: The exceptions that have ended threads of the code, in words.
         enter: Called by each thread that the code has started, before its body.
     """
 
@@ -130,6 +131,7 @@ class Primitives:
         self.scheduler = scheduler
         self.named = Named()
         self.preparing = False
+        self.deaths: list[str] = []
         self.enter: Callable[[], object] = _nothing
         self._threads: dict[threading.Thread, LogicalThread] = {}
 
@@ -137,6 +139,7 @@ class Primitives:
         """Forget the run before."""
         self.scheduler.begin()
         self.named.forget()
+        self.deaths.clear()
         for thread in self._threads:
             _of_executors().pop(thread, None)
         self._threads.clear()
@@ -211,7 +214,12 @@ class Primitives:
 
             def body() -> None:
                 self.enter()
-                thread.run()
+                try:
+                    thread.run()
+                except Exception as error:
+                    # The other threads of a program go on.
+                    self.scheduler.mark(f"ends with {error!r}")
+                    self.deaths.append(f"thread {thread.name} has ended with {error!r}")
 
             self._threads[thread] = self.scheduler.start(thread.name, body, background=True)
             return None
@@ -309,7 +317,7 @@ def _asker() -> FrameType:
     while frame is not None:
         last = frame
         name = frame.f_globals.get("__name__", "")
-        if name != __name__ and not name.startswith(_BETWEEN):
+        if name != __name__ and name.partition(".")[0] not in _BETWEEN:
             return frame
         frame = frame.f_back
     return last

@@ -30,6 +30,9 @@ from purgatory_spec.profiles import (
 Calls = tuple[Operation, ...]
 
 SIZE_BYTES: Final = 10
+LOOK: Final = op.Check("a key that nobody has")
+"""Does nothing, and shows the counts while operations still wait."""
+
 _FAR_MS: Final = 1_000
 """Later than everything in a program is due."""
 
@@ -44,6 +47,7 @@ class Shared:
         threads: The calls of each thread, by its name.
         setup: Calls before, with nothing beside them.
         configuration: Of the instance.
+        afterwards: Calls behind all threads, before what is left is run to its end.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Shared:
     threads: dict[str, Calls]
     setup: Calls
     configuration: Configuration
+    afterwards: Calls = ()
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation of the setup and of the threads."""
@@ -80,12 +85,15 @@ def closing_calls(program: Shared, profile: Profile) -> Calls:
         case TimerProfile() | PurgatoryProfile():
             if any(isinstance(each, op.Shutdown) for each in program.operations()):
                 return ()
+            look: Calls = ()
             checks: Calls = ()
             if isinstance(profile, PurgatoryProfile):
+                look = (LOOK,)
                 watches = [each for each in program.operations() if isinstance(each, op.Watch)]
                 keys = dict.fromkeys(key for watch in watches for key in watch.keys)
                 checks = tuple(op.Check(key) for key in keys)
-            return (op.Advance(_FAR_MS), *_run_all(profile, program), *checks)
+            expiry = (op.Advance(_FAR_MS), *_run_all(profile, program))
+            return (*program.afterwards, *look, *expiry, *checks)
         case _:
             # Refused ones are left out when it comes to that.
             asked = (each for each in program.operations() if isinstance(each, op.Allocate))
@@ -133,6 +141,8 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         return Shared(name, about, threads, setup, configuration)
 
     b = op.Add("b", 1)
+    # What runs by itself is met where it is due: nothing is, before the clock has moved.
+    when_due: Calls = (op.Wait(1),) if wall else ()
     yield program(
         "add-and-add",
         "two threads add tasks",
@@ -143,7 +153,7 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         "add-and-time",
         "a task is added while another one expires",
         (b,),
-        add=(op.Add("a", 1),),
+        add=(*when_due, op.Add("a", 1)),
         time=(*later(1), *later(2)),
     )
     if {Feature.READD, Feature.CHANGE_DELAY} <= offers:
@@ -157,9 +167,9 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         both = (op.Add("a", 1), b)
         yield program(
             "cancel-and-time",
-            "a task is cancelled while it expires",
-            both,
-            cancel=(op.Cancel("a"),),
+            "a task is cancelled while it expires, and another one is due later",
+            (op.Add("a", 1), op.Add("b", 5)),
+            cancel=(*when_due, op.Cancel("a")),
             time=later(1),
         )
         yield program(
@@ -190,8 +200,10 @@ def _of_purgatory(profile: PurgatoryProfile) -> Iterator[Shared]:
     k, kl, lk = ("k",), ("k", "l"), ("l", "k")
     run = (op.RunOne(),) if profile.executor is Executor.STEPPED else ()
 
-    def program(name: str, about: str, setup: Calls = (), **threads: Calls) -> Shared:
-        return Shared(name, about, threads, setup, PurgatoryConfiguration())
+    def program(
+        name: str, about: str, setup: Calls = (), afterwards: Calls = (), **threads: Calls
+    ) -> Shared:
+        return Shared(name, about, threads, setup, PurgatoryConfiguration(), afterwards)
 
     yield program(
         "watch-and-check",
@@ -204,6 +216,14 @@ def _of_purgatory(profile: PurgatoryProfile) -> Iterator[Shared]:
         "two threads watch under one key",
         first=(op.Watch("1", k, 5),),
         second=(op.Watch("2", k, 5),),
+    )
+    yield program(
+        "watch-and-drop",
+        "an operation is put into a list that a check empties",
+        (op.Watch("2", k, 5), op.Satisfy("2")),
+        (op.Satisfy("1"), op.Check("k")),
+        watch=(op.Watch("1", k, 5),),
+        check=(op.Check("k"),),
     )
     yield program(
         "check-and-check",
@@ -297,3 +317,11 @@ def _of_memory_pool(profile: MemoryPoolProfile) -> Iterator[Shared]:
             first=(op.Release("a"),),
             second=(op.Release("b"),),
         )
+        if MemoryPoolFeature.RELEASE_AGAIN in profile.features:
+            yield program(
+                "release-again",
+                "two threads give the same buffer back",
+                (ask("a", 4),),
+                first=(op.Release("a"),),
+                second=(op.Release("a"),),
+            )

@@ -15,14 +15,20 @@ from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
 )
-from purgatory_lab.scheduling.errors import Abandoned, Deadlock, SchedulingError
+from purgatory_lab.scheduling.errors import (
+    Abandoned,
+    Deadlock,
+    SchedulingError,
+    Stalled,
+    TooManySteps,
+)
 from purgatory_lab.scheduling.history import CALLS, RETURNS
 from purgatory_lab.scheduling.run import AtRest, Record, Strategy
 from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_lab.scheduling.strangers.judge import Judge, RuleBroken
 from purgatory_lab.scheduling.strangers.opcodes import Tracing
 from purgatory_lab.scheduling.strangers.primitives import REAL_LOCKS, Primitives
-from purgatory_lab.scheduling.strangers.programs import Calls, Shared, closing_calls
+from purgatory_lab.scheduling.strangers.programs import LOOK, Calls, Shared, closing_calls
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome, Value
@@ -33,6 +39,10 @@ from purgatory_traces.linearizability.calls import Entry
 LONGEST_WAIT_S: Final = 10.0
 """How long a thread may reach no yield point, s."""
 
+_NOT_SCHEDULED: Final = (
+    "what waits outside threading, queue and time is not scheduled: files, sockets, processes, "
+    "locks that were made before the class was imported"
+)
 _CLOSING: Final = "closing"
 _OWN_THREADS: Final = "threads of the class"
 _OURS: Final = "purgatory_"
@@ -54,14 +64,20 @@ class Stranger:
         profiles: What it declares of each component.
     """
 
-    def __init__(self, word: str, open_anew: Callable[[], OpenSubject]) -> None:
-        """Import the class for the first time.
+    def __init__(
+        self,
+        word: str,
+        open_anew: Callable[[], OpenSubject],
+        longest_wait_s: float = LONGEST_WAIT_S,
+    ) -> None:
+        """Prepare the class; nothing is imported yet.
 
         Args:
             word: What the user has typed; ``module:Class`` names a module.
             open_anew: Imports it and makes a subject.
+            longest_wait_s: How long a thread may reach no yield point, s.
         """
-        self.scheduler = Scheduler(LONGEST_WAIT_S)
+        self.scheduler = Scheduler(longest_wait_s, locks_are_owned=False)
         self.primitives = Primitives(self.scheduler)
         self.tracing = Tracing(self.scheduler)
         self.primitives.enter = self.tracing.enter
@@ -149,13 +165,18 @@ class StrangerRuns:
         run = _Run(stranger, self.program, self._profile, self._judge)
         stranger.scheduler.quiet = True
         stranger.scheduler.start("setup", run.set_up)
-        record = stranger.scheduler.execute(strategy)
+        try:
+            record = stranger.scheduler.execute(strategy)
+        except Stalled as stalled:
+            raise Stalled(f"{stalled}; {run.inside()}; {_NOT_SCHEDULED}") from None
         if run.refusal:
             raise NotScheduled(run.refusal)
-        if isinstance(record.failure, Deadlock):
+        if isinstance(record.failure, Deadlock | TooManySteps):
             record.failure = run.stuck(record.failure)
         elif record.failure is None:
-            record.failure = self._judge(run.entries(), run.shown)
+            record.failure = self._judge(run.entries(), run.shown, run.looked)
+        if isinstance(record.failure, RuleBroken):
+            record.failure = record.failure.besides(stranger.primitives.deaths)
         return record
 
 
@@ -165,6 +186,7 @@ class _Run:
     def __init__(self, stranger: Stranger, program: Shared, profile: Profile, judge: Judge) -> None:
         self.refusal = ""
         self.shown: dict[str, Value] = {}
+        self.looked: dict[str, Value] = {}
         self._stranger = stranger
         self._scheduler = stranger.scheduler
         self._program = program
@@ -175,6 +197,7 @@ class _Run:
         self._entries: list[Entry] = []
         self._inside: dict[str, Operation] = {}
         self._granted: set[str] = set()
+        self._released: set[str] = set()
 
     def set_up(self) -> None:
         """Make the instance, call what comes first, and start the callers."""
@@ -199,19 +222,24 @@ class _Run:
             return self._entries
         return sorted(self._entries, key=lambda entry: entry.at_ms or 0)
 
-    def stuck(self, deadlock: Deadlock) -> RuleBroken | Deadlock:
-        """Return the rule that is broken by calls that never return."""
+    def stuck(self, failure: SchedulingError) -> SchedulingError:
+        """Return the rule that is broken by calls that never return, if there are any."""
         if not self._inside:
-            return deadlock
+            return failure
         rule = self._judge.rule_of_call(next(iter(self._inside.values())))
         if component_of(self._profile) is Component.PURGATORY:
             rule = "PURGATORY-NO-CIRCLE"
-        calls = "; ".join(
-            f"{thread} is in “{describe_operation(operation)}”"
-            for thread, operation in self._inside.items()
-        )
-        waits = [line for line in str(deadlock).split("; ") if not line.startswith(f"{_CLOSING} ")]
-        return RuleBroken(rule, f"deadlock: {'; '.join(waits)}; {calls}")
+        lines = str(failure).split("; ")
+        if _CLOSING not in self._inside:
+            lines = [line for line in lines if not line.startswith(f"{_CLOSING} ")]
+        waits = "; ".join(lines)
+        sort = "deadlock" if isinstance(failure, Deadlock) else "livelock"
+        return RuleBroken(rule, f"{sort}: {waits}; {self.inside()}")
+
+    def inside(self) -> str:
+        """Return the calls that are open, in words."""
+        calls = self._inside.items()
+        return "; ".join(f"{name} is in “{describe_operation(called)}”" for name, called in calls)
 
     def _caller(self, name: str, calls: Calls) -> Callable[[], None]:
         def play() -> None:
@@ -232,13 +260,14 @@ class _Run:
 
     def _play(self, thread: str, calls: Calls) -> None:
         for operation in calls:
-            if isinstance(operation, Release) and operation.buffer not in self._granted:
-                continue
+            if isinstance(operation, Release):
+                left_out = self._released if thread == _CLOSING else ()
+                if operation.buffer not in self._granted or operation.buffer in left_out:
+                    continue
+                self._released.add(operation.buffer)
             self._perform(thread, operation)
 
     def _perform(self, thread: str, operation: Operation) -> None:
-        if isinstance(operation, Release):
-            self._granted.discard(operation.buffer)
         self._note(Called(thread, operation))
         self._inside[thread] = operation
         self._scheduler.mark(CALLS, operation)
@@ -257,7 +286,7 @@ class _Run:
 
     def _take(self, thread: str, operation: Operation, outcome: Outcome) -> None:
         """Note what a call has returned."""
-        if outcome.rejected is Reason.UNSUPPORTED:
+        if outcome.rejected is Reason.UNSUPPORTED and not self.refusal:
             self.refusal = f"the subject refuses “{describe_operation(operation)}” as unsupported"
         for event in outcome.events:
             plain = type(event)(event.kind, event.task, event.reason)
@@ -269,6 +298,8 @@ class _Run:
         self._note(returned)
         self._scheduler.mark(RETURNS, returned)
         self.shown = dict(outcome.observed)
+        if operation is LOOK:
+            self.looked = self.shown
         if isinstance(operation, Allocate) and outcome.result is True:
             self._granted.add(operation.buffer)
 

@@ -1,18 +1,23 @@
-"""The search through all programs: all schedules with one preemption first, then with two.
+"""The search through all programs: schedules without a preemption first, then with one, with two.
 
-Two preemptions have many schedules, so they are tried program by program until the time is over.
-What was learnt of the attributes in one run makes further schedules in the next: the search of a
-program is begun anew until nothing more is learnt.
+The time that is left is shared out among what is left to be done, so that each program has its
+turn. Where half of a share is not enough for all schedules, as with many threads, the other half is
+for random ones. What was learnt of the attributes in one run makes further schedules in the next:
+the search of a program is begun anew until nothing more is learnt.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from purgatory_lab.scheduling.run import Record
-from purgatory_lab.scheduling.search import Search, exhaust, replay
+from purgatory_lab.scheduling.search import Search, exhaust, replay, sample
 from purgatory_lab.scheduling.strangers.programs import Shared, programs_for
 from purgatory_lab.scheduling.strangers.runs import NotScheduled, Stranger, StrangerRuns
+
+_MANY: Final = 1_000_000
+"""More random runs than there is time for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +28,25 @@ class Searched:
         program: What was run.
         preemptions: The most that its schedules have.
         search: The search.
+        random: The random runs after it, if any.
     """
 
     program: Shared
     preemptions: int
     search: Search
+    random: Search | None = None
+
+    @property
+    def failure(self) -> Record | None:
+        """Return the record of the run that failed."""
+        if self.search.failure is None and self.random is not None:
+            return self.random.failure
+        return self.search.failure
+
+    @property
+    def schedules(self) -> int:
+        """Return how many runs were made."""
+        return self.search.schedules + (self.random.schedules if self.random else 0)
 
 
 def programs_of(stranger: Stranger, name: str | None = None) -> list[Shared]:
@@ -71,26 +90,35 @@ def search_all(
         stranger: The class, whose stand-ins are in place.
         programs: What is run.
         preemptions: The most that a schedule has.
-        seconds: How long the search with more than one preemption goes on, s.
+        seconds: How long the search goes on, s.
     """
     ends_at = time.monotonic() + seconds
-    for bound in sorted({min(preemptions, 1), preemptions}):
+    left = len(programs) * (preemptions + 1)
+    for bound in range(preemptions + 1):
         for program in programs:
-            search = _search(stranger, program, bound, None if bound < 2 else ends_at)
-            yield Searched(program, bound, search)
-            if search.failure is not None:
+            searched = _search(stranger, program, bound, (ends_at - time.monotonic()) / left)
+            left -= 1
+            yield searched
+            if searched.failure is not None:
                 return
 
 
-def _search(stranger: Stranger, program: Shared, preemptions: int, ends_at: float | None) -> Search:
+def _search(stranger: Stranger, program: Shared, preemptions: int, seconds: float) -> Searched:
     runs = StrangerRuns(stranger, program)
     suspects = stranger.tracing.shared.suspects
-
-    def is_over() -> bool:
-        return ends_at is not None and time.monotonic() > ends_at
-
+    is_over = _is_over(seconds / 2)
     while True:
         known = len(suspects)
         search = exhaust(runs, preemptions, is_over=is_over)
         if search.failure is not None or len(suspects) == known or is_over():
-            return search
+            break
+    if search.failure is not None or search.complete:
+        return Searched(program, preemptions, search)
+    sampled = sample(runs, _MANY, seed=preemptions, is_over=_is_over(seconds / 2))
+    return Searched(program, preemptions, search, sampled)
+
+
+def _is_over(seconds: float) -> Callable[[], bool]:
+    """Return whether so much time has passed, now and later."""
+    ends_at = time.monotonic() + seconds
+    return lambda: time.monotonic() > ends_at
