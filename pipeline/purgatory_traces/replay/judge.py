@@ -10,12 +10,24 @@ JudgedLine: TypeAlias = Snapshot | Step | Call | Happened | Return | End
 """Every line but the first."""
 
 
+class Missing(NamedTuple):
+    """A run of a task that has not come by the latest time, and the finding if it never comes.
+
+    ``never_ms`` is the reading from which on it counts as never coming.
+    """
+
+    task: str
+    never_ms: int
+    rule: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A line that the rules do not allow.
 
     ``rule`` is the requirement id that is broken, ``kind`` a plain word for the sort of mismatch;
     ``also`` are further rules it may be put down to. ``operation`` is in the words of a person.
+    ``missing`` is the run of a task that has not come in time, and may come later or never.
     """
 
     rule: str
@@ -25,6 +37,7 @@ class Finding:
     operation: str = ""
     thread: str = ""
     also: tuple[str, ...] = ()
+    missing: Missing | None = None
 
 
 class Unjudged(NamedTuple):

@@ -18,6 +18,7 @@ import msgspec
 
 from purgatory_traces.errors import OutOfOrder, Undecided, Unusable
 from purgatory_traces.replay.judge import Finding, TraceJudge, Unjudged
+from purgatory_traces.replay.missed import Missed
 from purgatory_traces.replay.overlapping.judge import OverlappingJudge
 from purgatory_traces.replay.overlapping.memory_pool.follower import MemoryPoolFollower
 from purgatory_traces.replay.overlapping.purgatory.follower import PurgatoryFollower
@@ -79,6 +80,7 @@ class RunReplay:
     _deviated: set[str] = field(default_factory=set)
     _unjudged: Unjudged = field(default_factory=Unjudged)
     _divergence: tuple[Finding, Located] | None = None
+    _missed: Missed | None = None
     _undecided: str = ""
     _hole: str = ""
     _ended: bool = False
@@ -175,6 +177,7 @@ class RunReplay:
     def pass_over(self, before: "RunReplay", behind: "RunReplay") -> None:
         """Count the lines between two states of another replay of the run; none is judged."""
         self._events += behind._events - before._events
+        self._missed = None
         self._next, self._latest = behind._next, behind._latest
         self._latest_raw, self._ended = behind._latest_raw, behind._ended
 
@@ -189,6 +192,7 @@ class RunReplay:
         self._deviated |= behind._deviated
         self._unjudged = behind._unjudged
         self._divergence, self._undecided = behind._divergence, behind._undecided
+        self._missed = behind._missed
         self._awaits_snapshot = behind._awaits_snapshot
         self._hole = self._hole or behind._hole
         self._judge = behind._judge
@@ -215,6 +219,8 @@ class RunReplay:
             return
         if self.is_decided:
             self._ended = isinstance(line, End)
+            if self._missed is not None:
+                self._missed.take(line)
             return
         if isinstance(line, Snapshot) and self._judge is None and self._begin is not None:
             self._judge = judge_of(msgspec.structs.replace(self._begin, seq=line.seq))
@@ -233,6 +239,9 @@ class RunReplay:
         self._ended = isinstance(line, End)
         if finding is not None:
             self._divergence = finding, located._replace(raw=b"")
+            if finding.missing is not None:
+                self._missed = Missed(finding.missing)
+                self._missed.take(line)
 
     def _begin_with(self, line: Begin) -> None:
         if self._begin is not None and not self._begin.says_the_same(line):
@@ -276,6 +285,8 @@ class RunReplay:
         if self._divergence is None or self._is_untold:
             return row
         finding, located = self._divergence
+        if self._missed is not None and not self._gap:
+            finding = self._missed.told(finding)
         return row._replace(
             seq=located.seq,
             file=located.file,

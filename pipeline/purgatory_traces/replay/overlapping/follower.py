@@ -9,7 +9,7 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding
-from purgatory_traces.traces.lines import Begin, Snapshot
+from purgatory_traces.traces.lines import Begin, Snapshot, WallClock
 
 Kept = TypeVar("Kept")
 """What a follower remembers of an open call."""
@@ -50,6 +50,12 @@ class Follower(ABC, Generic[Kept]):
     def pending_expiries(self) -> int:
         """Return the number of awaited expiries, not overdue, at the end or at a shutdown."""
         return 0
+
+    @property
+    def lateness_ms(self) -> int:
+        """Return how late what happens may be seen, ms."""
+        clock = self.begin.clock
+        return clock.lateness_ms if isinstance(clock, WallClock) else 0
 
     @abstractmethod
     def called(self, operation: Operation, at_ms: int) -> Kept:

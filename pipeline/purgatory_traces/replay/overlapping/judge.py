@@ -13,8 +13,10 @@ be late: its line may still come.
 Observables are not compared: other threads may change them before they are read.
 
 A run must be able to refute what it is said to conform to. A call that is open at the end has no
-result that could be wrong. Where expiries were awaited and the run ends, or shuts down, before any
-expiry of it could be overdue, no missing expiry could be told.
+result that could be wrong. It is wrong itself where the run goes on for long, and neither it nor
+any other open call has begun a callback: such calls wait for each other, or for ever. Where
+expiries were awaited and the run ends, or shuts down, before any expiry of it could be overdue, no
+missing expiry could be told.
 """
 
 from collections import Counter
@@ -22,13 +24,15 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from purgatory_conformance.describing.steps import describe_operation
-from purgatory_spec.operations import Operation, Shutdown
+from purgatory_conformance.describing.words import joined
+from purgatory_spec.operations import Advance, Operation, RunOne, Shutdown, Wait
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_traces.replay.overlapping.follower import Follower, Kept
 from purgatory_traces.replay.overlapping.recent_names import MOST_NAMES
+from purgatory_traces.replay.overlapping.rules import rule_of_open_call
 from purgatory_traces.traces.lines import (
     NS_PER_MS,
     Begin,
@@ -41,15 +45,27 @@ from purgatory_traces.traces.lines import (
 )
 
 _WITHOUT_THREAD = (Snapshot, End)
+_MAY_WAIT = (Advance, RunOne, Shutdown, Wait)
+"""Operations that wait for time to pass, for a task to run, or for the running ones to end."""
+
+_LONG = 10
+_LEAST_LONG_MS = 500
+"""A call is open for long after so many times the lateness, and at least so long, ms."""
+
 _EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
 
 
 @dataclass(slots=True)
 class _OpenCall(Generic[Kept]):
-    """An open call of a thread, with what the follower keeps of it."""
+    """An open call of a thread, with what the follower keeps of it.
+
+    ``since_ms`` is when it began. One that ``has_called_back`` may be in a callback for any time.
+    """
 
     operation: Operation
     kept: Kept
+    since_ms: int
+    has_called_back: bool = False
 
 
 @dataclass(slots=True)
@@ -114,6 +130,8 @@ class OverlappingJudge(Generic[Kept]):
             case Happened(thread=thread, event=kind, task=task, reason=reason):
                 self._saw_expiry |= kind in _EXPIRIES
                 stack = self._calls.get(thread)
+                if stack:
+                    stack[-1].has_called_back = True
                 finding = self.follower.happened(
                     thread,
                     stack[-1].kept if stack else None,
@@ -162,7 +180,10 @@ class OverlappingJudge(Generic[Kept]):
             if finding is not None:
                 return finding
         kept = self.follower.called(operation, at_ms)
-        self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+        stack = self._calls.setdefault(thread, [])
+        if stack:
+            stack[-1].has_called_back = True
+        stack.append(_OpenCall(operation, kept, at_ms))
         return None
 
     def _returned(
@@ -206,14 +227,51 @@ class OverlappingJudge(Generic[Kept]):
         if not self._fresh or self.begin.seq == 0:
             return self.follower.compare(line, at_ms)
         for thread, operation, kept in self.follower.resume(line, at_ms):
-            self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+            # The callback that it may be in is not told.
+            call = _OpenCall(operation, kept, at_ms, has_called_back=True)
+            self._calls.setdefault(thread, []).append(call)
         return None
 
     def _ended(self, line: End) -> Finding | None:
         now_ms = self._now_ms
         if line.at_ns is not None and (now_ms is None or line.at_ns // NS_PER_MS > now_ms):
             now_ms = line.at_ns // NS_PER_MS
-        return None if now_ms is None else self.follower.ended(now_ms)
+        if now_ms is None:
+            return None
+        return self.follower.ended(now_ms) or self._never_returns(now_ms)
+
+    def _never_returns(self, now_ms: int) -> Finding | None:
+        """Return a finding where no open call has anything left to wait for.
+
+        A call waits at most for tries and callbacks that are under way, and for other calls. So
+        nothing is found where an open call may be in a callback, or has begun not long ago.
+        Rules: PURGATORY-NO-CIRCLE.
+        """
+        waiting = [(thread, calls[-1]) for thread, calls in self._calls.items()]
+        if len(waiting) == 1:
+            # A thread that was ended leaves such a call, too: others have to go on without it.
+            now_ms = self._now_ms if self._now_ms is not None else now_ms
+        long_ms = max(_LONG * self.follower.lateness_ms, _LEAST_LONG_MS)
+        for _, call in waiting:
+            if call.has_called_back or isinstance(call.operation, _MAY_WAIT):
+                return None
+            if now_ms - call.since_ms <= long_ms:
+                return None
+        if not waiting:
+            return None
+        thread, first = waiting[0]
+        told = [
+            f"{describe_operation(call.operation)!r} in thread {name!r} since {call.since_ms}"
+            for name, call in waiting
+        ]
+        return Finding(
+            rule_of_open_call(first.operation),
+            "never returns",
+            "the call returns: no try and no callback is under way that it could wait for",
+            f"at {now_ms} {joined(told)} {'has' if len(told) == 1 else 'have'} not returned",
+            describe_operation(first.operation),
+            thread,
+        )
 
     def _in_words(self, finding: Finding, line: JudgedLine) -> Finding:
         """Return the finding with its thread and its operation."""

@@ -3,12 +3,23 @@
 Other rules need to see what such a trace does not tell: observables, the order in a list, what a
 callback may do. Some are judged only in part, and are never counted: that a check goes through its
 list in order (PURGATORY-CHECK-ORDER) and drops what is completed (PURGATORY-CHECK-DROPS), and that
-what is completed is not handed to the executor (PURGATORY-TIMER-LEFT).
+what is completed is not handed to the executor (PURGATORY-TIMER-LEFT), and that calls do not wait
+for each other for ever (PURGATORY-NO-CIRCLE), which only a run that ends like that can break.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
+from purgatory_spec.operations import (
+    Add,
+    Allocate,
+    Cancel,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Watch,
+)
 from purgatory_spec.profiles import Component
 
 RULES_ON_A_WALL_CLOCK: Final[Mapping[Component, frozenset[str]]] = {
@@ -85,3 +96,18 @@ RULES_ON_A_WALL_CLOCK: Final[Mapping[Component, frozenset[str]]] = {
     ),
 }
 """By component, the ids of the rules of which visits are counted."""
+
+_RULES_OF_OPEN_CALLS: Final[Mapping[type[Operation], str]] = {
+    Add: "TIMER-EXACTLY-ONCE",
+    Cancel: "TIMER-CANCEL",
+    Allocate: "POOL-REFUSAL",
+    Watch: "PURGATORY-NO-CIRCLE",
+    Check: "PURGATORY-NO-CIRCLE",
+    CancelForKey: "PURGATORY-NO-CIRCLE",
+    Force: "PURGATORY-NO-CIRCLE",
+}
+
+
+def rule_of_open_call(operation: Operation) -> str:
+    """Return the rule that a call breaks that never returns, though nothing holds it up."""
+    return _RULES_OF_OPEN_CALLS.get(type(operation), "POOL-RELEASE")

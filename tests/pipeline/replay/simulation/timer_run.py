@@ -197,7 +197,7 @@ SCENES: dict[TimerFault, tuple[Scene, set[str]]] = {
     TimerFault.EARLY: (_one_task(TimerFault.EARLY), {"TIMER-NOT-EARLY"}),
     TimerFault.LATE: (_one_task(TimerFault.LATE), {"TIMER-LATENESS"}),
     TimerFault.TWICE: (_one_task(TimerFault.TWICE), {"TIMER-EXACTLY-ONCE"}),
-    TimerFault.LOST: (_one_task(TimerFault.LOST), {"TIMER-LATENESS"}),
+    TimerFault.LOST: (_one_task(TimerFault.LOST), {"TIMER-EXACTLY-ONCE", "TIMER-LATENESS"}),
     TimerFault.SURVIVES_CANCEL: (_survives_cancel, {"TIMER-CANCEL"}),
     TimerFault.SURVIVES_MOVE: (_survives_move, {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE"}),
     TimerFault.NEVER_ADDED: (_never_added, {"TIMER-EXACTLY-ONCE"}),

@@ -2,7 +2,7 @@
 
 from purgatory_judge.differences import reason_words
 from purgatory_spec.reasons import Reason
-from purgatory_traces.replay.judge import Finding
+from purgatory_traces.replay.judge import Finding, Missing
 from purgatory_traces.replay.overlapping.timer.armings import Arming, Fate, FollowedTask
 from purgatory_traces.traces.lines import PendingTask
 
@@ -12,6 +12,9 @@ RULES_OF_REFUSALS = {
     Reason.INVALID_ARGUMENT: "TIMER-NEGATIVE-DELAY",
 }
 """The rule that says that an add is rejected for a reason."""
+
+_NEVER = 3
+"""A task that has not run for so many times the lateness, and does not run later, never runs."""
 
 
 def of_run(
@@ -50,8 +53,10 @@ def _rule_of_run(followed: FollowedTask | None, fate: Fate | None, *, is_closed:
     return rule
 
 
-def of_overdue(task: str, overdue: Arming, now_ms: int) -> Finding:
-    """Return the finding of a task that has not run in time."""
+def of_overdue(task: str, overdue: Arming, now_ms: int, lateness_ms: int) -> Finding:
+    """Return the finding of a task that has not run in time, and perhaps never does."""
+    assert overdue.late_ms is not None
+    never_ms = overdue.late_ms + _NEVER * lateness_ms
     return Finding(
         "TIMER-LATENESS",
         "late",
@@ -59,6 +64,7 @@ def of_overdue(task: str, overdue: Arming, now_ms: int) -> Finding:
         f"{task} has not run by {now_ms}",
         f"run of {task}",
         also=("TIMER-NOT-LATE", "TIMER-EXACTLY-ONCE"),
+        missing=Missing(task, never_ms, "TIMER-EXACTLY-ONCE"),
     )
 
 

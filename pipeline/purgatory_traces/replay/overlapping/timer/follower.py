@@ -100,7 +100,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
             return None
         overdue = followed.pass_to(over_ms)
         if overdue is not None:
-            return blame.of_overdue(name, overdue, now_ms)
+            return blame.of_overdue(name, overdue, now_ms, self.interval.lateness_ms)
         self._forget_if_idle(name, followed)
         return None
 
