@@ -40,13 +40,15 @@ class MemoryPoolState(msgspec.Struct, frozen=True):
     """Everything that the future of a pool depends on.
 
     ``held`` are the outstanding buffers by name, each with its size in bytes; ``returned`` those
-    that were given back. ``spell_began_ms`` is the clock's reading at the refusal that began the
-    dry spell under way, None where there is none.
+    that were given back; ``filled`` the bytes that outstanding ones were filled with.
+    ``spell_began_ms`` is the clock's reading at the refusal that began the dry spell under way,
+    None where there is none.
     """
 
     available_bytes: int
     held: Map[str, int] = Map()
     returned: Map[str, int] = Map()
+    filled: Map[str, int] = Map()
     now_ms: int = 0
     spell_began_ms: int | None = None
     depleted_spells: int = 0
@@ -61,6 +63,12 @@ class MemoryPoolState(msgspec.Struct, frozen=True):
 def credited(state: MemoryPoolState, size_bytes: int) -> MemoryPoolState:
     """Return the state with more bytes available. Rules: POOL-RELEASE, POOL-CONSERVATION."""
     return replace(state, available_bytes=state.available_bytes + size_bytes)
+
+
+def without_buffer(state: MemoryPoolState, buffer: str) -> MemoryPoolState:
+    """Return the state without an outstanding buffer, and without what was written into it."""
+    filled = state.filled.delete(buffer) if buffer in state.filled else state.filled
+    return replace(state, held=state.held.delete(buffer), filled=filled)
 
 
 def with_spell(state: MemoryPoolState) -> MemoryPoolState:
@@ -217,6 +225,13 @@ class MemoryPoolModel:
                 return (self._release_nothing(state),)
             case op.Lose(buffer):
                 return self._lose(state, buffer)
+            case op.Fill(buffer) | op.Read(buffer) if buffer not in state.held:
+                return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
+            case op.Fill(buffer, value):
+                filled = state.filled.set(buffer, value)
+                return (self._way(state, replace(state, filled=filled)),)
+            case op.Read(buffer):
+                return (self._read(state, buffer),)
             case op.Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case op.Elapse(to_ms):
@@ -358,7 +373,7 @@ class MemoryPoolModel:
         if rule != "POOL-RELEASE":
             return self._release_other(state, size_bytes, rule)
         returned = replace(
-            state, held=state.held.delete(buffer), returned=state.returned.set(buffer, size_bytes)
+            without_buffer(state, buffer), returned=state.returned.set(buffer, size_bytes)
         )
         if self.configuration.unbounded:
             return (self._way(state, returned, "POOL-UNBOUNDED-RELEASE"),)
@@ -402,7 +417,7 @@ class MemoryPoolModel:
         """
         if buffer not in state.held:
             return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
-        lost = replace(state, held=state.held.delete(buffer))
+        lost = without_buffer(state, buffer)
         if self.configuration.unbounded:
             return (self._way(state, lost),)
         found = credited(lost, state.held[buffer])
@@ -410,6 +425,16 @@ class MemoryPoolModel:
             self._way(state, after, "POOL-LEAK")
             for after in self._either(found, without_spell(found))
         )
+
+    def _read(self, state: MemoryPoolState, buffer: str) -> Expectation[MemoryPoolState]:
+        """Read a buffer; the contents of one that was never written, or is empty, are free.
+
+        Rules: POOL-OWN-MEMORY.
+        """
+        if buffer not in state.filled or state.held[buffer] == 0:
+            return self._way(state, state)
+        why = {"result": ("POOL-OWN-MEMORY",)}
+        return self._way(state, state, why=why, result=state.filled[buffer])
 
     @property
     def _shows_spells(self) -> bool:
@@ -436,7 +461,7 @@ class MemoryPoolModel:
         rule: str = "",
         *,
         why: Why = Map(),
-        result: bool | None = None,
+        result: Value = None,
         rejected: Reason | None = None,
         granted_bytes: int | None = None,
     ) -> Expectation[MemoryPoolState]:

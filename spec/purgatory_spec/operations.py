@@ -327,6 +327,24 @@ class Lose(Worded, frozen=True, tag_field="op", tag="lose"):
     buffer: str
 
 
+class Fill(Worded, frozen=True, tag_field="op", tag="fill"):
+    """The holder of a buffer writes one byte, 0 to 255, all over it."""
+
+    says: ClassVar[str] = "fill {buffer} with {value}"
+    silence: ClassVar[str] = "done"
+    buffer: str
+    value: int
+
+
+class Read(Worded, frozen=True, tag_field="op", tag="read"):
+    """The holder of a buffer reads it: the byte that it has all over, or -1 if its bytes differ."""
+
+    says: ClassVar[str] = "read {buffer}"
+    answers: ClassVar[tuple[str, str]] = ("{} all over", "{} all over")
+    silence: ClassVar[str] = "done"
+    buffer: str
+
+
 class Construct(Worded, frozen=True, tag_field="op", tag="construct"):
     """Try to make another pool, or another server, of these sizes, and drop it."""
 
@@ -337,7 +355,7 @@ class Construct(Worded, frozen=True, tag_field="op", tag="construct"):
 
 
 MemoryPoolOperation: TypeAlias = (
-    Allocate | Release | ReleaseForeign | ReleaseNothing | Lose | Construct | Elapse
+    Allocate | Release | ReleaseForeign | ReleaseNothing | Lose | Fill | Read | Construct | Elapse
 )
 """One operation on a memory pool."""
 

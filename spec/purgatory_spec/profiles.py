@@ -425,6 +425,7 @@ class MemoryPoolFeature(Offer):
     LEAK_DETECTION = "leak_detection", "the suite may lose buffers, by 'lose'"
     ELAPSE = "elapse", "the suite may let time pass"
     FAIL = "fail", "the suite may have an allocation fail, by 'fail'"
+    FILL = "fill", "the suite may write and read buffers, by 'fill' and 'read'"
 
 
 class MemoryPoolObservable(Offer):

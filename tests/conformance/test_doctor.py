@@ -165,11 +165,18 @@ def test_each_declared_feature_is_tried() -> None:
     assert (wrong(findings), noted(findings)) == ([], [])
     assert findings[0].explanation.endswith("offers a timer, a purgatory and a memory pool")
     watched = {"watch", "check", "force", "cancel_for_key", "elapse", "advance", "run_one"}
-    lent = {"allocate", "release", "release_foreign", "release_nothing", "lose", "construct"}
+    lent = {"allocate", "release", "release_foreign", "release_nothing", "lose", "fill", "read"}
     armed = {"add", "cancel"}
-    assert asked(findings) == armed | watched | {"shutdown", "wobble"} | lent
+    assert asked(findings) == armed | watched | lent | {"construct", "shutdown", "wobble"}
     sent = "".join(f.sent for f in findings)
-    for part in ('"form":"slice"', '"form":"copy"', '"time_outs":false', '"throw"]', '"strict":'):
+    for part in (
+        '"fail":true',
+        '"form":"slice"',
+        '"form":"copy"',
+        '"time_outs":false',
+        '"throw"]',
+        '"strict":',
+    ):
         assert part in sent, part
     for inside in ("throw", "watch", "check", "cancel_for_key", "force"):
         assert f'"do":"{inside}"' in sent

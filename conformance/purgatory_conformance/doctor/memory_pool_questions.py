@@ -32,6 +32,7 @@ _AFTER_A_GRANT: dict[MemoryPoolFeature, tuple[tuple[op.Operation, str], ...]] = 
         (op.Construct(5, 10), "none can be made"),
     ),
     MemoryPoolFeature.ELAPSE: ((op.Elapse(_ELAPSED_MS), ""),),
+    MemoryPoolFeature.FILL: ((op.Fill("a", 7), ""), (op.Read("a"), "7 was written all over it")),
 }
 """What each feature lets the suite ask of a pool that has granted the buffer ``a``."""
 

@@ -88,7 +88,7 @@ def _memory_pool_form(profile: profiles.MemoryPoolProfile) -> _Form:
     }
     return _Form(
         {name.value: special.get(name, _INTEGER) for name in sorted(profile.observables)},
-        {op.Allocate: _TRUTH},
+        {op.Allocate: _TRUTH, op.Read: _INTEGER},
     )
 
 

@@ -24,7 +24,7 @@ from purgatory_judge.memory_pool.history import (
 from purgatory_model.claims.memory_pool import Invariant, bound_of
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.step import Expectation, observables_match, result_matches
-from purgatory_spec.operations import Allocate, Operation
+from purgatory_spec.operations import Allocate, Fill, Operation, Read
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import MemoryPoolObservable as Observable
 
@@ -113,6 +113,8 @@ def _first_difference(
 def _rules_of_rejection(step: _Step) -> tuple[str, ...]:
     """Return the rules of a wrong rejection or acceptance: the operation's, and its result's."""
     rules = step.way.rules
+    if isinstance(step.operation, Fill | Read):
+        return ("POOL-OWN-MEMORY",)
     if "POOL-RELEASE" in step.way.rules_of("effect"):
         return step.evidence(OTHER_RELEASES) or ("POOL-RELEASE",)
     own = (*rules.get("rejected", ()), *rules.get("result", ()))
@@ -122,7 +124,8 @@ def _rules_of_rejection(step: _Step) -> tuple[str, ...]:
 def _rules_of_result(step: _Step) -> tuple[str, ...]:
     """Return the rules of a request that is granted, or refused, against the rules."""
     configuration, rules = step.history.model.configuration, step.way.rules_of("result")
-    if configuration.unbounded or "POOL-ZERO-REQUEST" in rules:
+    is_read = isinstance(step.operation, Read)
+    if configuration.unbounded or is_read or "POOL-ZERO-REQUEST" in rules:
         return rules
     if not step.history.shows_account and (evidence := step.evidence()):
         return (*evidence, *rules)

@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.step import Expectation
-from purgatory_spec.operations import Allocate, Operation, Release, ReleaseForeign, ReleaseNothing
+from purgatory_spec.operations import (
+    Allocate,
+    Fill,
+    Operation,
+    Read,
+    Release,
+    ReleaseForeign,
+    ReleaseNothing,
+)
 from purgatory_spec.profiles import MemoryPoolObservable as Observable
 
 OTHER_RELEASES = (
@@ -72,6 +80,8 @@ class MemoryPoolHistory:
         after: MemoryPoolState,
     ) -> set[str]:
         """Take in a step that went a right way; returns the rules that it put to the test."""
+        if isinstance(operation, Fill | Read):
+            return set(way.rules.get("result", ())) if len(before.filled) > 1 else set()
         bounded = not self.model.configuration.unbounded
         visited = set(way.rules.get("rejected", ()))
         effect = way.rules.get("effect", ())

@@ -25,6 +25,8 @@ from purgatory_spec.reasons import Reason
         (op.ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
         (op.ReleaseNothing(), "release nothing"),
         (op.Lose("b1"), "lose b1"),
+        (op.Fill("b1", 7), "fill b1 with 7"),
+        (op.Read("b1"), "read b1"),
         (op.Construct(10, 11), "make another of 10 bytes, at most 11 bytes for one"),
         (op.Elapse(7), "let the clock reach 7"),
         (op.RunOne(), "run one task"),
@@ -40,6 +42,8 @@ def test_outcomes() -> None:
     assert steps.describe_outcome(ask, Outcome(False)) == "refused"
     assert steps.describe_outcome(ask, Outcome(3)) == "result 3, no event"
     assert steps.describe_outcome(op.Release("b1"), Outcome()) == "done"
+    assert steps.describe_outcome(op.Read("b1"), Outcome(0)) == "0 all over"
+    assert steps.describe_outcome(op.Read("b1"), Outcome(7)) == "7 all over"
     rejected = Outcome(rejected=Reason.INVALID_ARGUMENT)
     assert "invalid_argument" in steps.describe_outcome(op.Release("b1"), rejected)
 

@@ -13,8 +13,10 @@ from purgatory_spec.operations import (
     Allocate,
     Construct,
     Elapse,
+    Fill,
     Lose,
     Operation,
+    Read,
     Release,
     ReleaseForeign,
     ReleaseForm,
@@ -54,6 +56,8 @@ def feature_of(operation: Operation, released: set[str]) -> profiles.MemoryPoolF
             return profiles.MemoryPoolFeature.CONSTRUCT
         case Elapse():
             return profiles.MemoryPoolFeature.ELAPSE
+        case Fill() | Read():
+            return profiles.MemoryPoolFeature.FILL
         case Allocate(fail=True):
             return profiles.MemoryPoolFeature.FAIL
         case _:

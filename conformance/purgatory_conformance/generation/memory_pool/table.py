@@ -46,6 +46,8 @@ grants no such buffer. A subject whose sizes are ints answers that it does not s
 
 _MOST_LARGE_BUFFERS = 5
 
+_MOST_FILLED = 6
+
 _MOST_BEYOND = 1000
 """How far ordinary requests go beyond the largest buffer, and below zero, bytes."""
 
@@ -190,6 +192,17 @@ def _fail(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [failing, _ask(world, source.integer(1, most))] if source.integer(0, 1) else [failing]
 
 
+def _fill_and_read(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
+    """Draw a few buffers: those that were not filled are, each with its number, then all are read.
+
+    So the last buffers are written over the first ones if they share memory with them.
+    """
+    first = source.integer(0, max(0, len(world.held) - _MOST_FILLED))
+    some = world.held[first : first + _MOST_FILLED]
+    fills = [op.Fill(name, int(name[1:]) % 256) for name in some if name not in world.state.filled]
+    return [*fills, *(op.Read(name) for name in some)]
+
+
 def _release(world: MemoryPoolWorld, source: Source) -> list[op.Operation]:
     return [op.Release(source.item(world.held))] if world.held else []
 
@@ -328,6 +341,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("lose a buffer", 2, "POOL-LEAK", _lose, MemoryPoolFeature.LEAK_DETECTION),
     _row("make another pool", 1, "POOL-CONSTRUCT", _construct, MemoryPoolFeature.CONSTRUCT),
     _row("let time pass", 2, "POOL-DEPLETED-TIME", _elapse, MemoryPoolFeature.ELAPSE),
+    _row("fill and read", 3, "POOL-OWN-MEMORY", _fill_and_read, MemoryPoolFeature.FILL),
     _row("ask in vain", 2, "POOL-ALLOCATION-FAILS", _fail, MemoryPoolFeature.FAIL),
 )
 """The rows for the memory pool, the simplest first: shrinking goes towards the top."""

@@ -3,7 +3,17 @@
 from dataclasses import dataclass, field
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
-from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release, ReleaseForm
+from purgatory_spec.operations import (
+    Allocate,
+    Elapse,
+    Fill,
+    Lose,
+    Operation,
+    Read,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+)
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolFeature,
@@ -24,6 +34,8 @@ class MemoryPoolWorld:
     model: MemoryPoolModel = field(init=False)
     state: MemoryPoolState = field(init=False)
     names: int = 0
+    is_confused: bool = False
+    """Whether a pool that cannot tell was given a buffer that was not outstanding."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh pool."""
@@ -32,7 +44,16 @@ class MemoryPoolWorld:
 
     def apply(self, operation: Operation) -> None:
         """Follow an operation, taking the first of the ways in which it may go."""
+        if not self.model.knows_its_own and self._is_other_release(operation):
+            self.is_confused = True
         _, self.state = next(iter(self.model.successors(self.state, operation)))
+
+    def _is_other_release(self, operation: Operation) -> bool:
+        """Decide whether something else is given back than an outstanding buffer."""
+        if isinstance(operation, Release):
+            is_itself = operation.form is ReleaseForm.ITSELF
+            return not (is_itself and operation.buffer in self.state.held)
+        return isinstance(operation, ReleaseForeign)
 
     def has(self, feature: MemoryPoolFeature) -> bool:
         """Decide whether the subject offers this."""
@@ -72,6 +93,8 @@ class MemoryPoolWorld:
             if is_known or (operation.fail and self.configuration.unbounded):
                 return False
             return operation.size_bytes != 0 or offers_nothing
+        if isinstance(operation, Fill | Read):
+            return operation.buffer in state.held and not self.is_confused
         if isinstance(operation, Release | Lose):
             is_itself = isinstance(operation, Release) and operation.form is ReleaseForm.ITSELF
             again = is_itself and self.has(MemoryPoolFeature.RELEASE_AGAIN)

@@ -4,6 +4,25 @@ from functools import cached_property
 
 from purgatory_conformance.specimens.mutant import Kind, breaks
 from purgatory_conformance.specimens.small.memory_pool import Buffer, SmallMemoryPool
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+
+_SLAB_BYTES = 2**20
+
+
+@breaks("POOL-OWN-MEMORY", report="netty#11101")
+class GrantedBuffersOverlap(SmallMemoryPool):
+    """A buffer begins where the outstanding ones would end if nothing had been released."""
+
+    def __init__(self, configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> None:
+        super().__init__(configuration, profile)
+        self.slab = memoryview(bytearray(min(self.size, _SLAB_BYTES)))
+
+    def make_buffer(self, asked: int) -> Buffer:
+        """Cut the buffer out of the slab, as long as it fits."""
+        buffer = super().make_buffer(asked)
+        begin = self.size - self.available
+        cut = self.slab[begin : begin + asked]
+        return Buffer(cut) if len(cut) == asked else buffer
 
 
 @breaks("POOL-RELEASE", "POOL-CONSERVATION", report="jetty#15464", kind=Kind.SIZES).by(

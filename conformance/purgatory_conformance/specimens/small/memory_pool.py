@@ -37,7 +37,7 @@ It breaks POOL-CONSERVATION, as Kafka's does.
 class Buffer:
     """A view of some memory; two views of one memory are two buffers."""
 
-    memory: bytearray
+    memory: bytearray | memoryview
 
     @property
     def capacity(self) -> int:
@@ -242,6 +242,12 @@ class SmallPoolInstance(Specimen):
                 buffer = known(self._holders, name)
                 del self._holders[name]
                 pool.collected(buffer)
+            case op.Fill(name, value):
+                buffer = known(self._holders, name)
+                buffer.memory[:] = bytes([value]) * buffer.capacity
+            case op.Read(name):
+                seen = bytes(known(self._holders, name).memory)
+                return seen[0] if seen and seen.count(seen[0]) == len(seen) else -1
             case op.Construct(size_bytes, max_single_bytes):
                 pool.check_sizes(size_bytes, max_single_bytes)
             case op.Elapse(to_ms):

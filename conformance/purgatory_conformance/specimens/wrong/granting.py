@@ -83,6 +83,21 @@ def buffer_rounded_up(self: SmallMemoryPool, asked: int) -> Buffer:
     return Buffer(bytearray(_power_of_two(asked)))
 
 
+@breaks("POOL-OWN-MEMORY").by(SmallMemoryPool.make_buffer)
+def equal_sizes_share(self: SmallMemoryPool, asked: int) -> Buffer:
+    """Buffers of the same size have the same memory."""
+    alike = (buffer.memory for buffer in self.granted if buffer.capacity == asked)
+    return Buffer(next(alike, bytearray(asked)))
+
+
+@breaks("POOL-OWN-MEMORY").by(SmallMemoryPool.forget)
+def release_clears_another(self: SmallMemoryPool, buffer: Buffer) -> None:
+    """A release clears the first outstanding buffer, and not the released one."""
+    SmallMemoryPool.forget(self, buffer)
+    if self.granted:
+        self.granted[0].memory[:] = bytes(self.granted[0].capacity)
+
+
 @breaks("POOL-ZERO-REQUEST").by(SmallMemoryPool.check_request)
 def zero_granted(self: SmallMemoryPool, asked: int) -> None:
     """A request for no bytes is granted."""

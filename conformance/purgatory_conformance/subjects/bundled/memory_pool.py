@@ -92,6 +92,9 @@ class MemoryPoolInstance:
             if isinstance(operation, op.Allocate):
                 granted_bytes = self._allocate(operation)
                 result = granted_bytes is not None
+            elif isinstance(operation, op.Read):
+                seen = bytes(self._named(operation.buffer).view)
+                result = seen[0] if seen and seen.count(seen[0]) == len(seen) else -1
             else:
                 self._perform(operation)
         except PurgatoryError as error:
@@ -130,6 +133,9 @@ class MemoryPoolInstance:
                 del self._buffers[name]
                 # For interpreters that do not count references.
                 gc.collect(0)
+            case op.Fill(name, value):
+                view = self._named(name).view
+                view[:] = bytes([value]) * view.nbytes
             case op.Construct(size_bytes, max_single_bytes):
                 SimpleMemoryPool(size_bytes, max_single_bytes)
             case op.Elapse(to_ms):

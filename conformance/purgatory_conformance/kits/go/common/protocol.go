@@ -32,19 +32,18 @@ var standard = configuration{
 }
 
 type operation struct {
-	Op             string   `json:"op"`
-	Task           string   `json:"task"`
-	DelayMs        int64    `json:"delay_ms"`
-	ToMs           int64    `json:"to_ms"`
-	ForMs          int64    `json:"for_ms"`
-	Operation      string   `json:"operation"`
-	Key            string   `json:"key"`
-	Keys           []string `json:"keys"`
-	Script         script   `json:"script"`
-	Buffer         string   `json:"buffer"`
-	Form           string   `json:"form"`
-	SizeBytes      int64    `json:"size_bytes"`
-	MaxSingleBytes int64    `json:"max_single_bytes"`
+	action                // the fields that an action has as well
+	Op             string `json:"op"`
+	Task           string `json:"task"`
+	ToMs           int64  `json:"to_ms"`
+	ForMs          int64  `json:"for_ms"`
+	Script         script `json:"script"`
+	Buffer         string `json:"buffer"`
+	Form           string `json:"form"`
+	SizeBytes      int64  `json:"size_bytes"`
+	MaxSingleBytes int64  `json:"max_single_bytes"`
+	Fail           bool   `json:"fail"`
+	Value          byte   `json:"value"`
 }
 
 // A script says what an operation under test does when it is tried or completed.

@@ -8,7 +8,7 @@ var poolProfile = map[string]any{
 	"release_validation": "identity",
 	"features": []string{
 		"strict", "non_strict", "construct", "release_again", "release_slice", "release_copy",
-		"release_foreign", "release_nothing", "elapse",
+		"release_foreign", "release_nothing", "elapse", "fail", "fill",
 	},
 	"observables": []string{
 		"available_bytes", "used_bytes", "size_bytes", "out_of_memory", "buffer_bytes",
@@ -19,6 +19,7 @@ var poolProfile = map[string]any{
 func init() {
 	components["memory_pool"] = component{poolProfile, newPoolCase}
 	reasons[errInvalid] = "invalid_argument"
+	reasons[errNoMemory] = "no_memory"
 }
 
 // A poolCase has a pool, and the buffers that it granted.
@@ -38,8 +39,13 @@ func newPoolCase(asked configuration) testCase {
 
 func (c *poolCase) call(asked operation) (any, error) {
 	c.bufferBytes = nil
+	known := c.buffers[asked.Buffer]
 	switch asked.Op {
 	case "allocate":
+		c.pool.newBuffer = newBuffer
+		if asked.Fail {
+			c.pool.newBuffer = noMemory
+		}
 		granted, err := c.pool.tryAllocate(asked.SizeBytes)
 		if granted != nil {
 			c.buffers[asked.Buffer] = granted
@@ -47,7 +53,6 @@ func (c *poolCase) call(asked operation) (any, error) {
 		}
 		return granted != nil, err
 	case "release":
-		known := c.buffers[asked.Buffer]
 		switch {
 		case known == nil:
 			return nil, errUnknownName
@@ -61,6 +66,16 @@ func (c *poolCase) call(asked operation) (any, error) {
 		return c.releaseOther(asked.SizeBytes)
 	case "release_nothing":
 		return nil, c.pool.release(nil)
+	case "fill", "read":
+		if known == nil {
+			return nil, errUnknownName
+		}
+		if asked.Op == "read" {
+			return allOver(known.memory), nil
+		}
+		for i := range known.memory {
+			known.memory[i] = asked.Value
+		}
 	case "construct":
 		_, err := newMemoryPool(asked.SizeBytes, asked.MaxSingleBytes, false)
 		return nil, err
@@ -70,6 +85,22 @@ func (c *poolCase) call(asked operation) (any, error) {
 		return nil, errUnsupported
 	}
 	return nil, nil
+}
+
+// noMemory stands in for the allocator where it is to fail.
+func noMemory(int64) (*buffer, error) { return nil, errNoMemory }
+
+// allOver is the byte that is everywhere, or -1.
+func allOver(memory []byte) int {
+	for _, each := range memory {
+		if each != memory[0] {
+			return -1
+		}
+	}
+	if len(memory) == 0 {
+		return -1
+	}
+	return int(memory[0])
 }
 
 // releaseOther gives back a buffer that is not the pool's.

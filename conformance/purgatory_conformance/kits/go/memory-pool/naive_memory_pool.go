@@ -31,6 +31,7 @@ func newBuffer(sizeBytes int64) (*buffer, error) {
 type memoryPool struct {
 	sizeBytes, maxSingleBytes, availableBytes int64
 	strict                                    bool
+	newBuffer                                 func(int64) (*buffer, error) // where the memory comes from
 	granted                                   map[*buffer]bool
 	nowMs                                     int64 // a clock that somebody else moves
 	isDry                                     bool
@@ -44,7 +45,7 @@ func newMemoryPool(sizeBytes, maxSingleBytes int64, strict bool) (*memoryPool, e
 	}
 	return &memoryPool{
 		sizeBytes: sizeBytes, maxSingleBytes: maxSingleBytes, availableBytes: sizeBytes,
-		strict: strict, granted: map[*buffer]bool{},
+		strict: strict, newBuffer: newBuffer, granted: map[*buffer]bool{},
 	}, nil
 }
 
@@ -59,7 +60,7 @@ func (p *memoryPool) tryAllocate(sizeBytes int64) (*buffer, error) {
 		}
 		return nil, nil
 	}
-	granted, err := newBuffer(sizeBytes)
+	granted, err := p.newBuffer(sizeBytes)
 	if err != nil {
 		return nil, err // nothing has been taken yet
 	}

@@ -54,9 +54,7 @@ func (c *purgatoryCase) named(name string, delayMs int64, asked script) *scripte
 		o.tryComplete = func() bool { return o.tried(o.forceComplete) }
 		o.onComplete, o.onExpiration = o.scripted.completed, o.timedOut
 		o.do = func(each action) error {
-			_, err := c.call(operation{
-				Op: each.Do, Operation: each.Operation, Key: each.Key, Keys: each.Keys, DelayMs: each.DelayMs,
-			})
+			_, err := c.call(operation{Op: each.Do, action: each})
 			return err
 		}
 		c.operations[name] = o

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: CC0-1.0
 """A naive memory pool: put yours in its place. It knows nothing of the protocol."""
 
+from collections.abc import Callable
+
 
 class Buffer:
     """So many bytes; two buffers are the same only if they are the same object."""
@@ -20,6 +22,7 @@ class MemoryPool:
         self.strict = strict
         self.available_bytes = size_bytes
         self.granted: dict[int, Buffer] = {}  # by identity
+        self.new_buffer: Callable[[int], Buffer] = Buffer  # where the memory comes from
         self.now_ms = 0  # a clock that somebody else moves
         self.dry_since_ms: int | None = None
         self.depleted_spells = 0
@@ -32,7 +35,7 @@ class MemoryPool:
             if self.dry_since_ms is None:
                 self.dry_since_ms = self.now_ms
             return None
-        buffer = Buffer(size_bytes)  # may raise MemoryError: then nothing has been taken yet
+        buffer = self.new_buffer(size_bytes)  # may raise MemoryError: nothing is taken yet
         self.granted[id(buffer)] = buffer
         self._end_dry_spell()
         self.available_bytes -= size_bytes
@@ -67,11 +70,12 @@ class UnboundedPool:
 
     def __init__(self) -> None:
         self.now_ms = 0
+        self.new_buffer: Callable[[int], Buffer] = Buffer
 
     def try_allocate(self, size_bytes: int) -> Buffer:
         if size_bytes < 0:
             raise ValueError("a buffer has no negative size")
-        return Buffer(size_bytes)
+        return self.new_buffer(size_bytes)
 
     def release(self, buffer: Buffer | None) -> None:
         pass

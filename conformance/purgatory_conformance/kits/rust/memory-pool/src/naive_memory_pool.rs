@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: CC0-1.0
 //! A naive memory pool: put yours in its place. It knows nothing of the protocol.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// So many bytes; two buffers are the same only if they are the same object.
-pub type Buffer = Rc<Vec<u8>>;
+pub type Buffer = Rc<RefCell<Vec<u8>>>;
 
 #[derive(Debug, PartialEq)]
 pub enum Refused {
@@ -20,7 +21,7 @@ pub fn new_buffer(bytes: i64) -> Result<Buffer, Refused> {
     let mut memory = Vec::new();
     memory.try_reserve_exact(size).map_err(|_| Refused::NoMemory)?;
     memory.resize(size, 0);
-    Ok(Rc::new(memory))
+    Ok(Rc::new(RefCell::new(memory)))
 }
 
 /// Grants buffers while there is something left, and says no otherwise.
@@ -30,6 +31,8 @@ pub struct MemoryPool {
     strict: bool,
     pub available_bytes: i64,
     granted: Vec<Buffer>,
+    /// Makes the memory of a buffer.
+    pub new_buffer: fn(i64) -> Result<Buffer, Refused>,
     pub now_ms: i64, // a clock that somebody else moves
     dry_since_ms: Option<i64>,
     pub depleted_spells: u64,
@@ -47,6 +50,7 @@ impl MemoryPool {
             strict,
             available_bytes: size_bytes,
             granted: Vec::new(),
+            new_buffer,
             now_ms: 0,
             dry_since_ms: None,
             depleted_spells: 0,
@@ -63,7 +67,7 @@ impl MemoryPool {
             self.dry_since_ms.get_or_insert(self.now_ms);
             return Ok(None);
         }
-        let buffer = new_buffer(bytes)?; // may fail: nothing has been taken yet
+        let buffer = (self.new_buffer)(bytes)?; // may fail: nothing has been taken yet
         self.granted.push(Rc::clone(&buffer));
         self.end_dry_spell();
         self.available_bytes -= bytes;
@@ -74,7 +78,7 @@ impl MemoryPool {
         let out = self.granted.iter().position(|each| Rc::ptr_eq(each, buffer));
         self.granted.swap_remove(out.ok_or(Refused::Invalid)?);
         self.end_dry_spell();
-        self.available_bytes += buffer.len() as i64;
+        self.available_bytes += buffer.borrow().len() as i64;
         Ok(())
     }
 

@@ -27,7 +27,7 @@ final class MemoryPoolSubject implements Component {
     public JsonObject profile() {
         JsonArray features = Json.words(
                 "strict", "non_strict", "construct", "release_again", "release_slice",
-                "release_copy", "release_foreign", "release_nothing");
+                "release_copy", "release_foreign", "release_nothing", "fill");
         features.add(leakTracking ? "leak_detection" : "unbounded");
         JsonObject profile = new JsonObject();
         profile.addProperty("release_validation", leakTracking ? "identity" : "none");
@@ -85,6 +85,8 @@ final class MemoryPoolSubject implements Component {
             case "release_foreign" -> releaseForeign(Json.small(operation, "size_bytes"));
             case "release_nothing" -> released(() -> null);
             case "lose" -> lose(Json.text(operation, "buffer"));
+            case "fill" -> fill(Json.text(operation, "buffer"), Json.small(operation, "value"));
+            case "read" -> read(Json.text(operation, "buffer"));
             case "construct" -> construct(
                     Json.integer(operation, "size_bytes"),
                     Json.small(operation, "max_single_bytes"));
@@ -141,6 +143,31 @@ final class MemoryPoolSubject implements Component {
         return () -> {
             buffers.lose(name, pool);
             return null;
+        };
+    }
+
+    private Call fill(String name, int value) {
+        return () -> {
+            ByteBuffer buffer = buffers.get(name);
+            for (int i = 0; i < buffer.capacity(); i++) {
+                buffer.put(i, (byte) value);
+            }
+            return null;
+        };
+    }
+
+    /** The byte that the buffer has all over; -1 if its bytes differ or there are none. */
+    private Call read(String name) {
+        return () -> {
+            ByteBuffer buffer = buffers.get(name);
+            int size = buffer.capacity();
+            int first = size == 0 ? -1 : Byte.toUnsignedInt(buffer.get(0));
+            for (int i = 1; i < size; i++) {
+                if (buffer.get(i) != buffer.get(0)) {
+                    return new JsonPrimitive(-1);
+                }
+            }
+            return new JsonPrimitive(first);
         };
     }
 

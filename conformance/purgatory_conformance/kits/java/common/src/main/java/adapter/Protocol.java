@@ -26,7 +26,7 @@ final class Protocol {
     record Operation(
             String op, String task, long delayMs, long toMs, long forMs,
             String operation, String key, List<String> keys, Script script,
-            String buffer, String form, long sizeBytes, long maxSingleBytes) {}
+            String buffer, String form, long sizeBytes, long maxSingleBytes, boolean fail, int value) {}
 
     /** What an operation under test does when it is tried or completed. */
     record Script(
@@ -43,7 +43,7 @@ final class Protocol {
 
     record Action(@SerializedName("do") String kind, String operation, String key, List<String> keys, long delayMs) {
         Operation asStep() {
-            return new Operation(kind, null, delayMs, 0, 0, operation, key, keys, NO_SCRIPT, null, null, 0, 0);
+            return new Operation(kind, null, delayMs, 0, 0, operation, key, keys, NO_SCRIPT, null, null, 0, 0, false, 0);
         }
     }
 }

@@ -14,7 +14,7 @@ final class MemoryPoolCase extends Case {
             "release_validation", "identity",
             "features", List.of(
                     "strict", "non_strict", "construct", "release_again", "release_slice", "release_copy",
-                    "release_foreign", "release_nothing", "elapse"),
+                    "release_foreign", "release_nothing", "elapse", "fail", "fill"),
             "observables", List.of(
                     "available_bytes", "used_bytes", "size_bytes", "out_of_memory", "buffer_bytes",
                     "depleted_spells", "depleted_ms"));
@@ -29,7 +29,8 @@ final class MemoryPoolCase extends Case {
 
     @Override
     Map<Class<? extends Exception>, String> reasons() {
-        return Map.of(IllegalArgumentException.class, "invalid_argument");
+        return Map.of(
+                IllegalArgumentException.class, "invalid_argument", NaiveMemoryPool.NoMemory.class, "no_memory");
     }
 
     @Override
@@ -37,6 +38,7 @@ final class MemoryPoolCase extends Case {
         bufferBytes = null;
         switch (asked.op()) {
             case "allocate" -> {
+                pool.allocator = asked.fail() ? MemoryPoolCase::noMemory : NaiveMemoryPool::newBuffer;
                 ByteBuffer granted = pool.tryAllocate(asked.sizeBytes());
                 if (granted != null) {
                     buffers.put(asked.buffer(), granted);
@@ -47,6 +49,15 @@ final class MemoryPoolCase extends Case {
             case "release" -> pool.release(formOf(asked));
             case "release_foreign" -> pool.release(NaiveMemoryPool.newBuffer(asked.sizeBytes()));
             case "release_nothing" -> pool.release(null);
+            case "fill" -> {
+                ByteBuffer known = named(asked);
+                for (int i = 0; i < known.capacity(); i++) {
+                    known.put(i, (byte) asked.value());
+                }
+            }
+            case "read" -> {
+                return allOver(named(asked));
+            }
             case "construct" -> new NaiveMemoryPool(asked.sizeBytes(), asked.maxSingleBytes(), false);
             case "elapse" -> pool.nowMs = asked.toMs();
             default -> throw new Unsupported();
@@ -54,11 +65,31 @@ final class MemoryPoolCase extends Case {
         return null;
     }
 
-    private ByteBuffer formOf(Protocol.Operation asked) {
+    /** Stands in for the allocator where it is to fail. */
+    private static ByteBuffer noMemory(long bytes) {
+        throw new NaiveMemoryPool.NoMemory(null);
+    }
+
+    /** The byte that is everywhere, or -1. */
+    private static int allOver(ByteBuffer buffer) {
+        for (int i = 1; i < buffer.capacity(); i++) {
+            if (buffer.get(i) != buffer.get(0)) {
+                return -1;
+            }
+        }
+        return buffer.capacity() == 0 ? -1 : Byte.toUnsignedInt(buffer.get(0));
+    }
+
+    private ByteBuffer named(Protocol.Operation asked) {
         ByteBuffer known = buffers.get(asked.buffer());
         if (known == null) {
             throw new UnknownName();
         }
+        return known;
+    }
+
+    private ByteBuffer formOf(Protocol.Operation asked) {
+        ByteBuffer known = named(asked);
         return switch (asked.form() == null ? "itself" : asked.form()) {
             case "slice" -> known.duplicate(); // another view of the memory
             case "copy" -> NaiveMemoryPool.newBuffer(known.capacity()); // other memory

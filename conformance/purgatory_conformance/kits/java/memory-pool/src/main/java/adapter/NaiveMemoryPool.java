@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
+import java.util.function.LongFunction;
 
 /** A naive memory pool: put yours in its place. It knows nothing of the protocol. */
 final class NaiveMemoryPool {
@@ -24,6 +25,7 @@ final class NaiveMemoryPool {
     private long depletedMs;
     private int depletedSpells;
     long nowMs; // a clock that somebody else moves
+    LongFunction<ByteBuffer> allocator = NaiveMemoryPool::newBuffer; // where the memory comes from
 
     NaiveMemoryPool(long sizeBytes, long maxSingleBytes, boolean strict) {
         if (maxSingleBytes < 1 || sizeBytes < maxSingleBytes) {
@@ -44,7 +46,7 @@ final class NaiveMemoryPool {
             drySinceMs = drySinceMs == null ? Long.valueOf(nowMs) : drySinceMs;
             return null;
         }
-        ByteBuffer buffer = newBuffer(bytes); // may fail: nothing has been taken yet
+        ByteBuffer buffer = allocator.apply(bytes); // may fail: nothing has been taken yet
         granted.add(buffer);
         endDrySpell();
         availableBytes -= bytes;
