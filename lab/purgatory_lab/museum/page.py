@@ -37,8 +37,8 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         cases: For each seed the number of the generated case that fails first, counted from 1, or 0
             where none of the standard suite does.
-        rule: The rule of the first cause that the suite names, with the first seed that finds the
-            bug; empty without.
+        rule: The rule of the first cause that ``suite`` names with the first seed that finds the
+            bug; empty where none does.
         steps: The steps of the case that is shown for it, in words.
     """
 
@@ -51,6 +51,11 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the median of the case numbers, where a seed that misses counts as infinite."""
         return statistics.median(number or float("inf") for number in self.cases)
 
+    @property
+    def suite(self) -> str | None:
+        """Return the smallest suite whose cases reach the median; None where none does."""
+        return next((name for name in SUITES if self.median <= SUITES[name].least_cases), None)
+
 
 def museum() -> list[Mutant]:
     """Return the wrong subjects that stand for reports, in the order of the rules."""
@@ -61,9 +66,11 @@ class _FirstFailureError(Exception):
     """Stop a campaign, since a generated case has failed."""
 
 
-def campaign_of(mutant: Mutant, seed: int, progress: Progress = no_progress) -> Campaign:
-    """Return the standard campaign of a seed on a reported bug, without golden vectors."""
-    unhurried = replace(SUITES["standard"], seconds=3600)
+def campaign_of(
+    mutant: Mutant, suite: str, seed: int, progress: Progress = no_progress
+) -> Campaign:
+    """Return a suite's campaign of a seed on a reported bug, without golden vectors."""
+    unhurried = replace(SUITES[suite], seconds=3600)
     with closing(mutant.make()) as subject:
         return run_campaign(
             subject, mutant.component, seed=seed, budget=unhurried, progress=progress
@@ -78,22 +85,24 @@ def first_failing_case(mutant: Mutant, seed: int) -> int:
             raise _FirstFailureError(campaign.cases)
 
     try:
-        campaign_of(mutant, seed, stop)
+        campaign_of(mutant, "standard", seed, stop)
     except _FirstFailureError as found:
         return int(found.args[0])
     return 0
 
 
 def measured(mutant: Mutant, seeds: Sequence[int] = SEEDS) -> Finding:
-    """Return what the standard suite finds about a reported bug."""
-    cases = [first_failing_case(mutant, seed) for seed in seeds]
-    if not any(cases):
-        return Finding(cases)
-    seed = next(seed for seed, number in zip(seeds, cases, strict=True) if number)
-    cause = campaign_of(mutant, seed).causes[0]
-    return Finding(
-        cases, cause.rule, [describe_operation(each.operation) for each in cause.shrunk.steps]
-    )
+    """Return what the suites find about a reported bug."""
+    counted = Finding([first_failing_case(mutant, seed) for seed in seeds])
+    if not any(counted.cases):
+        return counted
+    suite = counted.suite or "standard"
+    reach = SUITES[suite].least_cases if counted.suite else max(counted.cases)
+    numbered = zip(seeds, counted.cases, strict=True)
+    seed = next(seed for seed, number in numbered if 0 < number <= reach)
+    cause = campaign_of(mutant, suite, seed).causes[0]
+    steps = [describe_operation(each.operation) for each in cause.shrunk.steps]
+    return Finding(counted.cases, cause.rule, steps)
 
 
 def read_findings(path: Path) -> dict[str, Finding]:
@@ -145,9 +154,8 @@ def _steps(steps: Sequence[str]) -> str:
 
 
 def _command(mutant: Mutant, finding: Finding) -> str:
-    """Return the smallest suite that finds a bug with most seeds, and the subject's name."""
-    enough = [name for name in ("quick", "standard") if finding.median <= SUITES[name].least_cases]
-    return f"`mutant:{mutant.name}`, {enough[0] if enough else 'with some seeds'}"
+    """Return the subject's name, and the smallest suite that finds the bug with most seeds."""
+    return f"`mutant:{mutant.name}`, {finding.suite or 'with some seeds'}"
 
 
 def _cases(finding: Finding) -> str:
