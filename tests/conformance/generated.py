@@ -49,9 +49,7 @@ def passes(subject: Subject, component: Component, cases: int) -> None:
         assert run.verdict is CaseVerdict.PASS, run.divergence
 
 
-def shrunk_divergence(
-    subject: Subject, component: Component, most_steps: int | None = None
-) -> Divergence:
+def shrunk_divergence(subject: Subject, component: Component) -> Divergence:
     """Where the first failing case of a subject diverges once it is reduced, which is short."""
     profile = profile_of(subject, component)
 
@@ -61,6 +59,6 @@ def shrunk_divergence(
     cases = (drawn(component, profile, seed) for seed in range(MOST_CASES))
     failing = next(case for case in cases if fails(case))
     run = run_of(subject, reduce_case(profile, failing, fails, 3000))
-    assert len(run.steps) <= (most_steps or MOST_STEPS[component])
+    assert len(run.steps) <= MOST_STEPS[component]
     assert run.divergence is not None
     return run.divergence

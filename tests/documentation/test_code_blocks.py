@@ -12,6 +12,7 @@ NOT_RUN = {
     ("docs/course/play.md", "$ purgatory check javascript-wheel"),
     ("README.md", "$ make conformance"),
     ("docs/reference/network.md", "$ purgatory bench floods --seconds 1"),
+    ("docs/reference/bugs-that-people-had.md", "$ python -m purgatory_lab.museum --write docs"),
     ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),

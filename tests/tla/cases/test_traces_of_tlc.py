@@ -155,7 +155,8 @@ def test_how_many_wrong_implementations_are_caught() -> None:
     """Expect at least half, since no behaviour has a script that throws or calls back."""
     caught = set()
     instances = [each for each in INSTANCES if each.module != "PurgatoryProposal"]
-    for each in mutants():
+    own = [each for each in mutants() if not each.report]
+    for each in own:
         made = each.make()
         for found in (one for instance in instances for one in simulated_by_tlc(instance.name)):
             if component_of(found.driven.configuration) not in made.profiles:
@@ -164,5 +165,5 @@ def test_how_many_wrong_implementations_are_caught() -> None:
                 caught.add(each.name)
                 break
         made.close()
-    assert len(caught) >= len(mutants()) / 2
+    assert len(caught) >= len(own) / 2
     assert {wrong for several in CAUGHT.values() for wrong in several} <= caught

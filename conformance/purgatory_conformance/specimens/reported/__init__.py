@@ -9,3 +9,4 @@ from purgatory_conformance.specimens.reported import channel_muting as channel_m
 from purgatory_conformance.specimens.reported import memory_pool as memory_pool
 from purgatory_conformance.specimens.reported import purgatory as purgatory
 from purgatory_conformance.specimens.reported import timer as timer
+from purgatory_conformance.specimens.reported import unshown as unshown

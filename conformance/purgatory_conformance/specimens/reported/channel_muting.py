@@ -87,7 +87,7 @@ class WokenThenGone(ServesWhenTold):
 
 @breaks("MUTING-RECOVER", report="marusama#4", kind=Kind.ORDER)
 class WokenOnlyFromNothing(SmallServer):
-    """What comes back wakes those that wait only if there was nothing before."""
+    """Memory that comes back wakes the waiting channels only if there was none before."""
 
     was_dry = False
 
@@ -145,7 +145,7 @@ class GrantedThenGone(SmallServer):
     SmallServer.receive
 )
 def drops_behind_an_empty_request(self: SmallServer, channel: Channel, size: int) -> None:
-    """What lies decrypted behind a request without a body is dropped."""
+    """Bytes that lie decrypted behind a request without a body are dropped."""
     SmallServer.receive(self, channel, size)
     if self.tls and not size:
         channel.taken = b""
@@ -296,11 +296,3 @@ def every_poll_is_a_read(self: SmallServer) -> None:
         if channel.is_open and not self.is_muted(channel):
             self.is_active(channel)
     SmallServer.expire(self)
-
-
-@breaks("MUTING-IDLE", "MUTING-NOT-IDLE", report="shenyu#1730", kind=Kind.HISTORIES).by(
-    SmallServer.respond
-)
-def idle_since_the_last_request(self: SmallServer, channel: Channel) -> None:
-    """The time in which a request is handled counts as idle once it is answered."""
-    channel.is_ordered = False

@@ -63,7 +63,7 @@ class StaleHandle(SmallMemoryPool):
     SmallMemoryPool.is_enough
 )
 def below_zero_is_much(self: SmallMemoryPool, asked: int) -> bool:
-    """What is available is unsigned, and below zero it is very much."""
+    """The count of available bytes is unsigned, and very large below zero."""
     if self.strict or not asked:
         return SmallMemoryPool.is_enough(self, asked)
     return self.available != 0

@@ -292,7 +292,7 @@ def key_is_changed_in_place(self: HeapTimer, task: Task) -> None:
 
 @reported("openthread#11", Kind.ORDER, "TIMER-TICK-ORDER").by(HeapTimer.pop_due)
 def order_of_the_list(self: HeapTimer) -> list[Task]:
-    """What is due together runs in the order of the list, and not of time."""
+    """Tasks that are due together run in the order of the list, and not of time."""
     return sorted(HeapTimer.pop_due(self), key=lambda task: task.arming)
 
 
@@ -448,7 +448,7 @@ class CountsFrom(HeapTimer):
     "zephyr#12332", Kind.BATCHES, "TIMER-NOT-EARLY", "TIMER-ADD-INSIDE", "TIMER-READD-FIRED"
 ).by(CountsFrom.run)
 def counts_from_the_due_tick(self: CountsFrom, task: Task) -> None:
-    """What a late task adds is counted from the tick at which the task was due."""
+    """Delays that a late task adds are counted from the tick at which it was due."""
     self.counts_from_ms = task.due_tick
     try:
         SmallTimer.run(self, task)
@@ -460,7 +460,7 @@ def counts_from_the_due_tick(self: CountsFrom, task: Task) -> None:
     CountsFrom.run
 )
 def context_stays_after_a_throw(self: CountsFrom, task: Task) -> None:
-    """What is added after a task has thrown is counted from that task's due tick."""
+    """Delays that are added after a task has thrown are counted from its due tick."""
     self.counts_from_ms = None
     try:
         SmallTimer.run(self, task)

@@ -1,0 +1,174 @@
+"""Measured findings of reported bugs, and the tables of the page that follow from them."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from purgatory_conformance.describing.steps import describe_operation
+from purgatory_conformance.describing.words import noun
+from purgatory_conformance.running.campaign import (
+    SUITES,
+    Campaign,
+    Progress,
+    no_progress,
+    run_campaign,
+)
+from purgatory_conformance.specimens.mutant import Mutant
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.reported.unshown import UNSHOWN
+from purgatory_spec.profiles import Component
+
+SEEDS = range(1, 21)
+"""The seeds whose cases are counted."""
+
+REGION = "museum"
+"""The region of the page that the tables fill."""
+
+_MOST_STEPS_TOLD = 16
+
+
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The findings about one reported bug.
+
+    Attributes:
+        cases: For each seed the number of the generated case that fails first, counted from 1, or 0
+            where none of the standard suite does.
+        rule: The rule of the first cause that ``suite`` names with the first seed that finds the
+            bug; empty where none does.
+        steps: The steps of the case that is shown for it, in words.
+    """
+
+    cases: list[int]
+    rule: str = ""
+    steps: list[str] = []
+
+    @property
+    def median(self) -> float:
+        """Return the median of the case numbers, where a seed that misses counts as infinite."""
+        return statistics.median(number or float("inf") for number in self.cases)
+
+    @property
+    def suite(self) -> str | None:
+        """Return the smallest suite whose cases reach the median; None where none does."""
+        return next((name for name in SUITES if self.median <= SUITES[name].least_cases), None)
+
+
+def museum() -> list[Mutant]:
+    """Return the wrong subjects that stand for reports, in the order of the rules."""
+    return [each for each in mutants() if each.report]
+
+
+class _FirstFailureError(Exception):
+    """Stop a campaign, since a generated case has failed."""
+
+
+def campaign_of(
+    mutant: Mutant, suite: str, seed: int, progress: Progress = no_progress
+) -> Campaign:
+    """Return a suite's campaign of a seed on a reported bug, without golden vectors."""
+    unhurried = replace(SUITES[suite], seconds=3600)
+    with closing(mutant.make()) as subject:
+        return run_campaign(
+            subject, mutant.component, seed=seed, budget=unhurried, progress=progress
+        )
+
+
+def first_failing_case(mutant: Mutant, seed: int) -> int:
+    """Return the number of the case that fails first, counted from 1; 0 where none does."""
+
+    def stop(campaign: Campaign, _: str) -> None:
+        if campaign.first_failure is not None:
+            raise _FirstFailureError(campaign.cases)
+
+    try:
+        campaign_of(mutant, "standard", seed, stop)
+    except _FirstFailureError as found:
+        return int(found.args[0])
+    return 0
+
+
+def measured(mutant: Mutant, seeds: Sequence[int] = SEEDS) -> Finding:
+    """Return what the suites find about a reported bug."""
+    counted = Finding([first_failing_case(mutant, seed) for seed in seeds])
+    if not any(counted.cases):
+        return counted
+    suite = counted.suite or "standard"
+    reach = SUITES[suite].least_cases if counted.suite else max(counted.cases)
+    numbered = zip(seeds, counted.cases, strict=True)
+    seed = next(seed for seed, number in numbered if 0 < number <= reach)
+    cause = campaign_of(mutant, suite, seed).causes[0]
+    steps = [describe_operation(each.operation) for each in cause.shrunk.steps]
+    return Finding(counted.cases, cause.rule, steps)
+
+
+def read_findings(path: Path) -> dict[str, Finding]:
+    """Return the stored findings by the names of the wrong subjects."""
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, Finding])
+
+
+def write_findings(path: Path, findings: Mapping[str, Finding]) -> None:
+    """Store findings, a line for each wrong subject."""
+    lines = (
+        f"{msgspec.json.encode(name).decode()}: {msgspec.json.encode(each).decode()}"
+        for name, each in sorted(findings.items())
+    )
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def tables(findings: Mapping[str, Finding]) -> str:
+    """Return the tables of the page: what is found, by component, and what nothing shows."""
+    return "\n\n".join(_parts(findings))
+
+
+def _parts(findings: Mapping[str, Finding]) -> Iterator[str]:
+    for component in Component:
+        yield f"## In a {noun(component)}"
+        mine = [each for each in museum() if each.component is component]
+        yield _table(
+            ("report", "mechanism", "kind", "rule", "steps", "found by", "cases"),
+            [_row(each, findings[each.name]) for each in mine],
+        )
+    yield "## Not shown"
+    yield _table(
+        ("report", "mechanism", "kind", "why"),
+        [(each.report, each.mechanism, each.kind.value, each.why) for each in UNSHOWN],
+    )
+
+
+def _row(mutant: Mutant, finding: Finding) -> tuple[str, ...]:
+    kind = mutant.kind.value if mutant.kind else ""
+    return (
+        *(mutant.report, mutant.summary, kind, finding.rule or mutant.rule),
+        *(_steps(finding.steps), _command(mutant, finding), _cases(finding)),
+    )
+
+
+def _steps(steps: Sequence[str]) -> str:
+    if len(steps) > _MOST_STEPS_TOLD:
+        return f"{len(steps)} steps: {steps[0]}; ...; {steps[-1]}"
+    return "; ".join(steps)
+
+
+def _command(mutant: Mutant, finding: Finding) -> str:
+    """Return the subject's name, and the smallest suite that finds the bug with most seeds."""
+    return f"`mutant:{mutant.name}`, {finding.suite or 'with some seeds'}"
+
+
+def _cases(finding: Finding) -> str:
+    """Return the median, and how many seeds miss the bug where some do."""
+    missed = finding.cases.count(0)
+    if missed == len(finding.cases):
+        return "not found"
+    median = "more than 400" if finding.median == float("inf") else f"{finding.median:g}"
+    return f"{median}; {missed} of {len(finding.cases)} seeds miss it" if missed else median
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of Markdown, without bars inside its cells."""
+    lines = (head, ["---"] * len(head), *rows)
+    cells = ([cell.replace("|", "/") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
