@@ -37,6 +37,9 @@ _PLAIN = {"tick_ms": (1, 2), "wheel_size": (2, 3), "idle_limit_ms": (0,), "recei
 
 _SIZES = (("size_bytes", "max_single_bytes"), ("limit_bytes", "max_request_bytes"))
 _SMALL = ((1, 1), (2, 1), (2, 2), (3, 2), (4, 2), (4, 4), (10, 4), (10, 10))
+_LARGE_MS = 64
+"""A time above which many times are large together."""
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -50,6 +53,7 @@ def simpler(
     for other in chain(
         in_less_time(configuration, operations),
         _with_positive_delays(operations),
+        _with_large_times_lowered(operations),
         _with_plainer_fields(operations, most_bytes(configuration)),
         _with_fewer_keys(operations),
         _out_of_scripts(operations),
@@ -221,6 +225,19 @@ def _with_positive_delays(operations: Operations) -> Iterator[Operations]:
     if least_ms < 1:
         later = of_numbers(lambda ms: ms + 1 - least_ms, "to_ms", "delay_ms")
         yield all_changed(operations, later)
+
+
+def _with_large_times_lowered(operations: Operations) -> Iterator[Operations]:
+    """Yield cases in which all times from one on are lowered by as much, so that they keep apart.
+
+    The rest keeps the place of the lowest one in a tick, and in the lowest levels.
+    """
+    times = {getattr(part, name, 0) for part in parts(operations) for name in ("to_ms", "delay_ms")}
+    for least_ms in sorted(times):
+        by_ms = least_ms - least_ms % _LARGE_MS
+        if by_ms > 0:
+            lower = of_numbers(lambda ms: ms - by_ms if ms >= least_ms else ms, "to_ms", "delay_ms")
+            yield all_changed(operations, lower)
 
 
 def _with_span(operation: op.Operation, by_ms: int, *names: str) -> op.Operation:

@@ -81,8 +81,15 @@ class Cause:
     unsettled: bool = False
     """Whether no repetition failed on a real clock, where a busy machine may be the reason."""
     also: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    """The kinds of the divergences of cases that were joined to the shown one."""
     runs: list[CaseRun] = field(default_factory=list)
     ways_out: tuple[WayOut, ...] = ()
+
+    @property
+    def fault(self) -> tuple[str, bool]:
+        """Return the key of its cases: the rule, and whether a declared fault comes before."""
+        return self.rule, self.kind == BEYOND_DECLARED
 
 
 @dataclass(frozen=True)
@@ -151,9 +158,15 @@ class CauseSearch:
         """Return the cause of cases that break one rule, shown by the most frequent failure."""
         repeated = self._most_steady(runs)
         run, failed = repeated.run, repeated.failed
+        also: tuple[str, ...] = ()
         if repeated.is_steady:
             run = self._shrunk(run, 1 if repeated.alike else REPEATS, is_searched)
-            if not repeated.alike:
+            assert run.divergence is not None
+            if repeated.alike:
+                blamed = run.divergence.rule
+                run = self._gone_on(run)
+                also = (blamed,)
+            else:
                 failed = self._repeat(run).failed
         assert run.divergence is not None
         return Cause(
@@ -166,6 +179,7 @@ class CauseSearch:
             steady=repeated.is_steady,
             unsettled=failed == 0 and on_real_clock(self._profile(run)),
             runs=list(runs),
+            also=tuple(rule for rule in also if rule != run.divergence.rule),
         )
 
     def _most_steady(self, runs: Iterable[CaseRun]) -> _Repeated:
@@ -209,6 +223,24 @@ class CauseSearch:
             smallest = reduce_case(profile, case, fails, self.shrink_runs)
         return self._failing(smallest, run, tries) or run
 
+    def _gone_on(self, run: CaseRun) -> CaseRun:
+        """Return the simplest case that a case slips into, whatever rule that breaks.
+
+        What is simplest names the fault best; see ``_reach`` for why it is the same fault.
+        """
+        slips: dict[Candidate, CaseRun] = {}
+
+        def fails(case: Candidate) -> bool:
+            again = self._again(case)
+            if again.verdict is not CaseVerdict.FAIL or again.divergence is None:
+                return False
+            slips[case] = again
+            is_beyond = [_fault(each.divergence)[1] for each in (again, run) if each.divergence]
+            return self._family(again) == self._family(run) and is_beyond[0] == is_beyond[1]
+
+        whole = Candidate(run.configuration, run.operations)
+        return slips.get(reduce_case(self._profile(run), whole, fails, _MOST_SLIPS), run)
+
     def _failing(self, case: Candidate, like: CaseRun, tries: int) -> CaseRun | None:
         """Return a run of the case that fails as another did; None where none of a few does."""
         assert like.divergence is not None
@@ -231,6 +263,7 @@ class CauseSearch:
                 if not (cause.steady and other.steady):
                     continue
                 slips = bool(reach & {other.rule, *other.also}) or cause.rule in others_reach
+                slips = slips or cause.fault == other.fault
                 is_like = slips or self._look_alike(cause, other)
                 if is_like or self._is_behind(cause, other):
                     shown = None if is_like else other
@@ -304,10 +337,11 @@ class CauseSearch:
 
         A count that is wrong at one operation stays wrong at the next, under another rule.
         """
+        kinds = {cause.kind, *cause.kinds} & {other.kind, *other.kinds}
+        if any(kind in self._profile(cause.shrunk).observables for kind in kinds):
+            return True
         if cause.kind != other.kind:
             return False
-        if cause.kind in self._profile(cause.shrunk).observables:
-            return True
         sequences = [
             [type(step.operation) for step in each.shrunk.steps] for each in (cause, other)
         ]
@@ -383,6 +417,7 @@ class CauseSearch:
             shown,
             cases=shown.cases + hidden.cases,
             runs=[*shown.runs, *hidden.runs],
+            kinds=shown.kinds | hidden.kinds | {hidden.kind},
             also=tuple(dict.fromkeys(rule for rule in rules if rule != shown.rule)),
         )
 

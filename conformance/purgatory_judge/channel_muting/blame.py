@@ -81,6 +81,12 @@ class _Step:
         return frozenset(value) if isinstance(value, tuple) else frozenset()
 
     @property
+    def is_beside(self) -> bool:
+        """Decide whether a channel that is read sends without end beside the step."""
+        operation = self.operation
+        return isinstance(operation, op.PollBeside) and self.channel(operation.channel).may_be_read
+
+    @property
     def comes_back(self) -> bool:
         """Decide whether there is memory for channels that wait."""
         return bool(self.before.waiting) and self.before.available_bytes > 0
@@ -226,10 +232,7 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
-    if (
-        isinstance(step.operation, op.PollBeside)
-        and step.channel(step.operation.channel).may_be_read
-    ):
+    if step.is_beside:
         return "MUTING-TURNS"
     if name in step.throttled:
         return "MUTING-THROTTLE"
@@ -430,6 +433,8 @@ def _rule_of_unheld(suspect: _Suspect) -> str:
     """Return the rule by which a channel ought to hold."""
     if suspect.name in suspect.step.throttled:
         return "MUTING-THROTTLE"
+    if suspect.step.is_beside:
+        return "MUTING-TURNS"
     if suspect.channel.receive is Receive.HOLDS:
         return "MUTING-GRANTED-FINISHES"
     if suspect.channel.is_buffered:
