@@ -5,6 +5,7 @@ subject: ``size`` and ``usable`` decide. Operations left out are proposed by ``r
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
@@ -236,8 +237,12 @@ def _with_large_times_lowered(operations: Operations) -> Iterator[Operations]:
     for least_ms in sorted(times):
         by_ms = least_ms - least_ms % _LARGE_MS
         if by_ms > 0:
-            lower = of_numbers(lambda ms: ms - by_ms if ms >= least_ms else ms, "to_ms", "delay_ms")
-            yield all_changed(operations, lower)
+            lower = partial(_lowered_from, least_ms, by_ms)
+            yield all_changed(operations, of_numbers(lower, "to_ms", "delay_ms"))
+
+
+def _lowered_from(least_ms: int, by_ms: int, time_ms: int) -> int:
+    return time_ms - by_ms if time_ms >= least_ms else time_ms
 
 
 def _with_span(operation: op.Operation, by_ms: int, *names: str) -> op.Operation:

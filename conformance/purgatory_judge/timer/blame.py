@@ -76,7 +76,8 @@ def blame(
     rule, kind, expected, seen = _first_difference(step)
     if rule == "TIMER-EXECUTOR-ORDER" and history.model.profile.executor is Executor.THREADS:
         rule = "TIMER-EXACTLY-ONCE"  # several threads have no order: one task too many or too few
-    most_particular = _edge_of_arithmetic(step) or _other_rounding(step) or rule
+    edge = None if rule == "TIMER-SAME-TICK-ORDER" else _edge_of_arithmetic(step)
+    most_particular = edge or _other_rounding(step) or rule
     also = () if most_particular == rule else (rule,)
     return Divergence(
         most_particular, kind, expected, seen, operation, outcome, before, after, also
