@@ -48,6 +48,10 @@ class Place:
         self.variables = frame.f_globals
         self.line = f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
 
+    def is_of(self, other: object) -> bool:
+        """Decide whether two locks were made for one object in one line, as in an event."""
+        return isinstance(other, Place) and (other.owner is self.owner and other.line == self.line)
+
     def name_of(self, made: object) -> str:
         """Return the attribute or the variable that has a lock, or the line that has made it."""
         if self.owner is not None:
@@ -84,10 +88,10 @@ class Named:
 
     def name_of(self, maker: object, made: object) -> str:
         """Return the name of a lock or a condition; one that makes its own lock shares the name."""
-        if isinstance(made, ControlledCondition) and made.lock.maker is maker:
+        assert isinstance(maker, Place)
+        if isinstance(made, ControlledCondition) and maker.is_of(made.lock.maker):
             made = made.lock
         if id(made) not in self._names:
-            assert isinstance(maker, Place)
             name = maker.name_of(made)
             count = self._counts[name] = self._counts.get(name, 0) + 1
             self._names[id(made)] = name if count == 1 else f"{name} ({count})", made

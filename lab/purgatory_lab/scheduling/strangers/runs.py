@@ -17,6 +17,7 @@ from purgatory_conformance.subjects.subject import (
 )
 from purgatory_lab.scheduling.errors import (
     Abandoned,
+    CheckFailed,
     Deadlock,
     SchedulingError,
     Stalled,
@@ -223,9 +224,9 @@ class _Run:
         return sorted(self._entries, key=lambda entry: entry.at_ms or 0)
 
     def stuck(self, failure: SchedulingError) -> SchedulingError:
-        """Return the rule that is broken by calls that never return, if there are any."""
+        """Return the rule that is broken by calls that never return."""
         if not self._inside:
-            return failure
+            return CheckFailed(f"close does not return: {failure}")
         rule = self._judge.rule_of_call(next(iter(self._inside.values())))
         if component_of(self._profile) is Component.PURGATORY:
             rule = "PURGATORY-NO-CIRCLE"
