@@ -298,7 +298,9 @@ class _Run:
         returned = Returned(thread, outcome.result, outcome.rejected)
         self._note(returned)
         self._scheduler.mark(RETURNS, returned)
-        self.shown = dict(outcome.observed)
+        if thread == _CLOSING:
+            # Others may show what was so while a call beside them was under way.
+            self.shown = dict(outcome.observed)
         if operation is LOOK:
             self.looked = self.shown
         if isinstance(operation, Allocate) and outcome.result is True:
