@@ -298,20 +298,29 @@ class _Substituted(type):
         return isinstance(instance, (ControlledLock, ControlledCondition, real))
 
 
-def _either(
-    primitives: Primitives, controlled: Callable[..., object], real: Callable[..., object]
-) -> type:
-    """Return a type that makes a controlled object for the code under test, else a real one.
+def substitute(name: str, real: object, make: Callable[..., object]) -> type:
+    """Return a type that makes objects in its own way, and of which those of ``real`` are ones.
 
-    It is a type so that it may stand in annotations, as a condition does.
+    It is a type so that it may stand in annotations.
     """
 
     def new(kind: type, *args: object, **keywords: object) -> object:
         if kind.__module__ != __name__:
-            raise NotUnderControl(f"{kind.__name__} extends {real.__name__}: that is not scheduled")
+            raise NotUnderControl(f"{kind.__name__} extends {name}: that is not scheduled")
+        return make(*args, **keywords)
+
+    return _Substituted(name, (), {"__new__": new, "original": real, "__module__": __name__})
+
+
+def _either(
+    primitives: Primitives, controlled: Callable[..., object], real: Callable[..., object]
+) -> type:
+    """Return a type that makes a controlled object for the code under test, else a real one."""
+
+    def make(*args: object, **keywords: object) -> object:
         return (controlled if primitives.is_asked() else real)(*args, **keywords)
 
-    return _Substituted(real.__name__, (), {"__new__": new, "original": real})
+    return substitute(real.__name__, real, make)
 
 
 def _asker() -> FrameType:

@@ -115,6 +115,22 @@ class Advanced:
         pass
 
 
+class InOneList(Advanced):
+    """The same as one thread needs it: the events of all calls go into one list."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self.events: list[Event] = []
+
+    def do(self, operation: Operation) -> Outcome:
+        self.events.clear()
+        if isinstance(operation, Advance):
+            self.timer.advance(operation.to_ms, lambda task: self.events.append(ran(task)))
+        else:
+            super().do(operation)
+        return Outcome(events=tuple(self.events))
+
+
 class Reaper:
     """A heap, and a thread that waits under a condition for the first task."""
 
@@ -327,6 +343,10 @@ def _by_itself(timer: type[Reaper | OneThreadEach | Commands]) -> InProcessSubje
 
 def right() -> InProcessSubject:
     return _advanced(Timer)
+
+
+def in_one_list() -> InProcessSubject:
+    return subject_of(InOneList, TimerProfile(features=_CANCEL))
 
 
 def buckets() -> InProcessSubject:
