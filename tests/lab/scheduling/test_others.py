@@ -45,6 +45,7 @@ WRONG = {
     "pools:forgets_its_lock": ("POOL-RELEASE", "waits for ForgetsItsLock.lock, which second holds"),
     "pools:spins_for_ever": ("POOL-STRICT", "livelock"),
     "pools:raises": ("POOL-STRICT", "raised KeyError(10)"),
+    "timers:counts_apart": ("TIMER-SIZE", "when all is over size is -1, and not 0"),
     "timers:buckets": ("TIMER-EXACTLY-ONCE", "has not run by"),
     "timers:loses_a_wake_up": ("TIMER-EXACTLY-ONCE", "has not run by"),
     "timers:dies_of_a_cancel": (
