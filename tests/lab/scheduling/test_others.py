@@ -31,7 +31,7 @@ from purgatory_lab.scheduling.strangers.search import (
 )
 
 _OTHERS = "tests.lab.scheduling.others"
-_MINUTES = 300.0
+_MINUTES = 3_000.0
 """More than any search takes, s."""
 
 WRONG = {
