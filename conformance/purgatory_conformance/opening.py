@@ -372,5 +372,8 @@ def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subjec
     if is_subject or not isinstance(factory, type) or not hasattr(factory, "do"):
         return guarded(word, factory)
     if profile is None:
-        raise UnknownSubject(f"{word!r} is a class of instances, and has no profile of its own")
+        raise UnknownSubject(
+            f"{word!r} is a class of instances, and has no profile of its own; name a function "
+            f"that returns subject_of({factory_name}, PROFILE)"
+        )
     return subject_of(factory, profile)

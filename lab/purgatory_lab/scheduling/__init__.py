@@ -22,5 +22,6 @@ being done all at once, so no interleaving of these threads is missed that makes
     scenario, history     programs on a world; what they called and what came back
     model_outcomes        every end that a concurrent model comes to with the same programs
     columns               a run as a table, one column per thread
+    strangers             other people's code, without a table
     bundled               the table, worlds, scenarios and seeded races of the bundled code
 """

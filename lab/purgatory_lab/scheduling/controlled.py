@@ -225,9 +225,9 @@ class ControlledCondition:
         """Return the condition's name in the table of yield points."""
         return self._naming.name_of(self._maker, self)
 
-    def acquire(self) -> bool:
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the condition's lock."""
-        return self.lock.acquire()
+        return self.lock.acquire(blocking, timeout)
 
     def release(self) -> None:
         """Give the condition's lock back."""

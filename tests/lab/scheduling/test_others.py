@@ -31,12 +31,12 @@ from purgatory_lab.scheduling.strangers.search import (
 )
 
 _OTHERS = "tests.lab.scheduling.others"
-_MINUTES = 300.0
+_MINUTES = 3_000.0
 """More than any search takes, s."""
 
 WRONG = {
     "pools:looks_first": ("POOL-BOUND", "expected no buffer"),
-    "pools:credits_in_two_steps": ("POOL-CONSERVATION", "when all is over available_bytes is"),
+    "pools:credits_in_two_steps": ("POOL-STRICT", "closing in “ask for all, 10 bytes”"),
     "pools:credits_twice": ("POOL-RELEASE-AGAIN", "release a"),
     "pools:counts_under_a_second_lock": (
         "POOL-RELEASE",
@@ -45,6 +45,7 @@ WRONG = {
     "pools:forgets_its_lock": ("POOL-RELEASE", "waits for ForgetsItsLock.lock, which second holds"),
     "pools:spins_for_ever": ("POOL-STRICT", "livelock"),
     "pools:raises": ("POOL-STRICT", "raised KeyError(10)"),
+    "timers:counts_apart": ("TIMER-SIZE", "when all is over size is -1, and not 0"),
     "timers:buckets": ("TIMER-EXACTLY-ONCE", "has not run by"),
     "timers:loses_a_wake_up": ("TIMER-EXACTLY-ONCE", "has not run by"),
     "timers:dies_of_a_cancel": (
@@ -67,7 +68,13 @@ WRONG = {
 
 RIGHT = (
     *("pools:right", "pools:spins_in_turn", "pools:under_semaphore", "pools:buffers"),
-    *("timers:right", "timers:reaper", "timers:polls", "timers:one_thread_each"),
+    *(
+        "timers:right",
+        "timers:in_one_list",
+        "timers:reaper",
+        "timers:polls",
+        "timers:one_thread_each",
+    ),
     *("timers:commands", "purgatories:right"),
 )
 
@@ -135,6 +142,23 @@ def test_what_is_right_has_no_schedule_that_fails(name: str) -> None:
         last = found(stranger, preemptions=0 if name in MANY_THREADS else 1)
     assert last.failure is None
     assert last.search.complete
+
+
+@pytest.mark.parametrize("component", ["timer", "purgatory", "memory_pool"])
+def test_the_bundled_implementation_is_right(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, component: str
+) -> None:
+    kind = "".join(word.title() for word in component.split("_"))
+    (tmp_path / "here_bundled.py").write_text(
+        f"from purgatory_conformance.subjects.bundled.{component} import PROFILE, {kind}Instance\n"
+        "from purgatory_conformance.subjects.in_process import subject_of\n\n\n"
+        f"def bundled():\n    return subject_of({kind}Instance, PROFILE)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with scheduled("here_bundled:bundled") as stranger:
+        last = found(stranger, preemptions=1)
+    assert last.failure is None
 
 
 def test_its_own_threads_are_shown_with_the_calls() -> None:

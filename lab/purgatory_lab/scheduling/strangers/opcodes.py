@@ -194,6 +194,7 @@ class Tracing:
             for name in point.path[1:]:
                 owner = _value(owner, name)
         is_method = point.access is Access.READ and callable(vars(type(owner)).get(point.name))
+        words = f"calls {point.name}" if is_method else point.words()
         if point.access is Access.ITEM or (is_method and _can_change(owner)):
             may_switch = not thread.held
         elif is_method:
@@ -201,7 +202,7 @@ class Tracing:
         else:
             self.shared.use(thread, point, owner, _value(owner, point.name))
             may_switch = point.name in self.shared.suspects
-        scheduler.reach(point.words(), may_switch=may_switch)
+        scheduler.reach(words, may_switch=may_switch)
 
 
 def _value(owner: object, name: str) -> object:

@@ -48,6 +48,10 @@ class Place:
         self.variables = frame.f_globals
         self.line = f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
 
+    def is_of(self, other: object) -> bool:
+        """Decide whether two locks were made for one object in one line, as in an event."""
+        return isinstance(other, Place) and (other.owner is self.owner and other.line == self.line)
+
     def name_of(self, made: object) -> str:
         """Return the attribute or the variable that has a lock, or the line that has made it."""
         if self.owner is not None:
@@ -84,10 +88,10 @@ class Named:
 
     def name_of(self, maker: object, made: object) -> str:
         """Return the name of a lock or a condition; one that makes its own lock shares the name."""
-        if isinstance(made, ControlledCondition) and made.lock.maker is maker:
+        assert isinstance(maker, Place)
+        if isinstance(made, ControlledCondition) and maker.is_of(made.lock.maker):
             made = made.lock
         if id(made) not in self._names:
-            assert isinstance(maker, Place)
             name = maker.name_of(made)
             count = self._counts[name] = self._counts.get(name, 0) + 1
             self._names[id(made)] = name if count == 1 else f"{name} ({count})", made
@@ -294,20 +298,29 @@ class _Substituted(type):
         return isinstance(instance, (ControlledLock, ControlledCondition, real))
 
 
-def _either(
-    primitives: Primitives, controlled: Callable[..., object], real: Callable[..., object]
-) -> type:
-    """Return a type that makes a controlled object for the code under test, else a real one.
+def substitute(name: str, real: object, make: Callable[..., object]) -> type:
+    """Return a type that makes objects in its own way, and of which those of ``real`` are ones.
 
-    It is a type so that it may stand in annotations, as a condition does.
+    It is a type so that it may stand in annotations.
     """
 
     def new(kind: type, *args: object, **keywords: object) -> object:
         if kind.__module__ != __name__:
-            raise NotUnderControl(f"{kind.__name__} extends {real.__name__}: that is not scheduled")
+            raise NotUnderControl(f"{kind.__name__} extends {name}: that is not scheduled")
+        return make(*args, **keywords)
+
+    return _Substituted(name, (), {"__new__": new, "original": real, "__module__": __name__})
+
+
+def _either(
+    primitives: Primitives, controlled: Callable[..., object], real: Callable[..., object]
+) -> type:
+    """Return a type that makes a controlled object for the code under test, else a real one."""
+
+    def make(*args: object, **keywords: object) -> object:
         return (controlled if primitives.is_asked() else real)(*args, **keywords)
 
-    return _Substituted(real.__name__, (), {"__new__": new, "original": real})
+    return substitute(real.__name__, real, make)
 
 
 def _asker() -> FrameType:

@@ -88,7 +88,8 @@ def closing_calls(program: Shared, profile: Profile) -> Calls:
             look: Calls = ()
             checks: Calls = ()
             if isinstance(profile, PurgatoryProfile):
-                look = (LOOK,)
+                # What waits for the executor is in no timer, and nobody knows how much that is.
+                look = (LOOK,) if profile.executor is Executor.INLINE else ()
                 watches = [each for each in program.operations() if isinstance(each, op.Watch)]
                 keys = dict.fromkeys(key for watch in watches for key in watch.keys)
                 checks = tuple(op.Check(key) for key in keys)
@@ -97,7 +98,8 @@ def closing_calls(program: Shared, profile: Profile) -> Calls:
         case _:
             # Refused ones are left out when it comes to that.
             asked = (each for each in program.operations() if isinstance(each, op.Allocate))
-            return tuple(op.Release(each.buffer) for each in asked)
+            released = tuple(op.Release(each.buffer) for each in asked)
+            return (*released, op.Allocate("all", SIZE_BYTES), op.Release("all"))
 
 
 AT_REST: Final[dict[Component, dict[str, tuple[object, str]]]] = {

@@ -3,10 +3,11 @@
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Final
+from unittest.mock import patch
 
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.subjects.open_subject import OpenSubject
@@ -17,6 +18,7 @@ from purgatory_conformance.subjects.subject import (
 )
 from purgatory_lab.scheduling.errors import (
     Abandoned,
+    CheckFailed,
     Deadlock,
     SchedulingError,
     Stalled,
@@ -27,11 +29,12 @@ from purgatory_lab.scheduling.run import AtRest, Record, Strategy
 from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_lab.scheduling.strangers.judge import Judge, RuleBroken
 from purgatory_lab.scheduling.strangers.opcodes import Tracing
-from purgatory_lab.scheduling.strangers.primitives import REAL_LOCKS, Primitives
+from purgatory_lab.scheduling.strangers.primitives import REAL_LOCKS, Primitives, substitute
 from purgatory_lab.scheduling.strangers.programs import LOOK, Calls, Shared, closing_calls
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
+from purgatory_spec import outcomes
 from purgatory_spec.operations import Allocate, Operation, Release
-from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import Clock, Component, Profile, TimerProfile, component_of
 from purgatory_spec.reasons import Reason
 from purgatory_traces.linearizability.calls import Entry
@@ -62,6 +65,7 @@ class Stranger:
         scheduler: Of all its runs.
         tracing: Of its files.
         profiles: What it declares of each component.
+        happened: Takes an event of the present run, where and when it is made.
     """
 
     def __init__(
@@ -81,6 +85,7 @@ class Stranger:
         self.primitives = Primitives(self.scheduler)
         self.tracing = Tracing(self.scheduler)
         self.primitives.enter = self.tracing.enter
+        self.happened: Callable[[Event], None] = _nowhere
         self._open_anew = open_anew
         self._modules: list[str] = [word.partition(":")[0]] if ":" in word else []
         self.profiles: dict[Component, Profile] = {}
@@ -89,7 +94,9 @@ class Stranger:
     def active(self) -> Iterator[None]:
         """Have the stand-ins in place; afterwards the modules are as they were."""
         before = {name: sys.modules[name] for name in self._modules if name in sys.modules}
-        with self.primitives.active():
+        with self.primitives.active(), ExitStack() as stack:
+            for name, value in _telling(self._tell).items():
+                stack.enter_context(patch.object(outcomes, name, value))
             try:
                 self._look()
                 yield
@@ -107,6 +114,11 @@ class Stranger:
             return self._open_anew().subject
         finally:
             self.primitives.preparing = False
+
+    def _tell(self, event: Event) -> Event:
+        if self.scheduler.running is not None:
+            self.happened(event)
+        return event
 
     def _look(self) -> None:
         """Find the modules of the class, and its profile.
@@ -132,6 +144,24 @@ class Stranger:
                     )
         self.profiles = dict(subject.profiles)
         subject.close()
+
+
+def _nowhere(_: Event) -> None:
+    """Take an event outside every run."""
+
+
+def _telling(tell: Callable[[Event], Event]) -> dict[str, object]:
+    """Return stand-ins for what makes events, by their names in the module of outcomes.
+
+    An adapter may put the events of all calls into one list, as one that is called by one thread
+    does. So an event is noted in the thread and at the instant in which it is made.
+    """
+
+    def of(kind: EventKind) -> Callable[[str], Event]:
+        return lambda task: tell(Event(kind, task))
+
+    made = {kind.value: of(kind) for kind in EventKind if hasattr(outcomes, kind.value)}
+    return {**made, "Event": substitute("Event", Event, lambda *a, **k: tell(Event(*a, **k)))}
 
 
 def _is_theirs(module: ModuleType) -> bool:
@@ -163,6 +193,7 @@ class StrangerRuns:
         stranger.tracing.shared.begin()
         stranger.tracing.noting = False
         run = _Run(stranger, self.program, self._profile, self._judge)
+        stranger.happened = run.happened
         stranger.scheduler.quiet = True
         stranger.scheduler.start("setup", run.set_up)
         try:
@@ -198,6 +229,7 @@ class _Run:
         self._inside: dict[str, Operation] = {}
         self._granted: set[str] = set()
         self._released: set[str] = set()
+        self._told: list[Event] = []
 
     def set_up(self) -> None:
         """Make the instance, call what comes first, and start the callers."""
@@ -223,9 +255,9 @@ class _Run:
         return sorted(self._entries, key=lambda entry: entry.at_ms or 0)
 
     def stuck(self, failure: SchedulingError) -> SchedulingError:
-        """Return the rule that is broken by calls that never return, if there are any."""
+        """Return the rule that is broken by calls that never return."""
         if not self._inside:
-            return failure
+            return CheckFailed(f"close does not return: {failure}")
         rule = self._judge.rule_of_call(next(iter(self._inside.values())))
         if component_of(self._profile) is Component.PURGATORY:
             rule = "PURGATORY-NO-CIRCLE"
@@ -289,19 +321,32 @@ class _Run:
         if outcome.rejected is Reason.UNSUPPORTED and not self.refusal:
             self.refusal = f"the subject refuses “{describe_operation(operation)}” as unsupported"
         for event in outcome.events:
-            plain = type(event)(event.kind, event.task, event.reason)
-            if self._wall:
-                self._note(Happened(_OWN_THREADS, plain), event.at_ms)
-            else:
-                self._note(Happened(thread, plain))
+            if not any(event is told for told in self._told):
+                self._note_event(thread, event)
         returned = Returned(thread, outcome.result, outcome.rejected)
         self._note(returned)
         self._scheduler.mark(RETURNS, returned)
-        self.shown = dict(outcome.observed)
+        if thread == _CLOSING:
+            # Others may show what was so while a call beside them was under way.
+            self.shown = dict(outcome.observed)
         if operation is LOOK:
             self.looked = self.shown
         if isinstance(operation, Allocate) and outcome.result is True:
             self._granted.add(operation.buffer)
+
+    def happened(self, event: Event) -> None:
+        """Note an event that the running thread makes."""
+        running = self._scheduler.running
+        assert running is not None
+        self._told.append(event)
+        self._note_event(running.name, event)
+
+    def _note_event(self, thread: str, event: Event) -> None:
+        plain = Event(event.kind, event.task, event.reason)
+        if self._wall:
+            self._note(Happened(_OWN_THREADS, plain), event.at_ms)
+        else:
+            self._note(Happened(thread, plain))
 
     def _note(self, event: Called | Happened | Returned, at_ms: int | None = None) -> None:
         if at_ms is None and self._wall:

@@ -1,9 +1,11 @@
 """The search through all programs: schedules without a preemption first, then with one, with two.
 
-The time that is left is shared out among what is left to be done, so that each program has its
-turn. Where half of a share is not enough for all schedules, as with many threads, the other half is
-for random ones. What was learnt of the attributes in one run makes further schedules in the next:
-the search of a program is begun anew until nothing more is learnt.
+More than half of the time that is left is for the next number of preemptions, and is shared out
+among the programs, so that each has its turn. With the last number, where half of a share is not
+enough for all schedules, the other half is for random ones.
+
+What was learnt of the attributes in one run makes further schedules in the next: the search of a
+program is begun anew until nothing more is learnt.
 """
 
 import time
@@ -15,6 +17,9 @@ from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.search import Search, exhaust, replay, sample
 from purgatory_lab.scheduling.strangers.programs import Shared, programs_for
 from purgatory_lab.scheduling.strangers.runs import NotScheduled, Stranger, StrangerRuns
+
+_SHARE: Final = 0.6
+"""The part of the time that is left that one more preemption may take, but for the last."""
 
 _MANY: Final = 1_000_000
 """More random runs than there is time for."""
@@ -93,26 +98,30 @@ def search_all(
         seconds: How long the search goes on, s.
     """
     ends_at = time.monotonic() + seconds
-    left = len(programs) * (preemptions + 1)
     for bound in range(preemptions + 1):
-        for program in programs:
-            searched = _search(stranger, program, bound, (ends_at - time.monotonic()) / left)
-            left -= 1
+        is_last = bound == preemptions
+        now = time.monotonic()
+        stops_at = ends_at if is_last else now + _SHARE * (ends_at - now)
+        for number, program in enumerate(programs):
+            share = (stops_at - time.monotonic()) / (len(programs) - number)
+            searched = _search(stranger, program, bound, share, with_random=is_last)
             yield searched
             if searched.failure is not None:
                 return
 
 
-def _search(stranger: Stranger, program: Shared, preemptions: int, seconds: float) -> Searched:
+def _search(
+    stranger: Stranger, program: Shared, preemptions: int, seconds: float, *, with_random: bool
+) -> Searched:
     runs = StrangerRuns(stranger, program)
     suspects = stranger.tracing.shared.suspects
-    is_over = _is_over(seconds / 2)
+    is_over = _is_over(seconds / 2 if with_random else seconds)
     while True:
         known = len(suspects)
         search = exhaust(runs, preemptions, is_over=is_over)
         if search.failure is not None or len(suspects) == known or is_over():
             break
-    if search.failure is not None or search.complete:
+    if search.failure is not None or search.complete or not with_random:
         return Searched(program, preemptions, search)
     sampled = sample(runs, _MANY, seed=preemptions, is_over=_is_over(seconds / 2))
     return Searched(program, preemptions, search, sampled)

@@ -20,6 +20,7 @@ from purgatory_spec.profiles import (
     Configuration,
     Executor,
     Feature,
+    Observable,
     Rounding,
     TimerConfiguration,
     TimerProfile,
@@ -37,6 +38,7 @@ class Timer:
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
         self.due: dict[str, int] = {}
+        self.count = 0
         self.lock = threading.Lock()
 
     def add(self, task: str, delay_ms: int) -> None:
@@ -54,6 +56,21 @@ class Timer:
             tasks = [(self.due.pop(task), task) for task in late]
         for _, task in sorted(tasks):
             run(task)
+
+
+class CountsApart(Timer):
+    """Keeps its size in a count that is changed without the lock."""
+
+    def add(self, task: str, delay_ms: int) -> None:
+        super().add(task, delay_ms)
+        self.count += 1
+
+    def advance(self, now_ms: int, run: Run) -> None:
+        super().advance(now_ms, lambda task: self.expire(task, run))
+
+    def expire(self, task: str, run: Run) -> None:
+        self.count -= 1
+        run(task)
 
 
 class Buckets(Timer):
@@ -109,10 +126,26 @@ class Advanced:
                 self.timer.advance(to_ms, lambda task: events.append(ran(task)))
             case _:
                 return Outcome(rejected=Reason.UNSUPPORTED)
-        return Outcome(events=tuple(events))
+        return Outcome(events=tuple(events), observed={"size": self.timer.count})
 
     def close(self) -> None:
         pass
+
+
+class InOneList(Advanced):
+    """The same as one thread needs it: the events of all calls go into one list."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self.events: list[Event] = []
+
+    def do(self, operation: Operation) -> Outcome:
+        self.events.clear()
+        if isinstance(operation, Advance):
+            self.timer.advance(operation.to_ms, lambda task: self.events.append(ran(task)))
+        else:
+            super().do(operation)
+        return Outcome(events=tuple(self.events))
 
 
 class Reaper:
@@ -327,6 +360,15 @@ def _by_itself(timer: type[Reaper | OneThreadEach | Commands]) -> InProcessSubje
 
 def right() -> InProcessSubject:
     return _advanced(Timer)
+
+
+def counts_apart() -> InProcessSubject:
+    profile = TimerProfile(observables=frozenset({Observable.SIZE}))
+    return subject_of(type("CountsApart", (Advanced,), {"kind": CountsApart}), profile)
+
+
+def in_one_list() -> InProcessSubject:
+    return subject_of(InOneList, TimerProfile(features=_CANCEL))
 
 
 def buckets() -> InProcessSubject:
