@@ -56,6 +56,9 @@ _OTHERWISE_OF = {
 
 _MOST_RUNS = 600
 
+_SEARCH_S = 10.0
+"""How long a case is repeated, and again how long it is made smaller, s."""
+
 _MANY_STEPS = 3
 """For how many times the limit of a step a whole case is asked."""
 
@@ -138,16 +141,21 @@ class Unanswered:
         whole = Candidate(run.configuration, run.operations[: len(run.steps) + 1])
         if self._slow >= _MOST_SLOW:
             return self._found_slow("others like it were slow, and it was looked at no further")
-        until = time.monotonic() + self.limit.whole_s
+        until = time.monotonic() + _SEARCH_S
         self.limit.shorten()
         try:
             again = [self._again(whole, until) for _ in range(REPEATS)]
-            failed = sum(_is_like(each, run) for each in again)
+            alike = [each for each in again if _is_like(each, run)]
+            failed = len(alike)
             if not failed and any(each.verdict is CaseVerdict.INCONCLUSIVE for each in again):
                 return self._found_slow(f"{_step(run)} took longer than the limit of a step")
             if not failed:
                 return None
             tries = 1 if failed == REPEATS else REPEATS
+            # What takes the longer the more there is passes the short limit sooner.
+            fewest = min(len(each.steps) for each in alike)
+            whole = Candidate(run.configuration, run.operations[: fewest + 1])
+            until = time.monotonic() + _SEARCH_S
             smallest = reduce_case(
                 profile,
                 whole,
@@ -199,7 +207,7 @@ class Unanswered:
         """Run a case, some times where it need not be like another; return how long it took, s."""
         for left in reversed(range(tries)):
             began = time.monotonic()
-            shown = self._again(case, began + _MANY_STEPS * self.limit.whole_s)
+            shown = self._again(case, began + max(_MANY_STEPS * self.limit.whole_s, _SEARCH_S))
             if _is_like(shown, like) or not left:
                 break
         return shown, time.monotonic() - began
