@@ -106,7 +106,7 @@ def _rule(run: CaseRun, profile: Profile) -> str:
 
 
 def _visited(run: CaseRun, profile: Profile) -> Iterator[str]:
-    """Yield the rules that the operation tests where it is answered as it should be."""
+    """Yield the rules that the operation puts to the test when its outcome is right."""
     judge = judged(component_of(run.configuration)).judge(run.configuration, profile, ())
     try:
         for step in run.steps:
