@@ -1,6 +1,8 @@
 """What a subject in this process does not return from is left behind, and ends nothing else."""
 
+import threading
 import time
+from _thread import interrupt_main
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +49,19 @@ def test_a_loop_is_ended() -> None:
     (left,) = LEFT_BEHIND - before
     left.join(60)
     assert not left.is_alive()
+
+
+def test_ctrl_c_leaves_a_step_behind_at_once() -> None:
+    subject = GuardedSubject(waits_for_a_lock(), 600)
+    subject.new("case", TimerConfiguration())
+    outcomes = subject.do_all(STEPS)
+    threading.Timer(0.3, interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(outcomes)
+    subject.close()
+    subject.new("case", TimerConfiguration())
+    assert len(list(subject.do_all([Add("a", 5)]))) == 1
+    subject.close()
 
 
 def test_many_steps_are_carried_out_in_order() -> None:
