@@ -71,7 +71,7 @@ MOST_LINES = {
     ("trace", "check", "timer.jsonl"): 20_000,
     ("trace", "check", "purgatory.jsonl"): 20_000,
     ("trace", "check", "memory_pool.jsonl"): 20_000,
-    ("trace", "linearize", "timer.jsonl"): 22_000,
+    ("trace", "linearize", "timer.jsonl"): 22_200,
     ("check", "mine", "--suite", "quick"): 28_000,
 }
 """The lines of ours that a command may load, by its words."""

@@ -158,17 +158,7 @@ def main() -> None:
             code = _say("the code under test has ended this program", EXIT_SUBJECT_FAILED)
         else:
             code = EXIT_CLOSED_PIPE
-    code = flushed(code or 0)
-    if _left_behind():
-        sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
-
-
-def _left_behind() -> bool:
-    """Decide whether a subject has not returned from a call: its threads may keep this process."""
-    known = sys.modules.get("purgatory_conformance.subjects.calling_thread")
-    return known is not None and bool(known.LEFT_BEHIND)
+    sys.exit(flushed(code or 0))
 
 
 def reader_has_gone(ended: SystemExit) -> bool:

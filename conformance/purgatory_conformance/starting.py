@@ -4,6 +4,7 @@ Whoever installs the implementation alone has the script ``purgatory``, too, and
 the suite needs. This module needs none.
 """
 
+import os
 import sys
 from importlib.util import find_spec
 from typing import Final
@@ -41,4 +42,16 @@ def main() -> None:
         sys.exit(_EXIT_MISSING_TOOL)
     from purgatory_conformance.command_line import main as command_line
 
-    command_line()
+    try:
+        command_line()
+    except SystemExit as ended:
+        if not _is_kept():
+            raise
+        sys.stderr.flush()
+        os._exit(ended.code if isinstance(ended.code, int) else 1)
+
+
+def _is_kept() -> bool:
+    """Decide whether what a subject waits for, which has not returned, may keep this process."""
+    known = sys.modules.get("purgatory_conformance.subjects.calling_thread")
+    return known is not None and bool(known.LEFT_BEHIND)

@@ -56,6 +56,9 @@ _OTHERWISE_OF = {
 
 _MOST_RUNS = 600
 
+_SEARCH_S = 10.0
+"""How long a case is repeated, and again how long it is made smaller, s."""
+
 _MANY_STEPS = 3
 """For how many times the limit of a step a whole case is asked."""
 
@@ -63,7 +66,10 @@ _MOST_SLOW = 2
 """How many slow steps are looked at; each takes some times the limit of a step."""
 
 _NEARER = 4
-"""How many times shorter times and delays are made, again and again, to see whether time grows."""
+"""How many times shorter times and delays are made, again and again, to see whether time grows.
+
+A step may be so many times faster when it is asked again, on a busy machine, and is slow still.
+"""
 
 
 def is_unanswered(run: CaseRun) -> bool:
@@ -103,7 +109,7 @@ def _rule(run: CaseRun, profile: Profile) -> str:
 
 
 def _visited(run: CaseRun, profile: Profile) -> Iterator[str]:
-    """Yield the rules that the operation tests where it is answered as it should be."""
+    """Yield the rules that the operation puts to the test when its outcome is right."""
     judge = judged(component_of(run.configuration)).judge(run.configuration, profile, ())
     try:
         for step in run.steps:
@@ -138,16 +144,21 @@ class Unanswered:
         whole = Candidate(run.configuration, run.operations[: len(run.steps) + 1])
         if self._slow >= _MOST_SLOW:
             return self._found_slow("others like it were slow, and it was looked at no further")
-        until = time.monotonic() + self.limit.whole_s
+        until = time.monotonic() + _SEARCH_S
         self.limit.shorten()
         try:
             again = [self._again(whole, until) for _ in range(REPEATS)]
-            failed = sum(_is_like(each, run) for each in again)
+            alike = [each for each in again if _is_like(each, run)]
+            failed = len(alike)
             if not failed and any(each.verdict is CaseVerdict.INCONCLUSIVE for each in again):
                 return self._found_slow(f"{_step(run)} took longer than the limit of a step")
             if not failed:
                 return None
             tries = 1 if failed == REPEATS else REPEATS
+            # What takes the longer the more there is passes the short limit sooner.
+            fewest = min(len(each.steps) for each in alike)
+            whole = Candidate(run.configuration, run.operations[: fewest + 1])
+            until = time.monotonic() + _SEARCH_S
             smallest = reduce_case(
                 profile,
                 whole,
@@ -159,7 +170,7 @@ class Unanswered:
             self.limit.restore()
         shown, seconds = self._timed(smallest, run, tries)
         if not _is_like(shown, run):
-            if seconds >= self.limit.short_s:
+            if seconds >= self.limit.short_s / _NEARER:
                 return self._found_slow(
                     f"{_step(run)} took longer than the limit of a step, and all of "
                     f"{counted(len(smallest.operations), 'operation')} of it {seconds:.1f} s"
@@ -199,7 +210,7 @@ class Unanswered:
         """Run a case, some times where it need not be like another; return how long it took, s."""
         for left in reversed(range(tries)):
             began = time.monotonic()
-            shown = self._again(case, began + _MANY_STEPS * self.limit.whole_s)
+            shown = self._again(case, began + max(_MANY_STEPS * self.limit.whole_s, _SEARCH_S))
             if _is_like(shown, like) or not left:
                 break
         return shown, time.monotonic() - began

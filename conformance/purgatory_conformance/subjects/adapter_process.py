@@ -246,9 +246,9 @@ class AdapterProcess:
             return None
 
     def abort(self) -> None:
-        """End the process so that Python and Go write the stacks of its threads, where it can be.
+        """End the process by SIGABRT, at which Python and Go write the stacks of their threads.
 
-        What ends it is SIGABRT, which Windows does not have.
+        Windows has no such signal, and there the process is left as it is.
         """
         if sys.platform != "win32" and self._process.poll() is None:
             _signal_group(self._process.pid, signal.SIGABRT)

@@ -261,7 +261,8 @@ class ChildProcessSubject:
         self._refuse_unasked()
         self._send([asked])
         with self._failing(asked):
-            reply = self._next_reply(self._client.seconds)
+            # Making the first instance of a process takes its time, however short steps must be.
+            reply = self._next_reply(self._start_limit)
             if reply.error:
                 raise Fault(FailureKind.ERRORED, reply.error)
         self._waiting.popleft()

@@ -7,6 +7,7 @@ input ends, and within two seconds when whoever started it is gone, even if the 
 returns. A subject that takes more memory than it may ends the process with ``EXIT_MEMORY``.
 """
 
+import math
 import os
 import sys
 import threading
@@ -19,6 +20,7 @@ import click
 import msgspec
 
 from purgatory_conformance.opening import open_subject
+from purgatory_conformance.subjects.guarded import GuardedSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.jsonlines import decode_line, encode_line
 from purgatory_spec.messages import (
@@ -71,6 +73,8 @@ def main(subject: str, release: str, work: Path, memory: int) -> None:
     threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
     try:
         served = open_subject(subject, work_folder=work, release=release).subject
+        if isinstance(served, GuardedSubject):
+            served.time_limit_seconds = math.inf  # the campaign has a limit of its own
         _limit_memory(memory)
         for line in sys.stdin.buffer:
             if not line.strip():
