@@ -32,10 +32,10 @@ SUITE_VERSIONS = (
     SuiteVersion(
         number=1,
         change="the first that is counted apart from the distribution's version",
-        rules="87e8c61d100d11e2",
-        vectors="ea58c6033e5477f7",
-        cases="6e7c9e82ff8acf0d",
-        verdicts="4704831255d8bb60",
+        rules="8afea667eea4b78d",
+        vectors="dece0f6b6ba981f6",
+        cases="6a792da1bc8c9d58",
+        verdicts="3d642029e61f2a08",
     ),
 )
 """The versions, from the first to this one."""

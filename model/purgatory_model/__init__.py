@@ -19,7 +19,7 @@ Then the timer below it:
 
 Then the memory of requests:
 
-    memory_pool              430  grants, releases, dry spells
+    memory_pool              450  grants, releases, dry spells
     memory_pool_arithmetic   120  the numbers of a pool
     channel_state            190  what the future of a server's channels depends on
     kafka_channels           680  which channels a poll reads, and which wait for memory

@@ -40,9 +40,8 @@ class MemoryPoolState(msgspec.Struct, frozen=True):
     """Everything that the future of a pool depends on.
 
     ``held`` are the outstanding buffers by name, each with its size in bytes; ``returned`` those
-    that were given back; ``filled`` the bytes that outstanding ones were filled with.
-    ``spell_began_ms`` is the clock's reading at the refusal that began the dry spell under way,
-    None where there is none.
+    that were given back; ``filled`` what buffers were filled with. ``spell_began_ms`` is the
+    clock's reading at the refusal that began the dry spell under way, None where there is none.
     """
 
     available_bytes: int
@@ -63,12 +62,6 @@ class MemoryPoolState(msgspec.Struct, frozen=True):
 def credited(state: MemoryPoolState, size_bytes: int) -> MemoryPoolState:
     """Return the state with more bytes available. Rules: POOL-RELEASE, POOL-CONSERVATION."""
     return replace(state, available_bytes=state.available_bytes + size_bytes)
-
-
-def without_buffer(state: MemoryPoolState, buffer: str) -> MemoryPoolState:
-    """Return the state without an outstanding buffer, and without what was written into it."""
-    filled = state.filled.delete(buffer) if buffer in state.filled else state.filled
-    return replace(state, held=state.held.delete(buffer), filled=filled)
 
 
 def with_spell(state: MemoryPoolState) -> MemoryPoolState:
@@ -125,6 +118,7 @@ _REFUSAL: Why = {
     MemoryPoolObservable.DEPLETED_SPELLS: ("POOL-SPELL-BEGINS",),
     "rejected": ("POOL-REFUSAL",),
 }
+_READ: Why = {"result": ("POOL-OWN-MEMORY",)}
 _UNBOUNDED: Why = {"always": ("POOL-UNBOUNDED-GRANTS",)}
 
 _OTHER_FORMS = {
@@ -209,6 +203,8 @@ class MemoryPoolModel:
 
         Raises:
             ValueError: the clock would go back, or the operation is none of a memory pool.
+
+        Rules: POOL-CONSTRUCT, POOL-RELEASE-NOTHING, POOL-UNBOUNDED-RELEASE, POOL-OWN-MEMORY.
         """
         match operation:
             case op.Allocate(fail=True) if not self.configuration.unbounded:
@@ -221,19 +217,23 @@ class MemoryPoolModel:
                 return self._release(state, buffer, form)
             case op.ReleaseForeign(size_bytes):
                 return self._release_other(state, size_bytes, "POOL-RELEASE-FOREIGN")
+            case op.ReleaseNothing() if not self.configuration.unbounded:
+                return (self._rejected(state, "POOL-RELEASE-NOTHING"),)
             case op.ReleaseNothing():
-                return (self._release_nothing(state),)
+                return (self._way(state, state, "POOL-UNBOUNDED-RELEASE"),)
+            case op.Lose(buffer) | op.Fill(buffer) | op.Read(buffer) if buffer not in state.held:
+                return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
             case op.Lose(buffer):
                 return self._lose(state, buffer)
-            case op.Fill(buffer) | op.Read(buffer) if buffer not in state.held:
-                return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
             case op.Fill(buffer, value):
-                filled = state.filled.set(buffer, value)
-                return (self._way(state, replace(state, filled=filled)),)
+                return (self._way(state, replace(state, filled=state.filled.set(buffer, value))),)
             case op.Read(buffer):
-                return (self._read(state, buffer),)
-            case op.Construct(size_bytes, max_single_bytes):
-                return (self._construct(state, size_bytes, max_single_bytes),)
+                written = state.filled.get(buffer) if state.held[buffer] > 0 else None
+                return (self._way(state, state, why=_READ, result=written),)
+            case op.Construct(size_bytes, most_bytes) if are_sizes(size_bytes, most_bytes):
+                return (self._way(state, state, "POOL-CONSTRUCT"),)
+            case op.Construct():
+                return (self._rejected(state, "POOL-CONSTRUCT"),)
             case op.Elapse(to_ms):
                 return (self._way(state, at(state, to_ms)),)
             case _:
@@ -317,26 +317,19 @@ class MemoryPoolModel:
     def _allocate_in_vain(
         self, state: MemoryPoolState, request: op.Allocate
     ) -> tuple[Expectation[MemoryPoolState], ...]:
-        """Ask for a buffer while the machine has no memory; the answer may be that of a refusal.
-
-        A pool with memory in reserve grants all the same. Whether the failure begins or ends a dry
-        spell is free.
+        """Ask for a buffer while the machine has no memory; a pool may have some in reserve.
 
         Rules: POOL-ALLOCATION-FAILS.
         """
         ordinary = self.expectations(state, replace(request, fail=False))
         if ordinary[0].rejected is not None:
             return ordinary
-        rule = "POOL-ALLOCATION-FAILS"
         other = with_spell(state) if state.spell_began_ms is None else without_spell(state)
-        failures = [
-            way
+        failures = (
+            self._way(state, after, "POOL-ALLOCATION-FAILS", result=result, rejected=rejected)
             for after in self._either(state, other)
-            for way in (
-                self._way(state, after, rule, rejected=Reason.NO_MEMORY),
-                self._way(state, after, rule, result=False),
-            )
-        ]
+            for result, rejected in ((None, Reason.NO_MEMORY), (False, None))
+        )
         return (*failures, *ordinary)
 
     def _either(
@@ -373,7 +366,7 @@ class MemoryPoolModel:
         if rule != "POOL-RELEASE":
             return self._release_other(state, size_bytes, rule)
         returned = replace(
-            without_buffer(state, buffer), returned=state.returned.set(buffer, size_bytes)
+            state, held=state.held.delete(buffer), returned=state.returned.set(buffer, size_bytes)
         )
         if self.configuration.unbounded:
             return (self._way(state, returned, "POOL-UNBOUNDED-RELEASE"),)
@@ -402,12 +395,6 @@ class MemoryPoolModel:
         taken = self._way(state, credited(ended, size_bytes))
         return (taken, self._rejected(state), self._way(state, ended))
 
-    def _release_nothing(self, state: MemoryPoolState) -> Expectation[MemoryPoolState]:
-        """Give back no buffer. Rules: POOL-RELEASE-NOTHING, POOL-UNBOUNDED-RELEASE."""
-        if self.configuration.unbounded:
-            return self._way(state, state, "POOL-UNBOUNDED-RELEASE")
-        return self._rejected(state, "POOL-RELEASE-NOTHING")
-
     def _lose(
         self, state: MemoryPoolState, buffer: str
     ) -> tuple[Expectation[MemoryPoolState], ...]:
@@ -415,9 +402,7 @@ class MemoryPoolModel:
 
         Rules: POOL-LEAK.
         """
-        if buffer not in state.held:
-            return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
-        lost = without_buffer(state, buffer)
+        lost = replace(state, held=state.held.delete(buffer))
         if self.configuration.unbounded:
             return (self._way(state, lost),)
         found = credited(lost, state.held[buffer])
@@ -426,28 +411,10 @@ class MemoryPoolModel:
             for after in self._either(found, without_spell(found))
         )
 
-    def _read(self, state: MemoryPoolState, buffer: str) -> Expectation[MemoryPoolState]:
-        """Read a buffer; the contents of one that was never written, or is empty, are free.
-
-        Rules: POOL-OWN-MEMORY.
-        """
-        if buffer not in state.filled or state.held[buffer] == 0:
-            return self._way(state, state)
-        why = {"result": ("POOL-OWN-MEMORY",)}
-        return self._way(state, state, why=why, result=state.filled[buffer])
-
     @property
     def _shows_spells(self) -> bool:
         shown = {MemoryPoolObservable.DEPLETED_SPELLS, MemoryPoolObservable.DEPLETED_TIME}
         return bool(shown & self.profile.observables)
-
-    def _construct(
-        self, state: MemoryPoolState, size_bytes: int, max_single_bytes: int
-    ) -> Expectation[MemoryPoolState]:
-        """Try to make another pool; this one is left alone. Rules: POOL-CONSTRUCT."""
-        if are_sizes(size_bytes, max_single_bytes):
-            return self._way(state, state, "POOL-CONSTRUCT")
-        return self._rejected(state, "POOL-CONSTRUCT")
 
     def _rejected(
         self, state: MemoryPoolState, rule: str = "", reason: Reason = Reason.INVALID_ARGUMENT

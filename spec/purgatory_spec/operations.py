@@ -277,7 +277,14 @@ class ReleaseForm(Choice):
     COPY = "copy", "a copy of "
 
 
-class Allocate(Worded, frozen=True, tag_field="op", tag="allocate", omit_defaults=True):
+class Allocate(
+    Worded,
+    frozen=True,
+    tag_field="op",
+    tag="allocate",
+    omit_defaults=True,
+    repr_omit_defaults=True,
+):
     """Ask for a buffer of ``size_bytes``; where it is granted it goes by the name from then on.
 
     Where it is made to fail, the machine has no memory for a buffer during this step.

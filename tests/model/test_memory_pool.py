@@ -272,3 +272,39 @@ def test_one_empty_buffer_may_be_taken_for_another() -> None:
         pairs = list(model.successors(state, op.Release("a")))
         assert {outcome.rejected for outcome, _ in pairs} == reasons
         assert {reached for _, reached in pairs} == {state}
+
+
+@pytest.mark.parametrize("is_dry", [False, True])
+def test_an_allocation_that_fails_leaves_the_account_alone(is_dry: bool) -> None:
+    """It is an error or no buffer, and the dry spell may turn; a grant out of a reserve is one."""
+    model = MemoryPoolModel(STRICT, CAREFUL)
+    full = after(model, op.Allocate("a", 40), op.Allocate("b", 40))
+    before = after(model, *FULL[:2], op.Allocate("d", 40)) if is_dry else full
+    pairs = list(model.successors(before, op.Allocate("e", 20, fail=True)))
+    answers = {(outcome.result, outcome.rejected): state for outcome, state in pairs}
+    assert answers.keys() == {(None, Reason.NO_MEMORY), (False, None), (True, None)}
+    failed = [state for outcome, state in pairs if outcome.result is not True]
+    assert {(state.available_bytes, state.held) for state in failed} == {(20, before.held)}
+    assert {state.spell_began_ms for state in failed} == {0, None}
+    assert answers[True, None].available_bytes == 0
+
+
+def test_an_illegal_request_is_rejected_for_that_where_there_is_no_memory() -> None:
+    model = MemoryPoolModel(EXAMPLE, CAREFUL)
+    for size_bytes in (-1, 0, 41):
+        ((outcome, _),) = model.successors(model.initial(), op.Allocate("a", size_bytes, fail=True))
+        assert outcome.rejected is Reason.INVALID_ARGUMENT
+
+
+def test_what_was_written_is_read_and_all_else_is_free() -> None:
+    """The contents of a fresh buffer are not compared, nor are those of an empty one."""
+    model = MemoryPoolModel(EXAMPLE, meaning(profiles.ZeroRequest.GRANT))
+    granted = (op.Allocate("a", 1), op.Allocate("b", 1), op.Allocate("n", 0))
+    state = after(model, *granted, op.Fill("a", 7), op.Fill("n", 7), op.Release("b"))
+    read = {name: next(iter(model.successors(state, op.Read(name))))[0] for name in "abn"}
+    assert [read[name].result for name in "abn"] == [7, None, None]
+    assert read["b"].rejected is Reason.UNKNOWN_NAME
+    assert model.accept(state, op.Read("a"), msgspec.structs.replace(read["a"], result=8)) == set()
+    assert model.accept(state, op.Read("n"), msgspec.structs.replace(read["n"], result=8)) == {
+        state
+    }

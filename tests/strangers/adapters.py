@@ -5,8 +5,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import partial
 from typing import Protocol
+from unittest.mock import patch
 
 from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_spec import operations as op
@@ -23,6 +25,7 @@ REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (NotImplementedError, Reason.UNSUPPORTED),
     (OverflowError, Reason.TOO_LARGE),
     (KeyError, Reason.UNKNOWN_NAME),
+    (MemoryError, Reason.NO_MEMORY),
     (ValueError, Reason.INVALID_ARGUMENT),
 )
 """What a design raises when it refuses, with the reason that stands for it."""
@@ -312,6 +315,11 @@ class MemoryPool(Protocol):
         """The bytes that are left."""
 
 
+def no_memory(size_bytes: int) -> bytearray:
+    """What a design calls in place of ``bytearray`` where an allocation is made to fail."""
+    raise MemoryError(f"no memory for {size_bytes} bytes")
+
+
 class MemoryPoolInstance(Instance):
     """A memory pool behind the steps."""
 
@@ -324,14 +332,20 @@ class MemoryPoolInstance(Instance):
     def call(self, operation: op.Operation) -> outcomes.Value:
         """Call the pool."""
         match operation:
-            case op.Allocate(name, size_bytes):
-                buffer = self.pool.ask(size_bytes)
+            case op.Allocate(name, size_bytes, fail):
+                with patch.object(self.pool, "memory", no_memory) if fail else nullcontext():
+                    buffer = self.pool.ask(size_bytes)
                 if buffer is None:
                     return False
                 self.buffers[name] = buffer
                 return True
             case op.Release(name):
                 self.pool.give_back(self.buffers[name])
+            case op.Fill(name, value):
+                self.buffers[name][:] = bytes([value]) * len(self.buffers[name])
+            case op.Read(name):
+                seen = set(self.buffers[name])
+                return seen.pop() if len(seen) == 1 else -1
             case op.ReleaseForeign(size_bytes):
                 self.pool.give_back(bytearray(size_bytes))
             case _:

@@ -81,7 +81,8 @@ class MemoryPoolHistory:
     ) -> set[str]:
         """Take in a step that went a right way; returns the rules that it put to the test."""
         if isinstance(operation, Fill | Read):
-            return set(way.rules.get("result", ())) if len(before.filled) > 1 else set()
+            others = sum(name in before.held for name in before.filled)
+            return set() if way.result is None or others < 2 else set(way.rules["result"])
         bounded = not self.model.configuration.unbounded
         visited = set(way.rules.get("rejected", ()))
         effect = way.rules.get("effect", ())

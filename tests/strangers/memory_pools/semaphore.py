@@ -28,6 +28,8 @@ class Permits:
 class SemaphorePool:
     """A request takes as many permits as it has bytes, or none."""
 
+    memory = bytearray
+
     def __init__(self, size_bytes: int, largest_bytes: int) -> None:
         self.semaphore, self.largest_bytes = Permits(size_bytes), largest_bytes
         self.granted: dict[int, bytearray] = {}
@@ -39,7 +41,7 @@ class SemaphorePool:
             self.refuse(size_bytes)
             return None
         try:
-            buffer = bytearray(size_bytes)
+            buffer = self.memory(size_bytes)
         except MemoryError:
             self.semaphore.release(size_bytes)
             raise
@@ -65,6 +67,17 @@ class KeepsWhatIsLeft(SemaphorePool):
         self.semaphore.try_acquire(1)
 
 
+class KeepsWhatItCannotGrant(SemaphorePool):
+    """The permits of a request for which there is no memory are kept."""
+
+    def ask(self, size_bytes: int) -> bytearray | None:
+        try:
+            return super().ask(size_bytes)
+        except MemoryError:
+            self.semaphore.try_acquire(size_bytes)
+            raise
+
+
 class GivesBackTwice(SemaphorePool):
     """A buffer may be given back as often as its holder likes."""
 
@@ -76,12 +89,13 @@ STRANGER = Stranger(
     Component.MEMORY_POOL,
     {
         "release_validation": "identity",
-        "features": ["strict", "release_again", "release_foreign"],
+        "features": ["strict", "release_again", "release_foreign", "fail", "fill"],
         "observables": ["available_bytes"],
     },
     SemaphorePool,
     {
         KeepsWhatIsLeft: {"POOL-REFUSAL"},
+        KeepsWhatItCannotGrant: {"POOL-ALLOCATION-FAILS"},
         GivesBackTwice: {"POOL-RELEASE-AGAIN", "POOL-RELEASE-FOREIGN"},
     },
 )

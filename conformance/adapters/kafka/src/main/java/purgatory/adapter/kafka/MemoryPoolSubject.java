@@ -78,7 +78,9 @@ final class MemoryPoolSubject implements Component {
         String word = Json.text(operation, "op");
         return switch (word) {
             case "allocate" -> allocate(
-                    Json.text(operation, "buffer"), Json.small(operation, "size_bytes"));
+                    Json.text(operation, "buffer"),
+                    Json.small(operation, "size_bytes"),
+                    Json.truth(operation, "fail", false));
             case "release" -> release(
                     Json.text(operation, "buffer"),
                     operation.has("form") ? Json.text(operation, "form") : "itself");
@@ -94,9 +96,18 @@ final class MemoryPoolSubject implements Component {
         };
     }
 
-    private Call allocate(String name, int sizeBytes) {
+    /** Nothing makes an allocation fail but its size: no JVM has an array of 2^31 - 1 bytes. */
+    private Call allocate(String name, int sizeBytes, boolean fail) {
         return () -> {
-            ByteBuffer buffer = pool.tryAllocate(sizeBytes);
+            ByteBuffer buffer;
+            try {
+                buffer = pool.tryAllocate(sizeBytes);
+            } catch (OutOfMemoryError none) {
+                if (fail) {
+                    throw new NoMemory(none);
+                }
+                throw none;
+            }
             if (buffer != null) {
                 grantedBytes = buffer.capacity();
                 buffers.keep(name, buffer);

@@ -20,6 +20,9 @@ final class Rejection {
         if (failure instanceof UnknownName) {
             return "unknown_name";
         }
+        if (failure instanceof NoMemory) {
+            return "no_memory";
+        }
         if (failure instanceof RejectedExecutionException) {
             return "closed";
         }
