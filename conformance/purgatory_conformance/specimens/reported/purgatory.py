@@ -135,8 +135,9 @@ class MarkOfACancel(SmallPurgatory):
     """The mark of a cancel stays, and swallows the time-out of a later watch."""
 
     def cancel_for_key(self, key: str) -> list[DelayedOperation]:
+        armed = set(self.armed)
         cancelled = super().cancel_for_key(key)
-        self.marked.update(each for each in cancelled if not self.is_watched(each))
+        self.marked |= armed - set(self.armed)
         return cancelled
 
     def expire(self, operation: DelayedOperation) -> None:

@@ -281,7 +281,7 @@ def one_task_for_each_expiry(self: HeapTimer, task: Task) -> None:
     HeapTimer.put(self, task)
 
 
-@reported("rclcpp#2375", Kind.ORDER, "TIMER-NOT-LATE").by(HeapTimer.leave)
+@reported("rclcpp#2375", Kind.ORDER, "TIMER-NOT-LATE", "TIMER-TICK-ORDER").by(HeapTimer.leave)
 def key_is_changed_in_place(self: HeapTimer, task: Task) -> None:
     """A cancel sets a key of the heap to the end of time, and does not restore the order."""
     self.heap = [
