@@ -127,7 +127,7 @@ def tables(findings: Mapping[str, Finding]) -> str:
 def _parts(findings: Mapping[str, Finding]) -> Iterator[str]:
     for component in Component:
         yield f"## In a {noun(component)}"
-        mine = [each for each in museum() if each.component is component]
+        mine = [each for each in museum() if each.component is component and each.name in findings]
         yield _table(
             ("report", "mechanism", "kind", "rule", "steps", "found by", "cases"),
             [_row(each, findings[each.name]) for each in mine],

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, reduce
+from itertools import dropwhile
 
 from purgatory_conformance.specimens.mutant import Kind, breaks
 from purgatory_conformance.specimens.small.purgatory import (
@@ -89,7 +90,7 @@ class NextIsUnlinked(SmallPurgatory):
                 return
 
     def drop(self, key: str, entry: Entry) -> None:
-        for each in self.met_by_check(key):
+        for each in dropwhile(lambda met: met is not entry, self.met_by_check(key)):
             if each.operation is entry.operation:
                 super().drop(key, each)
 
