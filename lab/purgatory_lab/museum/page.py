@@ -173,7 +173,7 @@ def _cases(finding: Finding) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of Markdown, without bars inside its cells."""
+    """Return a table of Markdown, without bars and line breaks inside its cells."""
     lines = (head, ["---"] * len(head), *rows)
-    cells = ([cell.replace("|", "/") for cell in line] for line in lines)
+    cells = ([" ".join(cell.replace("|", "/").split()) for cell in line] for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
