@@ -12,6 +12,7 @@ from purgatory_conformance.specimens.small.memory_pool import small_pool_subject
 from purgatory_lab.museum import page as museum_page
 from purgatory_lab.museum.__main__ import main
 from purgatory_lab.museum.page import (
+    ENOUGH,
     REGION,
     SEEDS,
     Finding,
@@ -37,8 +38,8 @@ def test_the_page_follows_from_the_stored_findings() -> None:
 
 def test_every_report_has_been_measured_with_all_seeds() -> None:
     assert set(STORED) == {each.name for each in museum()}
-    assert {len(each.cases) for each in STORED.values()} == {len(SEEDS)}
     for each in STORED.values():
+        assert len(each.cases) == (len(SEEDS) if any(each.cases) else ENOUGH)
         assert any(each.cases) == bool(each.rule) == bool(each.steps)
 
 
@@ -56,8 +57,8 @@ def test_cases_and_commands_follow_from_the_median() -> None:
     assert rows == [
         (f"`mutant:{POOL.name}`, quick", "5"),
         (f"`mutant:{POOL.name}`, standard", "101"),
-        (f"`mutant:{POOL.name}`, with some seeds", "more than 400; 2 of 3 seeds miss it"),
-        (f"`mutant:{POOL.name}`, with some seeds", "not found"),
+        (f"`mutant:{POOL.name}`, standard, with some seeds", "more than 400; 2 of 3 seeds miss it"),
+        (f"`mutant:{POOL.name}`, no suite", "not found"),
     ]
 
 

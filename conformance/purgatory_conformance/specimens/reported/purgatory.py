@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, reduce
+from itertools import dropwhile
 
 from purgatory_conformance.specimens.mutant import Kind, breaks
 from purgatory_conformance.specimens.small.purgatory import (
@@ -89,7 +90,7 @@ class NextIsUnlinked(SmallPurgatory):
                 return
 
     def drop(self, key: str, entry: Entry) -> None:
-        for each in self.met_by_check(key):
+        for each in dropwhile(lambda met: met is not entry, self.met_by_check(key)):
             if each.operation is entry.operation:
                 super().drop(key, each)
 
@@ -135,8 +136,9 @@ class MarkOfACancel(SmallPurgatory):
     """The mark of a cancel stays, and swallows the time-out of a later watch."""
 
     def cancel_for_key(self, key: str) -> list[DelayedOperation]:
+        armed = set(self.armed)
         cancelled = super().cancel_for_key(key)
-        self.marked.update(each for each in cancelled if not self.is_watched(each))
+        self.marked |= armed - set(self.armed)
         return cancelled
 
     def expire(self, operation: DelayedOperation) -> None:

@@ -281,7 +281,7 @@ def one_task_for_each_expiry(self: HeapTimer, task: Task) -> None:
     HeapTimer.put(self, task)
 
 
-@reported("rclcpp#2375", Kind.ORDER, "TIMER-NOT-LATE").by(HeapTimer.leave)
+@reported("rclcpp#2375", Kind.ORDER, "TIMER-NOT-LATE", "TIMER-TICK-ORDER").by(HeapTimer.leave)
 def key_is_changed_in_place(self: HeapTimer, task: Task) -> None:
     """A cancel sets a key of the heap to the end of time, and does not restore the order."""
     self.heap = [
@@ -310,7 +310,7 @@ class ForgetsACancelledDelta(HeapTimer):
         )
 
 
-@reported("libuv#1284, aeron#1281", Kind.CROWDS, "TIMER-TICK-ORDER", "TIMER-NOT-LATE").by(
+@reported("joyent/libuv#1284, aeron#1281", Kind.CROWDS, "TIMER-TICK-ORDER", "TIMER-NOT-LATE").by(
     HeapTimer.leave
 )
 def sifts_down_only(self: HeapTimer, task: Task) -> None:
@@ -328,7 +328,7 @@ def sifts_down_only(self: HeapTimer, task: Task) -> None:
         place = least
 
 
-@reported("libuv#701", Kind.ORDER, "TIMER-SAME-TICK-ORDER", profile=FIFO_PROFILE).by(
+@reported("joyent/libuv#701", Kind.ORDER, "TIMER-SAME-TICK-ORDER", profile=FIFO_PROFILE).by(
     HeapTimer.pop_due
 )
 def equal_ones_in_any_order(self: HeapTimer) -> list[Task]:
@@ -469,7 +469,7 @@ def context_stays_after_a_throw(self: CountsFrom, task: Task) -> None:
         raise
 
 
-@reported("libuv#678", Kind.ARITHMETIC, "TIMER-NOT-EARLY").by(CountsFrom.advance)
+@reported("joyent/libuv#678", Kind.ARITHMETIC, "TIMER-NOT-EARLY").by(CountsFrom.advance)
 def clock_of_the_last_pass(self: CountsFrom) -> bool:
     """A delay is counted from the reading of the last advance."""
     self.counts_from_ms = self.now_ms
@@ -590,7 +590,7 @@ def stale_number_cancels(self: Slots, task: Task) -> None:
         SmallTimer.cancel(self, holder)
 
 
-@reported("html#10387", Kind.HISTORIES, "TIMER-CANCEL")
+@reported("whatwg/html#10387", Kind.HISTORIES, "TIMER-CANCEL")
 class NumberIsActiveAgain(Slots):
     """A cancelled task runs if its number has been given to another one, which is pending."""
 
