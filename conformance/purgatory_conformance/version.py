@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="8afea667eea4b78d",
         vectors="dece0f6b6ba981f6",
-        cases="6a792da1bc8c9d58",
-        verdicts="3d642029e61f2a08",
+        cases="c6f15df8e6c916b0",
+        verdicts="1c81534ec45b9f44",
     ),
 )
 """The versions, from the first to this one."""

@@ -398,14 +398,30 @@ def _throttle_anytime(world: ChannelMutingWorld, source: Source) -> Iterator[op.
         yield op.Poll()
 
 
-def _ends_while_throttled(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a throttled channel whose client goes on, or ends; then throttling ends."""
-    names = [name for name, _ in world.channels() if name in world.throttleable]
+def _throttled_meanwhile(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    """Draw a new, a waiting or any channel that is throttled; its client goes on, or ends.
+
+    A channel that waits gets its memory meanwhile.
+    """
+    kind = source.integer(0, 2)
+    if kind == 1:
+        names = [world.fresh_name()]
+        yield op.Connect(names[0])
+    elif kind == 2:
+        if not world.state.waiting:
+            yield from _wait(world, source)
+        names = list(world.state.waiting)
+    else:
+        names = [name for name, _ in world.channels()]
+    names = [name for name in names if name in world.throttleable]
     if not names:
         return
     name = source.item(names)
     yield op.Throttle(name)
-    if source.integer(0, 1):
+    if name in world.state.waiting:
+        for request in world.handled:
+            yield op.Release(request)
+    if kind != 1 or source.integer(0, 1):
         yield op.Poll()
     for coming in world.state.channels[name].coming[-1:]:
         if world.is_going_on(coming) and coming.is_announced:
@@ -555,10 +571,10 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
         ChannelMutingFeature.THROTTLE_ANYTIME,
     ),
     _row(
-        "go on while throttled",
-        2,
+        "throttled meanwhile",
+        4,
         "MUTING-THROTTLE MUTING-HALF-CLOSE",
-        _ends_while_throttled,
+        _throttled_meanwhile,
         ChannelMutingFeature.THROTTLE_ANYTIME,
     ),
     _row("end of throttling", 1, "MUTING-THROTTLE", _unthrottle, ChannelMutingFeature.THROTTLE),

@@ -296,3 +296,32 @@ def every_poll_is_a_read(self: SmallServer) -> None:
         if channel.is_open and not self.is_muted(channel):
             self.is_active(channel)
     SmallServer.expire(self)
+
+
+@breaks("MUTING-THROTTLE", report="cpython#103607", kind=Kind.ORDER).by(SmallServer.throttle)
+def throttled_before_it_began(self: SmallServer, channel: Channel) -> None:
+    """A channel is throttled only once a request of it was received."""
+    if channel.handled is not None:
+        SmallServer.throttle(self, channel)
+
+
+@breaks("MUTING-THROTTLE", report="swoole#6220", kind=Kind.ORDER).by(SmallServer.grant)
+def grant_ends_throttling(self: SmallServer, channel: Channel, size: int) -> None:
+    """A channel that was throttled as it waited is read on as soon as it has its memory."""
+    SmallServer.grant(self, channel, size)
+    channel.is_throttled = False
+
+
+@breaks("MUTING-THROTTLE", report="bun#35108", kind=Kind.ORDER)
+class WelcomeEndsThrottling(SmallServer):
+    """The handler of a new connection runs in the first poll, and ends throttling."""
+
+    def attend(self, channel: Channel) -> None:
+        if channel not in self.welcomed:
+            self.welcomed.add(channel)
+            channel.is_throttled = False
+        super().attend(channel)
+
+    @cached_property
+    def welcomed(self) -> set[Channel]:
+        return set()

@@ -65,18 +65,6 @@ UNSHOWN = (
         "Nobody writes into a buffer and reads it.",
     ),
     Unshown(
-        "cpython#103607",
-        "A pause before the first byte is forgotten.",
-        Kind.OPERATION,
-        "By the protocol a server throttles only while a response is due.",
-    ),
-    Unshown(
-        "swoole#6220, bun#35108",
-        "A pause is undone by the grant, or by the handler of a new connection.",
-        Kind.OPERATION,
-        "By the protocol a server throttles only while a response is due.",
-    ),
-    Unshown(
         "hutool#2712",
         "Two threads create one bucket, and the task of one is lost.",
         Kind.THREADS,
