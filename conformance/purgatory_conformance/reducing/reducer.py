@@ -91,10 +91,10 @@ def _with_plainer_configurations(
         yield structs.replace(given, tick_ms=1), by_its_end
     if start_ms:
         yield structs.replace(given, start_ms=0), _later(operations, -start_ms)
-    if start_ms < 0:
-        # By a whole turn of a high level: every reading keeps its place in all levels below.
-        turn_ms = tick_ms * getattr(given, "wheel_size", 1) ** 4
-        by_ms = turn_ms * -(start_ms // turn_ms)
+    # By a whole turn of a high level: every reading keeps its place in all levels below.
+    turn_ms = tick_ms * getattr(given, "wheel_size", 1) ** 4
+    by_ms = turn_ms * -(start_ms // turn_ms)
+    if by_ms:
         yield structs.replace(given, start_ms=start_ms + by_ms), _later(operations, by_ms)
 
 

@@ -246,6 +246,10 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     if name in step.seen(Observable.WAITING) & step.seen(Observable.HOLDING):
         return "MUTING-NOT-WITH-MEMORY"
     if channel.receive is Receive.WAITS:
+        is_closed = Observable.OPEN.value in step.outcome.observed
+        is_closed = is_closed and name not in step.seen(Observable.OPEN)
+        if is_closed and step.is_past(channel, step.model.configuration.idle_limit_ms):
+            return "MUTING-NOT-IDLE"
         if step.before.line[:1] != (name,) and step.model.is_first_come and step.before.line:
             others = frozenset(step.before.line)
             if any(channel_of(event.task) not in others for event in step.outcome.events):
@@ -385,6 +389,8 @@ def _rule_of_ordered(suspect: _Suspect) -> str:
 
 def _rule_of_read(suspect: _Suspect) -> str:
     """Return the rule by which a channel ought to wait."""
+    if suspect.name in suspect.step.throttled:
+        return "MUTING-THROTTLE"
     step, first = suspect.step, suspect.channel.first
     if isinstance(step.operation, op.Respond):
         return "MUTING-TWO-REASONS"
@@ -401,8 +407,13 @@ def _rule_of_waiting(suspect: _Suspect) -> str:
     step, channel = suspect.step, suspect.channel
     names = {channel_of(event.task) for event in step.outcome.events}
     has_memory = suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED)
+    right = step.after.channels.get(suspect.name, channel)
+    if right.is_ordered and right.first is not None and right.first.is_announced:
+        return "MUTING-ONE-AT-A-TIME"
     if channel.receive is Receive.HOLDS or has_memory or suspect.name in names:
         return "MUTING-NOT-WITH-MEMORY"
+    if suspect.name in step.throttled:
+        return "MUTING-THROTTLE"
     if channel.receive is Receive.WAITS:
         if channel.peer is not Peer.THERE:
             return "MUTING-END-WHILE-WAITING"

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::unconstrained;
 use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue::Key;
 
@@ -65,14 +66,15 @@ impl Queue {
             armed,
             ran,
         } = self;
-        runtime.block_on(poll_fn(|context| {
+        // tokio lets a task have 128 results in one go, and wakes it again; this asks for all.
+        runtime.block_on(unconstrained(poll_fn(|context| {
             while let Poll::Ready(Some(expired)) = queue.poll_expired(context) {
                 let task = expired.into_inner();
                 armed.remove(&task);
                 ran.push(task);
             }
             Poll::Ready(())
-        }));
+        })));
     }
 }
 

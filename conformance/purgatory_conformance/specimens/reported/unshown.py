@@ -53,18 +53,6 @@ UNSHOWN = (
         "One call at most is nested in another; a trace shows two calls that never returned.",
     ),
     Unshown(
-        "KAFKA-5239, KAFKA-4840",
-        "The debit stays when the allocation itself fails.",
-        Kind.OPERATION,
-        "No operation makes an allocation fail after the debit.",
-    ),
-    Unshown(
-        "netty#11101",
-        "Buffers that were granted to two holders overlap.",
-        Kind.OBSERVABLE,
-        "Nobody writes into a buffer and reads it.",
-    ),
-    Unshown(
         "hutool#2712",
         "Two threads create one bucket, and the task of one is lost.",
         Kind.THREADS,

@@ -72,7 +72,7 @@ def leaving_credits(self: SmallServer, channel: Channel) -> None:
         self.credit(channel.size or 0)
 
 
-@breaks("MUTING-FIRST-COME", "MUTING-RECOVER", "MUTING-ASK")
+@breaks("MUTING-FIRST-COME", "MUTING-RECOVER", "MUTING-ASK", "MUTING-DEPLETED")
 class GonersStandInLine(SmallServer):
     """A channel that was closed keeps its place in the line, and nobody behind it has memory."""
 

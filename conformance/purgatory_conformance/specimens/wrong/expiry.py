@@ -54,7 +54,7 @@ def skipped_ticks_lost(self: SmallTimer, bucket: Bucket) -> bool:
     return bucket.expiry_ms == self.round_down(self.now_ms, self.tick_of(bucket.level))
 
 
-@breaks("TIMER-ALREADY-DUE").by(SmallTimer.due_tick)
+@breaks("TIMER-ALREADY-DUE", "TIMER-ADD-INSIDE").by(SmallTimer.due_tick)
 def due_task_waits_a_turn(self: SmallTimer, expiry_ms: int) -> int:
     """A task that became due while the timer was idle waits for the bucket's next turn."""
     due_tick = SmallTimer.due_tick(self, expiry_ms)

@@ -63,7 +63,7 @@ def rewatch_throw_keeps_time_out(
         raise
 
 
-@breaks("PURGATORY-WATCH-FIRST-TRY").by(SmallPurgatory.first_try)
+@breaks("PURGATORY-WATCH-FIRST-TRY", "PURGATORY-FORCE-INSIDE").by(SmallPurgatory.first_try)
 def rewatch_completes_unlisted(
     self: SmallPurgatory, operation: DelayedOperation, keys: Keys
 ) -> bool:
