@@ -8,6 +8,7 @@ The subject's code runs in a thread of its own. It is given some operations ahea
 threads for each step would cost more than most steps.
 """
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
@@ -60,7 +61,10 @@ class GuardedSubject:
     """A subject whose own code may raise anything, and need not return."""
 
     def __init__(self, subject: Subject, time_limit_seconds: float = TIME_LIMIT_S) -> None:
-        """Guard this subject's calls, each of which may take so many seconds."""
+        """Guard this subject's calls, each of which may take so many seconds.
+
+        Without a limit, ``math.inf``, they are made in the thread that asks.
+        """
         self.time_limit_seconds = time_limit_seconds
         self._subject = subject
         self._thread = CallingThread()
@@ -146,6 +150,8 @@ class GuardedSubject:
 
         ``came`` grows with the answers of a call that gives several to what is ``asked``.
         """
+        if math.isinf(self.time_limit_seconds):
+            return guarded(what, call)
         answers: list[Answer] = []
         raised: list[BaseException] = []
 

@@ -216,7 +216,7 @@ def throttle_after_the_end(self: SmallServer, channel: Channel) -> None:
     SmallServer.throttle(self, channel)
 
 
-@breaks("MUTING-BUFFERED", "MUTING-ORDER", report="netty#12445", kind=Kind.ORDER)
+@breaks("MUTING-BUFFERED", "MUTING-THROTTLE", "MUTING-ORDER", report="netty#12445", kind=Kind.ORDER)
 class DeafAfterAResume(SmallServer):
     """A throttle that ends while bytes lie decrypted leaves the channel deaf to those behind."""
 

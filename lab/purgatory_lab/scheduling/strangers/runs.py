@@ -1,5 +1,6 @@
 """Runs of a program on somebody else's class."""
 
+import math
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Final
 from unittest.mock import patch
 
 from purgatory_conformance.describing.steps import describe_operation
+from purgatory_conformance.subjects.guarded import GuardedSubject
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import (
     Subject,
@@ -111,7 +113,10 @@ class Stranger:
             sys.modules.pop(name, None)
         self.primitives.preparing = True
         try:
-            return self._open_anew().subject
+            subject = self._open_anew().subject
+            if isinstance(subject, GuardedSubject):
+                subject.time_limit_seconds = math.inf  # each run has a limit of its own
+            return subject
         finally:
             self.primitives.preparing = False
 
