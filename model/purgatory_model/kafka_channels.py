@@ -167,7 +167,7 @@ class KafkaChannels:
             case op.Respond():
                 return self._respond(state, name)
             case op.Throttle():
-                if not (channel.is_ordered or self._is_throttled_anytime):
+                if not channel.is_ordered:
                     return (self._way(state, state),)
                 throttled = replace(channel, is_throttled=True)
                 return (self._way(state, state.with_channel(name, throttled)),)
@@ -182,11 +182,6 @@ class KafkaChannels:
             case op.HangUp(_, ending):
                 gone = replace(channel, peer=_PEERS[ending], is_buffered=False, is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
-
-    @property
-    def _is_throttled_anytime(self) -> bool:
-        """Decide whether channels are throttled while no response is due."""
-        return False
 
     def observe(self, state: ChannelMutingState) -> Mapping[str, Value]:
         """Return the declared observables by name. Bytes in a broken socket are free."""
@@ -375,20 +370,11 @@ class KafkaChannels:
                 yield from self._moves_of(state, name, channel)
 
     def _moves_of(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
-        """Yield the moves that a channel may make now, or must.
-
-        Whoever waits and is throttled may get its memory now, or when throttling has ended.
-
-        Rules: MUTING-BUFFERED, MUTING-THROTTLE.
-        """
+        """Yield the moves that a channel may make now, or must. Rules: MUTING-BUFFERED."""
         ends = list(self._ends(state, name, channel))
         yield from ends
         if channel.waits:
-            for move in self._moves_of_waiting(state, name, channel):
-                yield replace(move, must=move.must and not channel.is_throttled)
-        elif channel.is_throttled and channel.receive is Receive.ASKS_LATER:
-            if channel.first is not None and not channel.is_ordered:  # to ask is not to read
-                yield replace(self._ask(state, name, channel, channel.first), must=False)
+            yield from self._moves_of_waiting(state, name, channel)
         elif channel.may_be_read:
             for move in self._reads(state, name, channel):
                 why = move.why | {"MUTING-BUFFERED"} if channel.is_buffered else move.why

@@ -1,4 +1,4 @@
-"""Names that are not alike: long ones, ones that differ little, ones with the same hash.
+"""Unusual names: long names, names with small differences, and names of equal hashes.
 
 A table of situations draws plain names. Some cases get others in their places, all at once, so that
 a component that confuses two names meets them in every situation.
@@ -47,7 +47,7 @@ def _long(count: int, _: Source) -> list[str]:
 
 
 def _odd(count: int, source: Source) -> list[str]:
-    """Return words that are alike, those of one group after those of another."""
+    """Return similar words, group after group."""
     first = source.integer(0, len(_ALIKE) - 1)
     words = [word for group in (*_ALIKE[first:], *_ALIKE[:first]) for word in group]
     return [words[each % len(words)] + "~" * (each // len(words)) for each in range(count)]

@@ -69,7 +69,7 @@ class DivergentStep:
 
     @property
     def _actions(self) -> tuple[op.Action, ...]:
-        """Return what the running tasks do; where that is no own step, what expires runs."""
+        """Return the actions of the running tasks: of expired ones, where no step runs them."""
         running: tuple[str, ...] = ()
         if isinstance(self.operation, op.RunOne):
             running = self.before.queue[:1]

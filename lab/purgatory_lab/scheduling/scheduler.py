@@ -112,7 +112,7 @@ class Scheduler:
         Args:
             name: For the record.
             body: What it calls.
-            obstacle: What it waits for before.
+            obstacle: The obstacle at which the thread waits before its first step.
             background: Whether the run ends without it.
 
         Raises:
@@ -165,7 +165,7 @@ class Scheduler:
 
         Args:
             what: What the thread is about to do.
-            about: The object that it does it to.
+            about: The object of the operation.
             may_switch: Whether a search tries other threads here; a replayed schedule may always.
         """
         running = self.running

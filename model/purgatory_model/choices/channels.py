@@ -7,10 +7,11 @@ poll.
 
 from collections.abc import Iterator
 
-from purgatory_model.channel_state import Channel, ChannelMutingState, Coming
+from purgatory_model.channel_state import Channel, ChannelMutingState, Coming, Receive
 from purgatory_model.kafka_channels import KafkaChannels, Move, Why
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
+from purgatory_spec import operations as op
 from purgatory_spec.profiles import AskAgain, ChannelMutingFeature, EndWhileWaiting, Recovery
 
 
@@ -27,9 +28,27 @@ class AnyChannels(KafkaChannels):
         """Decide whether a refused channel asks again only for a client that has gone on."""
         return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
 
-    @property
-    def _is_throttled_anytime(self) -> bool:
-        return ChannelMutingFeature.THROTTLE_ANYTIME in self.profile.features
+    def _of_channel(
+        self, state: ChannelMutingState, name: str, operation: op.OnChannel
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """Throttle a channel also while no response is due. Rules: MUTING-THROTTLE."""
+        anytime = ChannelMutingFeature.THROTTLE_ANYTIME in self.profile.features
+        if not (anytime and isinstance(operation, op.Throttle)):
+            return super()._of_channel(state, name, operation)
+        throttled = replace(state.channels[name], is_throttled=True)
+        return (self._way(state, state.with_channel(name, throttled)),)
+
+    def _moves_of(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[Move]:
+        """Yield the moves of a channel; throttled, it may ask for memory now or later.
+
+        Rules: MUTING-THROTTLE.
+        """
+        first = channel.first if channel.receive is Receive.ASKS_LATER else None
+        if first is not None and channel.is_throttled and not channel.is_ordered:
+            yield replace(self._ask(state, name, channel, first), must=False)  # this reads nothing
+        for move in super()._moves_of(state, name, channel):
+            is_free = channel.is_throttled and channel.waits
+            yield replace(move, must=False) if is_free else move
 
     def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:
         """Close a connection, which leaves the line. Rules: MUTING-CLOSE."""

@@ -12,34 +12,11 @@ from purgatory_lab.museum.page import Finding, measured, museum, read_findings
 SEEDS = range(1, 6)
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
-MISSED = frozenset({"asyncio#488", "pulsar#8396", "tokio#5536"})
+MISSED = frozenset({"tokio#5536"})
 """Reports that some of the seeds do not meet yet."""
 
 BLAMED_OTHERWISE = frozenset(
-    {
-        "AsyncTimer#12",
-        "DolphinVM#100",
-        "armeria#4729",
-        "asyncio#270",
-        "consul#1632",
-        "cpython#79124",
-        "envoy#13772",
-        "eventmachine#20",
-        "go#37852, embassy#6964",
-        "go-memdb#51",
-        "js-sdk-toolchain#1470",
-        "marusama#4",
-        "netty#12445",
-        "netty#1959",
-        "node-mysql2#4498",
-        "openchamber#1251",
-        "reactor-netty#4347",
-        "redis#15667",
-        "redis#6798",
-        "rust-mssql#151",
-        "tokio#2473",
-        "urbit#2954",
-    }
+    {"asyncio#270", "dragonfly#8088", "go-memdb#51", "reactor-netty#4347", "redis#6798"}
 )
 """Reports that are met, and blamed on another rule than theirs first."""
 

@@ -109,7 +109,7 @@ class WokenOnlyFromNothing(SmallServer):
     kind=Kind.ORDER,
 ).by(SmallServer.leave)
 def part_is_lost(self: SmallServer, channel: Channel) -> None:
-    """A channel that waits has taken the part that there was, which is lost when it is closed."""
+    """A waiting channel takes what memory there is; its close loses that part."""
     if channel in self.line:
         self.debit(max(0, min(self.available, channel.missing)))
     SmallServer.leave(self, channel)
@@ -170,7 +170,7 @@ def reaper_credits_again(self: SmallServer) -> None:
 
 @breaks("MUTING-DEPLETED", report="rabbitmq#379", kind=Kind.ORDER)
 class OneBitForSeveral(SmallServer):
-    """One bit says that channels wait, and the first that goes on clears it."""
+    """One bit stands for all waiting channels, and the first grant clears the bit."""
 
     bit = False
 
@@ -262,7 +262,7 @@ def close_refunds_nothing(self: SmallServer, channel: Channel) -> None:
 
 @breaks("MUTING-END-MID-REQUEST", report="pekko-http#1259", kind=Kind.HISTORIES).by(SmallServer.end)
 def reset_refunds_nothing(self: SmallServer, channel: Channel) -> None:
-    """A connection that its client resets does not give back what it holds."""
+    """A reset connection keeps the memory of its request."""
     if channel.ending is Ending.RESET:
         channel.memory = None
     SmallServer.end(self, channel)
@@ -283,7 +283,7 @@ def release_after_the_end(self: SmallServer, request: Request) -> None:
     kind=Kind.HISTORIES,
 ).by(SmallServer.leave)
 def frees_what_was_refused(self: SmallServer, channel: Channel) -> None:
-    """A connection that is closed while it waits gives back what it was never granted."""
+    """The close of a waiting connection credits memory that the pool never granted."""
     refused = channel.missing if channel in self.line else 0
     SmallServer.leave(self, channel)
     self.credit(refused)

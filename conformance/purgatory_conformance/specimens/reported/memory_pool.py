@@ -9,7 +9,7 @@ from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 _SLAB_BYTES = 2**20
 
 
-@breaks("POOL-OWN-MEMORY", report="netty#11101")
+@breaks("POOL-OWN-MEMORY", report="netty#11101", kind=Kind.OBSERVABLE)
 class GrantedBuffersOverlap(SmallMemoryPool):
     """A buffer begins where the outstanding ones would end if nothing had been released."""
 

@@ -160,7 +160,7 @@ def stops_at_a_later_round(self: HeapTimer) -> list[Task]:
 
 @reported("bngblaster#361", Kind.BATCHES, "TIMER-ADD-INSIDE").by(HeapTimer.run)
 def slot_is_freed_after_the_callback(self: HeapTimer, task: Task) -> None:
-    """A slot that was emptied is freed after its callbacks, with what they have added to it."""
+    """An emptied slot is freed after its callbacks, and loses the tasks that they added."""
     slot, before = task.due_tick // self.tick_ms % self.wheel_size, self.armings
     SmallTimer.run(self, task)
     self.heap = sorted(
@@ -298,7 +298,7 @@ def order_of_the_list(self: HeapTimer) -> list[Task]:
 
 @reported("etl#1484", Kind.ORDER, "TIMER-NOT-EARLY", "TIMER-CANCEL")
 class ForgetsACancelledDelta(HeapTimer):
-    """Each task counts from its predecessor, and one that is cancelled takes its share along."""
+    """Each task counts from its predecessor, and a cancelled task takes its share along."""
 
     def leave(self, task: Task) -> None:
         earlier = [due_tick for due_tick, *_ in self.heap if due_tick < task.due_tick]

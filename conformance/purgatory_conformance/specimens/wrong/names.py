@@ -1,4 +1,4 @@
-"""Components that take two names for one."""
+"""Components that confuse two names."""
 
 import unicodedata
 from functools import reduce

@@ -105,7 +105,7 @@ class _Attribute:
 
 
 class SharedNames:
-    """What is known of the attributes: which threads used them, under which locks.
+    """The recorded uses of attributes: the threads that used each attribute, and their locks.
 
     Attributes:
         suspects: The attributes that two threads have used without a common lock, at least one of
@@ -150,7 +150,7 @@ class Tracing:
 
     Attributes:
         files: The names of these files.
-        shared: What is known of their attributes.
+        shared: The recorded uses of the attributes of these files.
         noting: Whether accesses are noted; in the setup nobody else is there.
     """
 

@@ -299,9 +299,9 @@ class _Substituted(type):
 
 
 def substitute(name: str, real: object, make: Callable[..., object]) -> type:
-    """Return a type that makes objects in its own way, and of which those of ``real`` are ones.
+    """Return a type whose objects ``make`` makes, and whose instances include those of ``real``.
 
-    It is a type so that it may stand in annotations.
+    Users' annotations need a type, and not a function.
     """
 
     def new(kind: type, *args: object, **keywords: object) -> object:

@@ -66,7 +66,7 @@ class Stranger:
     Attributes:
         scheduler: Of all its runs.
         tracing: Of its files.
-        profiles: What it declares of each component.
+        profiles: The declared profile of each component.
         happened: Takes an event of the present run, where and when it is made.
     """
 

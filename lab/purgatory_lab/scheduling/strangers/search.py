@@ -31,7 +31,7 @@ class Searched:
 
     Attributes:
         program: What was run.
-        preemptions: The most that its schedules have.
+        preemptions: The largest number of preemptions in its schedules.
         search: The search.
         random: The random runs after it, if any.
     """
