@@ -34,7 +34,7 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="8afea667eea4b78d",
         vectors="dece0f6b6ba981f6",
-        cases="068fa09c9e9c718f",
+        cases="eca406335b6009bc",
         verdicts="1c81534ec45b9f44",
     ),
 )

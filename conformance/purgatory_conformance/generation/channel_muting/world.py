@@ -114,7 +114,7 @@ class ChannelMutingWorld:
     def throttleable(self) -> list[str]:
         """Return the channels that a subject of this profile can be asked to throttle."""
         if self.has(ChannelMutingFeature.THROTTLE_ANYTIME):
-            names = [name for name, channel in self.state.channels.items() if channel.is_open]
+            names = sorted(n for n, channel in self.state.channels.items() if channel.is_open)
         else:
             names = self.ordered
         return [name for name in names if not self.state.channels[name].is_throttled]
