@@ -33,6 +33,7 @@ from purgatory_spec.operations import (
     Respond,
     Send,
     Throttle,
+    Unthrottle,
 )
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.requirements import requirements, requirements_of_steps
@@ -173,9 +174,26 @@ def test_a_channel_without_bytes_may_ask_again_with_the_next() -> None:
     assert observed(followed(later, *refused, HangUp("c2"), Poll()), "open") == {("c1",)}
 
 
-def test_a_channel_that_handles_nothing_is_not_throttled() -> None:
+def test_a_channel_that_handles_nothing_is_throttled_at_any_time_or_not_at_all() -> None:
+    """A profile without the feature has the throttle do nothing."""
     throttled = (*TWO, Throttle("c1"), whole("c1", 3), Poll())
-    assert received(followed(model(), *throttled)) == {("c1#1",)}
+    assert received(followed(model(), *throttled)) == {()}
+    features = FIRST_COME.features - {profiles.ChannelMutingFeature.THROTTLE_ANYTIME}
+    before_responses = msgspec.structs.replace(FIRST_COME, features=features)
+    assert received(followed(model(profile=before_responses), *throttled)) == {("c1#1",)}
+
+
+def test_memory_for_a_throttled_channel_that_waits_may_come_at_once_and_ends_no_throttling() -> (
+    None
+):
+    """It is granted now or later, nothing is received before the end, and then it is."""
+    waits = (*TWO, whole("c1"), Poll(), whole("c2"), Poll(), Throttle("c2"))
+    for profile in (EVERYONE, FIRST_COME):
+        freed = followed(model(profile=profile), *waits, Release("c1#1"), Poll())
+        assert received(freed) == {()}
+        assert {(), ("c2",)} <= observed(freed, "holding")
+        ended = (Release("c1#1"), Unthrottle("c2"), Poll())
+        assert received(followed(model(profile=profile), *waits, *ended)) == {("c2#1",)}
 
 
 @pytest.mark.parametrize("operation", [Release("c1#7"), PollWhile("c1#7"), Respond("c9")])
