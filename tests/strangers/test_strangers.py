@@ -62,7 +62,7 @@ _STEPS = settings(max_examples=60, stateful_step_count=20, derandomize=True, dat
 _QUICK = replace(SUITES["quick"], seconds=3600)
 """Cases end it and not the time, which a busy machine has less of."""
 
-_SHRUNK_LITTLE = replace(_QUICK, least_cases=30, shrink_runs=120)
+_SHRUNK_LITTLE = replace(_QUICK, least_cases=50, shrink_runs=120)
 
 
 @pytest.fixture(autouse=True)

@@ -71,5 +71,5 @@ STRANGER = Stranger(
     Component.TIMER,
     {"larger_delay": "saturate", "features": TIMER_FEATURES, "observables": ["size"]},
     CalendarQueueTimer,
-    {OrderOfDays: {"TIMER-TICK-ORDER"}, WrongHalf: {"TIMER-ROUNDING"}},
+    {OrderOfDays: {"TIMER-TICK-ORDER", "TIMER-NEGATIVE-DELAY"}, WrongHalf: {"TIMER-ROUNDING"}},
 )
