@@ -53,12 +53,13 @@ def adapter() -> Iterator[Adapter]:
 
 
 def causes(folder: Path) -> set[str]:
-    """The rules that a check has found broken, each with a failing case that was shrunk."""
+    """The rules that a check has found broken, with those that cases were blamed on before."""
     results = folder / "purgatory-work/naive-server/results.jsonl"
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     (footer,) = (line for line in lines if line["line"] == "footer")
     assert footer["verdict"] == "not conformant"
-    return {line["rule"] for line in lines if line["line"] == "cause"}
+    found = [line for line in lines if line["line"] == "cause"]
+    return {rule for line in found for rule in (line["rule"], *line.get("also", ()))}
 
 
 def judged_of(profile: ChannelMutingProfile) -> set[str]:
