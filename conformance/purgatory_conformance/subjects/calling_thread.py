@@ -11,6 +11,7 @@ import ctypes
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread, current_thread, main_thread
@@ -79,13 +80,23 @@ class CallingThread:
         LEFT_BEHIND.add(thread)
         self.end()
         for _ in range(_ATTEMPTS):
-            if not thread.is_alive() or thread.ident is None:
-                break
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread.ident), ctypes.py_object(_LeftBehind)
-            )
+            if not thread.is_alive():
+                return stacks
+            _raise_in(thread, ctypes.py_object(_LeftBehind))
             thread.join(_ATTEMPT_S)
+        # An exception that nobody takes has CPython 3.11 loop for ever in a traced function of any
+        # thread: take it back, and have the interpreter notice that none is pending.
+        _raise_in(thread, ctypes.py_object())
+        with suppress(_LeftBehind):
+            _raise_in(current_thread(), ctypes.py_object(_LeftBehind))
+            while True:
+                pass
         return stacks
+
+
+def _raise_in(thread: Thread, error: "ctypes.py_object[type[BaseException]]") -> None:
+    """Have an exception raised in a thread as soon as it runs Python; take it back where null."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), error)
 
 
 def _work(calls: SimpleQueue[Callable[[], None] | None]) -> None:
