@@ -146,7 +146,7 @@ def test_too_few_visits_of_a_must_fail_and_of_a_should_are_skipped(
     monkeypatch.setitem(SUITES, "quick", Budget(least_cases=1, most_cases=1))
     result = suite.runpytest_inprocess("--purgatory", "subjects:right", "--junitxml=junit.xml")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert ended(result)["TIMER-SIZE"] == "failure"
+    assert "failure" in ended(result).values()
     assert ended(result)[CLOSED] == "pytest.skip"
     result.stdout.fnmatch_lines(["*at least 20 are needed"])
 

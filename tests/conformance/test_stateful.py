@@ -349,5 +349,5 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
         "TimerMachine": 34,
         "PurgatoryMachine": 49,
         "MemoryPoolMachine": 29,
-        "ChannelMutingMachine": 39,
+        "ChannelMutingMachine": 41,
     }
