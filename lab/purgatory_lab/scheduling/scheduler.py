@@ -77,6 +77,7 @@ class Scheduler:
         self.locks_are_owned = locks_are_owned
         self.running: LogicalThread | None = None
         self.abandoned = False
+        self._own = threading.local()
         self.inspect: Callable[[], list[str]] | None = None
         self.now_s = 0.0
         self.quiet = False
@@ -130,6 +131,10 @@ class Scheduler:
         if self.running is not None:
             thread.real.start()
         return thread
+
+    def is_here(self) -> bool:
+        """Decide whether a scheduled thread asks, and none of the process beside it."""
+        return getattr(self._own, "is_scheduled", False)
 
     def execute(self, strategy: Strategy) -> Record:
         """Let all threads move until they have ended.
@@ -209,6 +214,7 @@ class Scheduler:
 
     def _live(self, thread: LogicalThread) -> None:
         """Live as a real thread: wait to be chosen, make the call, hand over for good."""
+        self._own.is_scheduled = True
         try:
             self._wait_at_gate(thread)
             if not self.abandoned:

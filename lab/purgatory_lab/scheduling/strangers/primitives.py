@@ -135,6 +135,7 @@ class Primitives:
         self.scheduler = scheduler
         self.named = Named()
         self.preparing = False
+        self._home = threading.get_ident()
         self.deaths: list[str] = []
         self.enter: Callable[[], object] = _nothing
         self._threads: dict[threading.Thread, LogicalThread] = {}
@@ -181,7 +182,13 @@ class Primitives:
             yield
 
     def is_asked(self) -> bool:
-        """Decide whether the code under test asks, or the machinery around it."""
+        """Decide whether the code under test asks, or the machinery around it.
+
+        Other threads of this process go their own way, also in the midst of a run.
+        """
+        is_home = self.preparing and threading.get_ident() == self._home
+        if not (is_home or self.scheduler.is_here()):
+            return False
         if self.scheduler.running is None and not self.preparing and not self.scheduler.abandoned:
             return False
         return not _asker().f_globals.get("__name__", "").startswith(_MACHINERY)
