@@ -58,7 +58,7 @@ DEFECTS = [
 """Of each stranger the first defect is planted in every run, the others by `make verify`."""
 
 _SEEDS = range(20)
-_STEPS = settings(max_examples=60, stateful_step_count=20, derandomize=True, database=None)
+_STEPS = settings(max_examples=150, stateful_step_count=20, derandomize=True, database=None)
 _QUICK = replace(SUITES["quick"], seconds=3600)
 """Cases end it and not the time, which a busy machine has less of."""
 

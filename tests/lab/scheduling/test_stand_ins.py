@@ -176,3 +176,33 @@ def test_a_thread_that_is_started_while_its_module_is_imported_is_refused() -> N
         primitives.preparing = True
         with pytest.raises(errors.NotUnderControl, match="start it where the object is made"):
             threading.Thread(name="early").start()
+
+
+def test_a_thread_beside_the_run_has_the_locks_and_the_clock_of_the_process() -> None:
+    """It was there before, and sleeps and takes locks while the run goes on."""
+    go_on, seen, failures = True, [""], list[BaseException]()
+
+    def work_beside() -> None:
+        try:
+            while go_on:
+                time.sleep(0.0001)
+                seen.append(type(threading.Lock()).__name__)
+        except BaseException as failure:
+            failures.append(failure)
+
+    def body() -> None:
+        count = len(seen)
+        for _ in range(100_000):
+            if len(seen) > count + 3:
+                break
+            threading.Lock()
+
+    beside = threading.Thread(target=work_beside)
+    beside.start()
+    try:
+        succeeds(body)
+    finally:
+        go_on = False
+        beside.join()
+    assert not failures
+    assert {*seen[1:]} == {"lock"}
