@@ -13,7 +13,7 @@ _SWARM = (1, 0, 4)
 """The weights of situations in a swarm, times their own: as before, left out, or often."""
 
 _MOST_VAIN = 20
-"""How many situations are tried for each operation of a case: some cannot arise at present."""
+"""The most situations that are tried for each operation of a case: some cannot arise at present."""
 
 
 class Row(Protocol):

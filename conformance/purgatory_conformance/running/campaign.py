@@ -122,7 +122,7 @@ class Campaign:
     seen: dict[str, DeviationSeen] = field(default_factory=dict)
     failures: list[SubjectFailure] = field(default_factory=list)
     unanswered: dict[FailureKind, Cause] = field(default_factory=dict)
-    """What is behind the steps in which the subject hung, and those in which it died."""
+    """The causes of the steps in which the subject hung, and of those in which it died."""
     withdrawn: list[str] = field(default_factory=list)
     """Declared deviations that were not found, each with a sentence."""
     blamed: Counter[str] = field(default_factory=Counter)

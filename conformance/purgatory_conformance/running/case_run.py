@@ -53,7 +53,7 @@ class CaseRun:
     failure: SubjectFailure | None = None
     refused: str = ""
     has_begun: bool = False
-    """Whether the subject has made an instance; what failed before is no operation's fault."""
+    """True once the subject has made an instance; an earlier failure is no operation's fault."""
 
     def breaks(self, rule: str) -> bool:
         """Decide whether the case failed, and for this rule."""

@@ -57,16 +57,16 @@ _OTHERWISE_OF = {
 _MOST_RUNS = 600
 
 _SEARCH_S = 10.0
-"""How long a case is repeated, and again how long it is made smaller, s."""
+"""The time for repeating a case, and again for making it smaller, s."""
 
 _MANY_STEPS = 3
 """For how many times the limit of a step a whole case is asked."""
 
 _MOST_SLOW = 2
-"""How many slow steps are looked at; each takes some times the limit of a step."""
+"""The most slow steps that are looked at; each takes some times the limit of a step."""
 
 _NEARER = 4
-"""How many times shorter times and delays are made, again and again, to see whether time grows.
+"""The divisor of times and delays, again and again, by which a growth of time is seen.
 
 A step may be so many times faster when it is asked again, on a busy machine, and is slow still.
 """

@@ -32,7 +32,7 @@ Small = TypeVar("Small", bound=SmallTimer | SmallPurgatory | SmallMemoryPool | S
 
 
 class Kind(StrEnum):
-    """What a suite needs in order to meet a bug that people reported."""
+    """The means by which a suite meets a bug that people reported."""
 
     OLD_CLOCKS = "old clocks"
     FAR_DELAYS = "far delays"

@@ -29,11 +29,11 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration, Profile
 
 TIME_LIMIT_S = 10.0
-"""How long a step of a subject in this process may take, unless it is declared, s."""
+"""The time limit of a step of a subject in this process, unless one is declared, s."""
 
 _AHEAD = 32
 _LOOK_S = 0.05
-"""How long a wait hears no Ctrl-C on Windows, s, and how exactly a step is timed."""
+"""The time for which a wait hears no Ctrl-C on Windows, and the error of a step's time, s."""
 
 Answer = TypeVar("Answer")
 

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 from purgatory_conformance.subjects.subject import Subject
 
 SHORT = 20
-"""How many times shorter the limit is where a case is only tried."""
+"""The divisor of the limit where a case is only tried."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""What the commands about scheduling print of a search and of a run."""
+"""Print a search and a run for the commands about scheduling."""
 
 from typing import Final
 

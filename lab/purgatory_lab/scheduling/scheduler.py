@@ -43,7 +43,7 @@ STEP_LIMIT: Final = 20_000
 
 
 OVERSHOOT_S: Final = 1e-6
-"""How late a wait with a time limit ends, as a real one does: a reading that is cut off to
+"""The lateness of a wait with a time limit, as of a real one: a reading that is cut off to
 milliseconds is then no earlier than the limit."""
 
 PATIENCE: Final = 1_000

@@ -35,7 +35,7 @@ class MemoryPoolWorld:
     state: MemoryPoolState = field(init=False)
     names: int = 0
     is_confused: bool = False
-    """Whether a pool that cannot tell was given a buffer that was not outstanding."""
+    """True once a pool that cannot tell was given a buffer that was not outstanding."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh pool."""

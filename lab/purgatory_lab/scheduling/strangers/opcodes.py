@@ -90,7 +90,7 @@ def points_of(code: CodeType) -> dict[int, Point]:
 
 @dataclass(slots=True)
 class _Attribute:
-    """What is known of an attribute of one object in one run.
+    """The recorded uses of an attribute of one object in one run.
 
     Attributes:
         owner: The first thread that used it. What that does alone needs no lock, as long as no

@@ -32,7 +32,10 @@ _BETWEEN: Final = ("threading", "queue", "sched", "concurrent")
 """Packages of the standard library that ask for somebody else."""
 
 _EPOCH_S: Final = 1_700_000_000
-"""What ``time.time`` shows when a run begins."""
+"""The reading of ``time.time`` when a run begins, s."""
+
+_PYTHON_QUEUE: Final = "_PySimpleQueue"
+"""The queue that is written in Python, whose lock can be scheduled."""
 
 REAL_LOCKS: Final = (type(threading.Lock()), type(threading.RLock()), threading.Condition)
 _SHUTDOWN_LOCK: Final = "_global_shutdown_lock"
@@ -168,7 +171,7 @@ class Primitives:
             put(real, "start", self._start(real.start))
             put(real, "join", self._join(real.join))
             put(real, "is_alive", self._is_alive(real.is_alive))
-            put(queue, "SimpleQueue", queue._PySimpleQueue)  # type: ignore[attr-defined]
+            put(queue, "SimpleQueue", getattr(queue, _PYTHON_QUEUE))
             put(concurrent.futures.thread, _SHUTDOWN_LOCK, None)
             stack.callback(self.begin)
             for name in _CLOCKS:
