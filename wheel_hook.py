@@ -40,7 +40,7 @@ COMPILED_IN_THE_LAB = {"lab/purgatory_lab/benchmarks/baselines": ("__init__.py",
 """The same, where the wheel has the lab in it."""
 
 TYPES = ("spec/purgatory_spec",)
-"""What the compiled modules import, for its types."""
+"""The packages that the compiled modules import, for their types."""
 
 REQUIREMENTS = ("mypy[mypyc]==2.4.1", "setuptools>=68")
 """The compiler: pinned, since what it makes is what was tested and measured."""
@@ -53,7 +53,7 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
     """Adds the files that belong into a wheel; an editable install reads them where they are."""
 
     def dependencies(self) -> list[str]:
-        """What hatchling installs before it builds."""
+        """Return the requirements that hatchling installs before it builds."""
         return list(REQUIREMENTS) if _is_compiled() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What every test may rely on: whether Java is there, and whether large tests are asked for."""
+"""The common ground of all tests: they ask whether Java is there, and for large tests or none."""
 
 import gc
 import os
@@ -47,7 +47,7 @@ _LEFT_OUT_IN_WORDS = {
 
 
 class _Worker(Protocol):
-    """What pytest-xdist says of one of its processes."""
+    """A process of pytest-xdist, as far as it is looked at."""
 
     config: pytest.Config
 
@@ -189,7 +189,7 @@ def pytest_terminal_summary(
 
 
 def _leg_of(report: pytest.TestReport) -> str:
-    """What a test is counted under: what it needs, or else the folder that it is in."""
+    """Return the leg that a test is counted under: by its need, or else by its folder."""
     for marker in ("java", "spark", "browser", "package", "documentation"):
         if marker in report.keywords:
             return marker

@@ -1,4 +1,4 @@
-"""What a type checker says of programs that use the library."""
+"""Findings of a type checker on programs that use the library."""
 
 from pathlib import Path
 

@@ -92,8 +92,14 @@ def judged(
     Raises:
         ForeignFolder: the folder of the results holds those of another subject.
     """
-    asked, folder = check.opened, check.folder
-    campaign = run_campaign(
+    folder = check.folder
+    return results_in(check, campaign_of(check, component, progress), folder)
+
+
+def campaign_of(check: Check, component: Component, progress: Progress = no_progress) -> Campaign:
+    """Judge a component, and write nothing."""
+    asked = check.opened
+    return run_campaign(
         asked.subject,
         component,
         seed=check.seed,
@@ -108,7 +114,6 @@ def judged(
         only_rules=check.rules,
         progress=progress,
     )
-    return _results(check, campaign, folder)
 
 
 def keep(check: Check, results: Sequence[Results]) -> tuple[Path, Path]:
@@ -120,7 +125,8 @@ def keep(check: Check, results: Sequence[Results]) -> tuple[Path, Path]:
     return file, page
 
 
-def _results(check: Check, campaign: Campaign, kept_in: Path) -> Results:
+def results_in(check: Check, campaign: Campaign, kept_in: Path) -> Results:
+    """Return the results of a campaign; the replay file of each cause is written to a folder."""
     opened, component = check.opened, campaign.component
     try:
         implementation = opened.subject.implementation

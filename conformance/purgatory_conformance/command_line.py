@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
                     "and an installed wheel does not",
                     ctx,
                 ) from None
-            from purgatory_conformance.nearest import did_you_mean
+            from purgatory_spec.nearest import did_you_mean
 
             hint = did_you_mean(args[0], self.list_commands(ctx), "").capitalize()
             raise click.UsageError(f"{error.message} {hint}".rstrip(), ctx) from None

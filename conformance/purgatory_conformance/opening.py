@@ -11,7 +11,6 @@ from pathlib import Path
 
 from purgatory_conformance.describing.words import printable, replay_command
 from purgatory_conformance.kits import Clock, Language, project, write
-from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.problems import EXIT_USAGE, Foreseen
 from purgatory_conformance.registered import FAMILIES, PROJECTS, REGISTERED, Family
 from purgatory_conformance.resources import adapter_folder, adapters_folder
@@ -26,9 +25,11 @@ from purgatory_conformance.subjects.guarded import GuardedSubject, guarded
 from purgatory_conformance.subjects.in_process import subject_of
 from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.subjects.plain_timer import is_plain_timer, plain_subject
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure
 from purgatory_conformance.work_folder import plain
-from purgatory_spec.profiles import Component, Profile
+from purgatory_spec.nearest import did_you_mean
+from purgatory_spec.profiles import Component, Profile, TimerProfile
 
 KAFKA_RELEASE = "4.4.0"
 """The release that is judged unless another is asked for."""
@@ -37,6 +38,8 @@ KAFKA_MOCK_RELEASE = "4.3.0"
 KAFKA_SHARED_LOCK_RELEASE = "2.6.3"
 """The newest release whose test classes are published."""
 
+
+_BEGIN = "purgatory init --lang python my-timer"
 
 _IN_A_MODULE = re.compile(r"[\w.]+:[\w.]+")
 
@@ -68,7 +71,7 @@ def open_subject(
     Args:
         word: A registered name, ``mutant:NAME``, ``profile:NAME``, a ``purgatory.toml`` or its
             folder, or ``module:factory`` for an in-process subject. Empty: the declaration in
-            the present folder, or the bundled timer where there is none.
+            the present folder.
         work_folder: Where adapters are built.
         release: The release of Apache Kafka to judge, where the subject is Kafka.
         profile: The choices of a class of instances, where ``module:CLASS`` is given.
@@ -82,7 +85,7 @@ def open_subject(
         SubjectFailure: the subject's own code raised something.
     """
     if not word:
-        word = _default_word()
+        word = _declared_here()
     word, release = _with_release(word, release)
     subject = _built_in(word)
     if subject is not None:
@@ -149,7 +152,18 @@ def _users(
     if ":" in word:
         subject = GuardedSubject(_imported(word, Path.cwd(), profile))
         return OpenSubject(word, subject, reopen=word, home=Path.cwd())
-    raise UnknownSubject(
+    raise _no_subject(word)
+
+
+def _no_subject(word: str) -> UnknownSubject:
+    """Return the error for a word that nothing goes by: the file that is missing, or the names."""
+    if Path(word).is_dir():
+        return UnknownSubject(
+            f"{word}: this folder has no purgatory.toml; a project to begin with: {_BEGIN}"
+        )
+    if word.endswith(".toml") or "/" in word or "\\" in word:
+        return UnknownSubject(f"{word}: no such file or folder")
+    return UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
         f"nor a folder with a purgatory.toml, nor module:factory{_or_rather(word)}"
     )
@@ -173,11 +187,13 @@ def adapter_command(
         MissingTool: a tool that the adapter needs is not installed.
         BuildFailed: the adapter could not be built.
     """
-    word, release = _with_release(word or _default_word(), release)
+    word, release = _with_release(word or _declared_here(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
     bundled = _bundled_declaration(word, work_folder)
     path = bundled or declaration_of(word)
+    if path is None and _built_in(word) is None and ":" not in word:
+        raise _no_subject(word)
     if path is None:
         raise UnknownSubject(
             f"{word!r} is no adapter, a program that speaks the protocol; "
@@ -210,8 +226,19 @@ def _with_release(word: str, release: str) -> tuple[str, str]:
     return word, release
 
 
-def _default_word() -> str:
-    return str(declaration_of("") or "bundled")
+def _declared_here() -> str:
+    """Return the file of the present folder that declares a subject.
+
+    Raises:
+        UnknownSubject: there is none; a verdict on our own code would be taken for one on theirs.
+    """
+    here = declaration_of("")
+    if here is None:
+        raise UnknownSubject(
+            "no subject is named, and this folder has no purgatory.toml; a project to begin with: "
+            f"{_BEGIN}; every name: purgatory list subjects"
+        )
+    return str(here)
 
 
 def _built_in(word: str) -> Subject | None:
@@ -369,6 +396,8 @@ def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subjec
             ) from failure.__cause__
         raise
     is_subject = hasattr(factory, "do_all")
+    if is_plain_timer(factory):
+        return plain_subject(factory, profile if isinstance(profile, TimerProfile) else None)
     if is_subject or not isinstance(factory, type) or not hasattr(factory, "do"):
         return guarded(word, factory)
     if profile is None:

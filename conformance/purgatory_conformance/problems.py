@@ -9,7 +9,7 @@ EXIT_MISSING_TOOL = 5
 EXIT_CONTRADICTED = 6
 EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
-"""128 and the number of SIGPIPE: what shells say of a program whose reader has gone."""
+"""128 and the number of SIGPIPE: a shell's exit code for a program whose reader has gone."""
 
 
 class Problem(Exception):

@@ -61,7 +61,7 @@ class CampaignProgress:
         self._task: TaskID | None = None
 
     def __enter__(self) -> "CampaignProgress":
-        """Show the line."""
+        """Show the line of progress, and return the progress itself."""
         self._progress.start()
         self._task = self._progress.add_task(self._subject, total=1.0, words="starting")
         return self
@@ -72,7 +72,7 @@ class CampaignProgress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Take the line away."""
+        """Take the line of progress away."""
         self._progress.stop()
 
     def update(self, campaign: Campaign, phase: str) -> None:

@@ -51,7 +51,7 @@ class Family:
     """The command that lists them."""
 
     def all(self) -> Sequence[Specimen]:
-        """Import the members."""
+        """Import the members of the family and return them."""
         found: Sequence[Specimen] = resolve_name(self.members)()
         return found
 
@@ -90,7 +90,7 @@ PROJECTS = {
         "tokio-util's DelayQueue, on tokio's paused clock (needs cargo)",
     ),
 }
-"""Other people's timers: for each word the declaration among the adapters, and a summary."""
+"""The timers of other people by word: the declaration among the adapters, and a summary."""
 
 REGISTERED: tuple[Registered, ...] = (
     Registered(

@@ -1,6 +1,10 @@
 """Hypothesis state machines: anybody's implementation against the model, step by step.
 
-    TestMyTimer = timer_machine(MyTimer, profile={"features": ["cancel"]}).TestCase
+    TestMyTimer = timer_machine(MyTimer).TestCase
+
+A timer's class needs no more than ``add(task, delay_ms)`` and ``advance(to_ms)``, which returns the
+names of the tasks that ran, and may have ``cancel(task)`` (``subjects.plain_timer``). Any other
+class, and one that declares more, carries out operations: ``do(operation)`` and ``close()``.
 
 A machine is a ``RuleBasedStateMachine``. Each row of the component's table of situations, from
 which ``purgatory check`` draws too, is one of its rules. A rule draws operations. The
@@ -22,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 import msgspec
 from hypothesis import Phase, reject, settings, target
@@ -43,8 +47,14 @@ from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.replay_file import replay_case, write_replay
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.subjects.in_process import Instance, subject_of
+from purgatory_conformance.subjects.in_process import Instance, Make, subject_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.subjects.plain_timer import (
+    PlainTimer,
+    is_plain_timer,
+    plain_choices,
+    plain_subject,
+)
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import (
     Subject,
@@ -60,6 +70,7 @@ from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_judge.registry import judged
 from purgatory_spec import profiles
 from purgatory_spec.cases import Step, encode_case
+from purgatory_spec.misspelt import suggestion
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.requirements import component_of_rule, requirement
@@ -68,13 +79,13 @@ _WORK_FOLDER = Path("purgatory-work")
 """The case of a failure is kept in here, where ``purgatory check`` keeps its own."""
 
 _MOST_RUNS = 500
-"""How often a case that Hypothesis has shrunk is run again to leave out single operations."""
+"""The most runs of a case shrunk by Hypothesis that try to leave out single operations."""
 
 _PHASES = frozenset(Phase) - {Phase.explain}
 """An explanation varies each number hundreds of times, in runs that then go on to their end."""
 
-Tested = Callable[..., Instance] | str
-"""A class whose instances carry out operations, or the word of a subject, like ``bundled``."""
+Tested = Callable[..., Instance] | Callable[..., PlainTimer] | str
+"""A class whose instances carry out operations, a timer's class, or a subject's word."""
 
 Choices = profiles.Profile | Mapping[str, object]
 """A profile, or its words as an adapter declares them."""
@@ -134,8 +145,9 @@ class StepMachine(RuleBasedStateMachine):
         """Say what is tested, and by which profile.
 
         Args:
-            tests: A class with ``__init__(configuration)``, ``do(operation)`` and ``close()``, or
-                the word of a subject, see ``purgatory list subjects``.
+            tests: A class with ``__init__(configuration)``, ``do(operation)`` and ``close()``, a
+                timer's class with ``add`` and ``advance``, or the word of a subject, see
+                ``purgatory list subjects``.
             profile: The choices of the class, by default the weakest ones. The subject of a word
                 declares its own.
             deviations: The rules that are known to be broken, each with the variant to follow.
@@ -217,9 +229,13 @@ class StepMachine(RuleBasedStateMachine):
         """Carry out each operation on the implementation, and hold its outcome to the model."""
         __tracebackhide__ = True
         for operation in operations:
-            outcome = next(iter(self.subject.do_all((operation,))))
+            # Nothing makes a user's own class return an outcome.
+            outcome: object = next(iter(self.subject.do_all((operation,))))
             if not isinstance(outcome, Outcome):
-                raise TypeError(f"do({operation}) returned {outcome!r}, which is no Outcome")
+                raise TypeError(
+                    f"do returned {outcome!r} for {describe_operation(operation)!r}, "
+                    "which is no Outcome"
+                )
             self.steps.append(Step(operation, outcome))
             try:
                 judgement = self.judge.step(operation, outcome)
@@ -340,7 +356,7 @@ class ChannelMutingMachine(StepMachine):
 
 
 def timer_machine(
-    tests: Callable[[profiles.TimerConfiguration], Instance] | str,
+    tests: Callable[[profiles.TimerConfiguration], Instance] | Callable[..., PlainTimer] | str,
     profile: Choices | None = None,
     deviations: Sequence[Deviation] = (),
 ) -> type[TimerMachine]:
@@ -404,6 +420,8 @@ def _judged(
             there_are = ", ".join(sorted(variants))
             raise ValueError(f"there is no variant {each.variant!r}; there are: {there_are}")
     if not isinstance(tests, str):
+        if choices is None and component is profiles.Component.TIMER and is_plain_timer(tests):
+            choices = plain_choices(tests)
         profile = _judging(component, choices)
         opened = partial(_opened, tests, profile)
         opened()  # so that a wrong class is told where the machine is defined
@@ -420,8 +438,13 @@ def _judged(
     return _Judged(opened, profile, (*known, *deviations))
 
 
-def _opened(make: Callable[..., Instance], profile: profiles.Profile) -> OpenSubject:
-    subject = subject_of(make, profile)
+def _opened(
+    make: Callable[..., Instance] | Callable[..., PlainTimer], profile: profiles.Profile
+) -> OpenSubject:
+    if is_plain_timer(make) and isinstance(profile, profiles.TimerProfile):
+        subject = plain_subject(make, profile)
+    else:
+        subject = subject_of(cast("Make", make), profile)
     name = getattr(make, "__qualname__", subject.implementation.name)
     word = f"{getattr(make, '__module__', '')}:{name}"
     return OpenSubject(name, subject, reopen=word, again=("--subject", word), home=Path.cwd())
@@ -434,8 +457,8 @@ def _judging(component: profiles.Component, choices: Choices | None) -> profiles
         try:
             profile = msgspec.convert(choices or {}, kind)
         except msgspec.ValidationError as error:
-            known = "purgatory list profiles has the words that there are"
-            raise ValueError(f"no profile of a {noun(component)}: {error}; {known}") from None
+            meant = suggestion(error, kind)
+            raise ValueError(f"no profile of a {noun(component)}: {error}{meant}") from None
     elif isinstance(choices, kind):
         profile = choices
     else:

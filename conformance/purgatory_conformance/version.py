@@ -32,10 +32,10 @@ SUITE_VERSIONS = (
     SuiteVersion(
         number=1,
         change="the first that is counted apart from the distribution's version",
-        rules="8afea667eea4b78d",
-        vectors="dece0f6b6ba981f6",
-        cases="eca406335b6009bc",
-        verdicts="1c81534ec45b9f44",
+        rules="d077173b49c10b31",
+        vectors="e9ea9f5bacd2a6c8",
+        cases="bec44850b1f15a7f",
+        verdicts="9b3f34c076099b59",
     ),
 )
 """The versions, from the first to this one."""

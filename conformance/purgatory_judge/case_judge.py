@@ -3,7 +3,8 @@
 Two judges follow the subject: a strict one by the rules, and a lenient one by what the declared
 deviations make of them. Where the strict one diverges, the rule that is broken is one that the
 subject is declared to break, and the lenient one allows the step, the case goes on with the lenient
-judge alone: what that one does not allow is a divergence that nobody declared.
+judge alone: what that one does not allow is a divergence that nobody declared. A deviation whose
+trigger has not occurred in the case excuses nothing.
 
 A subject that shows little may show a declared fault where another rule is the one to name. What
 the lenient judge allows and the strict one does not comes from a declared fault all the same; it is
@@ -12,7 +13,7 @@ put down to the deviation that explains the case by itself, or the longest part 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from purgatory_judge.judgement import Divergence, Judgement, TooManyStates
 from purgatory_spec.operations import Operation
@@ -36,6 +37,27 @@ class Deviation:
     issue: str = ""
 
 
+@dataclass(frozen=True)
+class AskedStep:
+    """A step that is asked for: what the instance was made with, and a legal state before it."""
+
+    configuration: Any
+    state: Any
+    operation: Operation
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """The step that a variant needs: before it the subject must keep to the rules.
+
+    ``words`` complete the sentence "it has occurred where". ``occurs`` may hold where the variant
+    makes no difference, and holds wherever it makes one.
+    """
+
+    words: str
+    occurs: Callable[[AskedStep], bool]
+
+
 class BaseJudge(Protocol):
     """Follows one case; after a divergence it must not be used further."""
 
@@ -44,7 +66,7 @@ class BaseJudge(Protocol):
         """Return the judge's belief about the subject, for reports."""
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step.
+        """Judge a step by the operation and the outcome.
 
         Raises:
             TooManyStates: the rules leave too much open to follow.
@@ -97,6 +119,10 @@ class CaseJudge:
     deviated: Divergence | None = None
     """The first divergence that is declared; from there on the lenient judge is followed."""
     forgetful: bool = False
+    configuration: object = None
+    untriggered: tuple[tuple[str, Trigger], ...] = ()
+    """Of each deviation whose trigger has not occurred yet the rule and the trigger."""
+    _occurred: frozenset[str] = field(init=False, default=frozenset())
     _lost: TooManyStates | None = field(init=False, default=None)
     _steps: list[tuple[Operation, Outcome]] = field(init=False, default_factory=list)
     _following: dict[str, "_Following"] = field(init=False, default_factory=dict)
@@ -124,7 +150,7 @@ class CaseJudge:
         return followed.states if isinstance(followed, _SeveralStates) else (followed.state,)
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step."""
+        """Judge a step by the operation and the outcome."""
         if self.deviated is not None and self.lenient is not None:
             judgement = self.lenient.step(operation, outcome)
             if judgement.divergence is not None:
@@ -135,6 +161,11 @@ class CaseJudge:
                 following.step(operation, outcome)
         elif self.declared_rules:
             self._steps.append((operation, outcome))
+        if self.untriggered and self.lenient is not None:
+            step = AskedStep(self.configuration, self.strict.state, operation)
+            occurred = {each for each in self.untriggered if each[1].occurs(step)}
+            self.untriggered = tuple(each for each in self.untriggered if each not in occurred)
+            self._occurred |= {rule for rule, _ in occurred}
         allowed = self._is_allowed_leniently(operation, outcome)
         judgement = self.strict.step(operation, outcome)
         if judgement.divergence is None:
@@ -149,6 +180,12 @@ class CaseJudge:
             self._following.clear()
             judgement.divergence = None
         return judgement
+
+    @property
+    def _triggered(self) -> frozenset[str]:
+        """Return the declared rules whose triggers have occurred."""
+        waiting = {rule for rule, _ in self.untriggered}
+        return self._occurred | (self.declared_rules - waiting)
 
     def _is_allowed_leniently(self, operation: Operation, outcome: Outcome) -> bool:
         """Decide whether the lenient judge has allowed every step so far, and this one."""
@@ -165,20 +202,21 @@ class CaseJudge:
     def _as_declared(self, divergence: Divergence) -> Divergence | None:
         """Return the divergence under a declared rule among the blamed ones; None without one."""
         for rule in (divergence.rule, *divergence.also):
-            if rule in self.declared_rules:
+            if rule in self._triggered:
                 return replace(divergence, rule=rule)
         return None
 
     def _as_explained(self, divergence: Divergence) -> Divergence | None:
         """Return the divergence by the rule whose deviation alone explains the most of the case."""
-        if self.alone is None:
+        triggered = sorted(self._triggered)
+        if self.alone is None or not triggered:
             return None
-        explained = {rule: following.allowed for rule, following in self._following.items()}
-        if not self.forgetful:
-            explained = {
-                rule: _allowed_steps(self.alone(rule), self._steps)
-                for rule in sorted(self.declared_rules)
-            }
+        explained = {
+            rule: self._following[rule].allowed
+            if self.forgetful
+            else _allowed_steps(self.alone(rule), self._steps)
+            for rule in triggered
+        }
         return replace(divergence, rule=max(explained, key=lambda rule: explained[rule]))
 
 

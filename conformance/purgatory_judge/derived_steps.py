@@ -8,12 +8,13 @@ blame gets the events that contradict it. Observables were read once, after all 
 steps before the last are given those that the model expects. The judge then sees base steps alone.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Generic, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, NamedTuple, TypeAlias
 
 from msgspec import structs
 
 from purgatory_model.pending_tasks import AnyStore
+from purgatory_model.replacing import replace
 from purgatory_model.step import (
     Expectation,
     in_groups,
@@ -24,7 +25,7 @@ from purgatory_model.step import (
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.operations import Add, AddInside, CancelInside, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
-from purgatory_spec.profiles import Executor
+from purgatory_spec.profiles import Executor, SameTickOrder
 
 BaseStep: TypeAlias = tuple[Operation, Outcome]
 
@@ -125,6 +126,77 @@ class _Search(Generic[AnyStore]):
                 return [(RunOne(), structs.replace(shown, observed=observed)), *rest]
         self._vain.add((state, begin))
         return None
+
+
+class Way(NamedTuple, Generic[AnyStore]):
+    """A way of a derived step: its base steps, each with the state after it."""
+
+    steps: tuple[tuple[Operation, Outcome, TimerState[AnyStore]], ...]
+
+    @property
+    def state(self) -> TimerState[AnyStore]:
+        """Return the state after the last base step; tasks may be left in the queue."""
+        return self.steps[-1][2]
+
+
+def ways(
+    model: TimerModel[AnyStore],
+    state: TimerState[AnyStore],
+    operation: Operation,
+    outcome: Outcome,
+    due_ticks: Mapping[str, int],
+) -> Iterator[Way[AnyStore]]:
+    """Yield the ways of a derived step whose runs are those of the outcome, and no more.
+
+    Results are not compared, nor observables; one way stands for all that end in one state.
+    ``due_ticks`` are those of the tasks in the executor's queue, ms.
+    """
+    runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
+    leading = _until_next_run([ran(""), *outcome.events])
+    # What was in the queue runs before what expires now, perhaps the same task once more.
+    first = tuple(expired(task) for task in dict.fromkeys(runs[len(state.queue) :]))
+    present: list[Way[AnyStore]] = []
+    for expectation in model.expectations(state, operation):
+        events = in_order_of(first, expectation.groups)
+        if not leading and expectation.rejected is outcome.rejected:
+            shown = Outcome(rejected=outcome.rejected, events=events)
+            present.append(Way(((operation, shown, expectation.complete(events)),)))
+    position = 0
+    for number, task in enumerate(runs, start=1):
+        inside = _until_next_run(list(outcome.events[position:]))
+        position += 1 + len(inside)
+        after: dict[TimerState[AnyStore], Way[AnyStore]] = {}
+        for way in present:
+            first_in_queue = _brought_forward(model, way.state, task, due_ticks)
+            if first_in_queue is None:
+                continue
+            for expectation in model.expectations(first_in_queue, RunOne()):
+                shown = Outcome(events=tuple(_inferred(expectation, inside, runs[number:])))
+                reached = _matching([expectation], shown)
+                if reached is not None:
+                    after.setdefault(reached, Way((*way.steps, (RunOne(), shown, reached))))
+        present = list(after.values())
+    yield from present
+
+
+def _brought_forward(
+    model: TimerModel[AnyStore],
+    state: TimerState[AnyStore],
+    task: str,
+    due_ticks: Mapping[str, int],
+) -> TimerState[AnyStore] | None:
+    """Return the state with a task at the head of the queue; None where another comes before it.
+
+    The order of the tasks of one tick that were left behind may not have been seen yet.
+    """
+    if task not in state.queue:
+        return None
+    place = state.queue.index(task)
+    ahead = state.queue[:place]
+    is_free = model.profile.same_tick_order is SameTickOrder.NONE and task in due_ticks
+    if ahead and not (is_free and all(due_ticks.get(t) == due_ticks[task] for t in ahead)):
+        return None
+    return replace(state, queue=(task, *ahead, *state.queue[place + 1 :]))
 
 
 def derived_outcomes(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from purgatory_judge.case_judge import Deviation, Judge
+from purgatory_judge.case_judge import CaseJudge, Deviation, Judge, Trigger
 from purgatory_judge.components import narrowed
 from purgatory_spec.profiles import Component, Configuration, Profile
 from purgatory_spec.requirements import Requirement
@@ -33,6 +33,8 @@ class JudgedComponent(Generic[ConfigurationT, ProfileT]):
     profile_type: type[ProfileT]
     variants: Mapping[str, str]
     """The variants of its model that a declaration may name, each with a sentence."""
+    triggers: Mapping[str, Trigger]
+    """The trigger of each variant."""
     judge_of: Callable[[Asked[ConfigurationT, ProfileT]], Judge]
     rules_of: Callable[[ProfileT], Iterable[Requirement]]
     """The rules that a subject of this profile can be seen to break, were they to apply."""
@@ -60,7 +62,13 @@ class JudgedComponent(Generic[ConfigurationT, ProfileT]):
                 of such a profile.
         """
         made_with, profile = self.narrowed(configuration, profile)
-        return self.judge_of(Asked(made_with, profile, deviations, forgetful, state))
+        judge = self.judge_of(Asked(made_with, profile, deviations, forgetful, state))
+        if isinstance(judge, CaseJudge):
+            judge.configuration = made_with
+            judge.untriggered = tuple(
+                (each.rule, self.triggers[each.variant]) for each in deviations
+            )
+        return judge
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
         """Return the rules that a subject of this profile is judged by."""
@@ -80,4 +88,4 @@ class JudgedComponent(Generic[ConfigurationT, ProfileT]):
 
 
 Judged: TypeAlias = JudgedComponent[Any, Any]
-"""Some component that can be judged."""
+"""A component that can be judged, whichever it is."""

@@ -212,7 +212,7 @@ class Broker:
         self.fetches = Purgatory[TopicPartition]("fetch", purge_interval=purge_interval)
 
     def __enter__(self) -> Self:
-        """Start to serve clients."""
+        """Start to serve clients, and return the broker itself."""
         self.server.start()
         return self
 

@@ -29,7 +29,7 @@ from broker.protocol import (
 )
 
 _PATIENCE_S: Final = 10.0
-"""How much longer than the request itself a response may take."""
+"""The time that a response may take beyond the time of the request itself, s."""
 
 _SIZE: Final = struct.Struct(">i")
 
@@ -45,7 +45,7 @@ class Client:
     """
 
     def __init__(self, address: tuple[str, int], tls: ssl.SSLContext | None = None) -> None:
-        """Connect.
+        """Connect to a broker, with TLS or without.
 
         Args:
             address: Host and port.
@@ -65,7 +65,7 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the connection."""
+        """Close the connection to the broker."""
         self._wire.close()
 
     def produce(

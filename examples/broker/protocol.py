@@ -37,7 +37,7 @@ CONSUMER: Final = -1
 """The replica id of a client that is no follower."""
 
 MOST_ELEMENTS: Final = 10_000
-"""Of records in a produce, of positions in a fetch, and of records in its answer, in all."""
+"""The most records in a produce, positions in a fetch, and records in all of its answer."""
 
 MOST_WAIT_MS: Final = 300_000
 """The longest wait, ms: who left without a trace, by a broken network, holds a connection so long.
@@ -46,10 +46,10 @@ Kafka's brokers wait as long as a request says.
 """
 
 MOST_BYTES: Final = 2**20
-"""Of records in the answer to a fetch; the first record may exceed it."""
+"""The most bytes of records in the answer to a fetch; the first record may exceed it."""
 
 Count = Annotated[int, Meta(ge=0, lt=2**31)]
-"""Of bytes or of milliseconds."""
+"""A number of bytes or of milliseconds."""
 
 
 class Acks(IntEnum):
@@ -68,9 +68,9 @@ class ErrorCode(IntEnum):
     TIMED_OUT = 4
     """The records are in the leader's log, and not on all followers in time."""
     STOPPING = 5
-    """As before, and the broker does not wait for the followers any more."""
+    """The records are in the leader's log; the broker stops, and waits for no follower any more."""
     CLIENT_ENDED = 6
-    """As before, since the client sends no more and has perhaps gone."""
+    """The records are in the leader's log; the client sends no more and has perhaps gone."""
 
 
 class Value(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

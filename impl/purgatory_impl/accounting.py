@@ -28,10 +28,10 @@ from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.task import COMPILED
 
 _RETRY_MS: Final = 100
-"""When a purge is tried again that was due and found nothing to remove, ms."""
+"""The time after which a purge that was due and removed nothing is tried again, ms."""
 
 _POLL_MS: Final = 200
-"""How often the reaper looks where nobody tells it that a purge is due, ms; Kafka's figure."""
+"""The reaper's longest sleep where no thread tells it that a purge is due, ms; Kafka's figure."""
 
 
 class Accounting(ABC):

@@ -62,7 +62,7 @@ def can_be_called(given: object) -> bool:
 
 
 _ASYNC: Final[i32] = 0x80 | 0x200
-"""Of a function's code: it makes a coroutine or an asynchronous generator; see ``inspect``."""
+"""The flags of the code of a coroutine or an asynchronous generator; see ``inspect``."""
 
 
 def see_callable(name: str, given: object) -> None:

@@ -37,7 +37,7 @@ from purgatory_impl.delayed_operation import DelayedOperation
 Key = TypeVar("Key", bound=Hashable)
 
 CHUNK: Final = 128
-"""Places of a chunk, and so the steps of a hold."""
+"""The places of a chunk, and so the steps of a hold."""
 
 
 class Chunk:

@@ -445,8 +445,7 @@ def _run_again(operation: DelayedOperation) -> None:
     """Let the executor run a time-out that could not be decided when it was run."""
     timer = operation._timer
     if isinstance(timer, Timer):
-        timer._executor.hand_over((operation,))
-        timer._executor.wake()
+        timer._hand_over_again(operation)
     else:
         operation.run()
 

@@ -38,7 +38,7 @@ Answer = TypeVar("Answer")
 Answer_co = TypeVar("Answer_co", covariant=True)
 
 _TASKS_PER_TURN: Final = 64
-"""After so many tasks an executor lets the loop do something else."""
+"""The tasks that an executor runs before it lets the loop do something else."""
 
 
 @final
@@ -239,7 +239,7 @@ class AsyncioPurgatory(Generic[Key]):
         return f"<AsyncioPurgatory in {self._purgatory!r}, {len(self._waiting)} wait{closed}>"
 
     async def __aenter__(self) -> Self:
-        """Return the place itself."""
+        """Return the purgatory itself, in its running loop."""
         self._running_loop()
         return self
 

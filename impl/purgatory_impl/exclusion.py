@@ -44,7 +44,7 @@ def _has_global_lock() -> bool:
 
 
 THIN: Final = COMPILED and _has_global_lock()
-"""Whether locks are thin: no other thread runs between two lines that call nothing."""
+"""True if locks are thin: no other thread runs between two lines that call nothing."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -103,7 +103,7 @@ class Parking:
 
 
 PARKING: Final = Parking()
-"""Of all thin locks."""
+"""The parked threads of all thin locks."""
 
 
 @final
@@ -135,11 +135,11 @@ class SectionLock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End the section."""
+        """End the section, and wake waiting threads."""
         self.release()
 
     def release(self) -> None:
-        """End the section."""
+        """End the section, and wake waiting threads."""
         if self._lock is not None:
             self._lock.release()
             return
@@ -230,7 +230,7 @@ def refused_after_fork(owner: object, lock: SectionLock) -> object:
 
 _GLOBAL: Final[list[SectionLock]] = []
 _REINITIALISE: Final = "_at_fork_reinit"
-"""Of CPython's locks, for this very purpose; ``threading`` calls it for its own."""
+"""The method of CPython's locks for this very purpose; ``threading`` calls it for its own."""
 
 
 def freed_after_fork(lock: SectionLock) -> None:

@@ -35,7 +35,7 @@ LONGEST_WAIT_MS: Final = int(threading.TIMEOUT_MAX) * 1000
 """The longest time that a thread can be waited for, ms: centuries, or 49 days on Windows."""
 
 _LOOKS_AGAIN_S: Final = 0.001
-"""How long whoever waits for an idle executor sleeps at a time, s."""
+"""The sleep between two looks at an executor by a thread that waits until it is idle, s."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -72,7 +72,10 @@ class Executor:
     def hand_over(self, tasks: Iterable[Task]) -> None:
         """Append tasks to the queue, in their order.
 
-        Rules: TIMER-EXECUTOR-ORDER.
+        An executor of yours may refuse them: it raises an ``Exception``, and takes none of them.
+        The timer keeps them and hands them over again with its next pass.
+
+        Rules: TIMER-EXECUTOR-ORDER, TIMER-EXECUTOR-REFUSES.
         """
         with self._lock:
             self._unwoken = True
@@ -182,7 +185,7 @@ class ThreadExecutor(Executor):
         self._worker.start()
 
     def wake(self) -> None:
-        """Wake the thread."""
+        """Wake the thread that runs the tasks."""
         try:
             self._tell()
         except BaseException:

@@ -41,7 +41,7 @@ class GuardedTask(TimerTask):
     __slots__ = ("_depth", "_holder", "_locks", "_owed", "_word_held")
 
     _given = False
-    """Whether it belongs to a purgatory. Pure, the subclass's slot counts, as with ``Links``."""
+    """True in a task of a purgatory. Pure, the subclass's slot counts, as with ``Links``."""
 
     def __init__(self, locks: OperationLocks | None) -> None:
         """Make a task whose locks nobody holds.

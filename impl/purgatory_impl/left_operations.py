@@ -127,4 +127,4 @@ class LeftOperations:
 
 
 LEFT: Final = LeftOperations()
-"""Of all operations."""
+"""The left operations of all purgatories."""

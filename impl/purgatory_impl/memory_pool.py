@@ -88,7 +88,7 @@ class SimpleMemoryPool:
         clock: Clock | None = None,
         window_ms: int = 30_000,
     ) -> None:
-        """Build the pool.
+        """Build the pool with all of its bytes available.
 
         Args:
             size_bytes: The size of the pool, at least 1.

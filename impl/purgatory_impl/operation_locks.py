@@ -33,19 +33,19 @@ from purgatory_impl.left_operations import LEFT
 from purgatory_impl.stacks import stack_bytes
 
 MOST_NESTED: Final = 100
-"""How many own locks a thread may hold, one inside another; a stack of 256 KiB has room for them.
+"""The most own locks that a thread may hold, nested; a stack of 256 KiB has room for them.
 
 A check takes two for each operation that it completes, a try and the completion inside it.
 """
 
 BYTES_PER_LOCK: Final = 2500
-"""So much of a thread's stack counts for one own lock: twice what the compiled build needs."""
+"""The bytes of a thread's stack that count for one own lock: twice the compiled build's need."""
 
 BYTES_BESIDE: Final = 8192
-"""So much of a thread's stack is left to what stands above the locks and below them."""
+"""The bytes of a thread's stack that are left to what stands above the locks and below them."""
 
 _LEAST_NESTED: Final = 9
-"""So many own locks every thread may hold: the smallest stack, 32 KiB, has room for them."""
+"""The own locks that every thread may hold: the smallest stack, 32 KiB, has room for them."""
 
 HELD: Final = -1
 """The own lock is held by another thread, and this one must not wait."""
@@ -115,7 +115,7 @@ class Nesting:
 
 
 NESTING: Final = Nesting()
-"""Of all operations."""
+"""The nesting of the own locks of all operations."""
 
 
 def _most_nested_here() -> int:
@@ -166,7 +166,7 @@ class OwnThinLock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Let go of it."""
+        """Let go of the operation's own lock."""
         leave(self._operation)
 
 

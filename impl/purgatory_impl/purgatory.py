@@ -71,7 +71,7 @@ from purgatory_impl.watcher_lists import WatcherLists
 from purgatory_impl.watchers import Key, Shard
 
 Operation = TypeVar("Operation", bound=DelayedOperation, default=DelayedOperation)
-"""Of operations that a purgatory is for, where it is for those of one class alone."""
+"""The class of the operations that a purgatory is for, if it is for those of one class alone."""
 
 _STRATEGIES: Final[dict[str, type[Accounting]]] = {
     "exact": ExactAccounting,
@@ -178,7 +178,7 @@ class Purgatory(Generic[Key, Operation]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the purgatory."""
+        """Close the purgatory at the end of the block."""
         self.close()
 
     def try_complete_else_watch(self, operation: Operation, keys: Iterable[Key]) -> bool:
@@ -332,11 +332,17 @@ class Purgatory(Generic[Key, Operation]):
     def advance(self) -> None:
         """Do what is due at the clock's present reading, and purge if a purge is due then.
 
+        Raises:
+            Exception: what the executor raised that refused time-outs; the timer keeps them. A
+                purge was made all the same, if one was due.
+
         Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-START.
         """
-        if self._timer is not None:
-            self._timer.advance()
-        self._purge_if_due()
+        try:
+            if self._timer is not None:
+                self._timer.advance()
+        finally:
+            self._purge_if_due()
 
     def close(self, timeout_ms: int = 5000) -> None:
         """Watch nothing any more and drop the time-outs that are pending.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 _ATTRIBUTES_BYTES: Final = 256
-"""More than a ``pthread_attr_t`` has anywhere."""
+"""The bytes of a buffer that is larger than a ``pthread_attr_t`` on any system."""
 
 _KNOWN: Final = threading.local()
 

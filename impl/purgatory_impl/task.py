@@ -25,7 +25,7 @@ from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import NotATask, refuse_copy, refuse_second_init
 
 COMPILED: Final = not __file__.endswith((".py", ".pyc"))
-"""Whether this is the compiled build."""
+"""True if the build is compiled."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)

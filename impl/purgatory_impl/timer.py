@@ -24,7 +24,7 @@ is pending in the first is an error and not a move, since two timers may have tw
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, SupportsIndex, cast
 
@@ -53,7 +53,7 @@ LARGEST_WHEEL_SIZE: Final = 2**20
 """The largest number of buckets on a level: each takes a hundred bytes, used or not."""
 
 _PAUSE_SECONDS: Final = 1.0
-"""How long the reaper rests after its clock has failed."""
+"""The seconds that the reaper rests after a pass of it has failed."""
 
 _STEPS_PER_HOLD: Final = 1024
 _OWNER_CHANGE: Final = SectionLock() if COMPILED else pure(threading.Lock())
@@ -151,14 +151,15 @@ class Timer(TaskOwner):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the timer."""
+        """Close the timer at the end of the block."""
         self.close()
 
     def add(self, task: Task | Callable[[], object], delay_ms: Delay) -> Task:
         """Arm a task: it is to run once, ``delay_ms`` from now.
 
         A task that is pending is moved: only the last add counts. A task that is due by the
-        wheel's own clock goes to the executor at once. An add that is refused changes nothing; an
+        wheel's own clock goes to the executor at once; where that refuses it, it is kept for the
+        next pass. An add that is refused changes nothing; an
         earlier arming stays.
 
         Args:
@@ -228,31 +229,42 @@ class Timer(TaskOwner):
         """Do what is due at the clock's present reading, without waiting for anything.
 
         Returns:
-            Whether a bucket was popped. It may have been empty, or have passed its tasks down.
+            Whether a bucket was popped, or a task was handed over that had been kept. The bucket
+            may have been empty, or have passed its tasks down.
             False where the timer is closed.
 
+        Raises:
+            Exception: what the executor raised that refused the tasks which are due. They are kept,
+                pending as before, and the next pass hands them over before others.
+
         Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE, TIMER-TICK-ORDER, TIMER-EXACTLY-ONCE,
-        TIMER-ADVANCE-RESULT, TIMER-IDLE-ADVANCE, TIMER-ADVANCE-INSIDE.
+        TIMER-ADVANCE-RESULT, TIMER-IDLE-ADVANCE, TIMER-ADVANCE-INSIDE, TIMER-EXECUTOR-REFUSES.
         """
         now_ms = self._clock.now_ms()
-        popped = False
+        popped = gives_again = False
+        refusal: Exception | None = None
         more = True
         while more:
             expired: list[Task] = []
             with self._lock:
                 # A closed timer has an empty wheel, where nothing is due.
                 popped_before = self._wheel.popped_buckets
+                if not gives_again:
+                    gives_again = self._wheel.give_again()
                 more = self._wheel.advance(now_ms, _STEPS_PER_HOLD, expired)
                 popped = popped or self._wheel.popped_buckets != popped_before
                 if expired:
                     # Under the lock, so that two passes cannot overtake each other here.
-                    self._executor.hand_over(expired)
+                    refusal = self._hand_over(expired, refusal)
+                    popped = True
             if expired or self._executor._unwoken:
                 # Not once at the end: a million tasks would have left the caches before they run.
                 self._wake_executor()
             if more:
                 # Give way: without this the lock would be taken again before a waiter wakes up.
                 time.sleep(0)
+        if refusal is not None:
+            raise refusal
         return popped
 
     def close(self, timeout_ms: int = 5000) -> None:
@@ -338,7 +350,7 @@ class Timer(TaskOwner):
 
         Returns:
             Whether the task was pending here before, so that it was moved, and whether it waits in
-            a bucket. Where it does not, it was handed over and the executor is to be woken.
+            a bucket or is kept. Otherwise it was handed over and the executor is to be woken.
         """
         if self._is_monotonic:
             now_ms = monotonic_ms()
@@ -377,6 +389,27 @@ class Timer(TaskOwner):
             raise
         return was_pending, waits
 
+    def _hand_over(self, expired: Sequence[Task], refusal: Exception | None) -> Exception | None:
+        """Give expired tasks to the executor; keep those that the executor refuses.
+
+        Args:
+            expired: Due tasks, in no bucket.
+            refusal: The exception of an earlier hand-over of this pass: these are kept as well.
+
+        Returns:
+            The exception of the first refused hand-over; None where the executor took all tasks.
+
+        Rules: TIMER-EXECUTOR-REFUSES.
+        """
+        if refusal is None:
+            try:
+                self._executor.hand_over(expired)
+            except Exception as failure:
+                refusal = failure
+        if refusal is not None:
+            self._wheel.keep(expired)
+        return refusal
+
     def _wake_executor(self) -> None:
         """Wake the executor; where that is interrupted, the next add or pass does it again."""
         executor = self._executor
@@ -391,6 +424,23 @@ class Timer(TaskOwner):
     def _wake_reaper(self) -> None:
         with self._sleep:
             self._earlier.notify_all()
+
+    def _hand_over_again(self, task: Task) -> None:
+        """Give the executor a task back that it has run in vain; keep a refused task.
+
+        Rules: TIMER-EXECUTOR-REFUSES.
+        """
+        try:
+            self._executor.hand_over((task,))
+        except Exception:
+            with self._lock:
+                is_kept = not self._closed and task._next is None
+                if is_kept:
+                    self._wheel.keep((task,))
+            if is_kept:
+                self._wake_reaper()
+        else:
+            self._executor.wake()
 
     def _waiting(self) -> list[Task]:
         """Return the tasks that wait in buckets now, in no order that means anything."""
@@ -416,14 +466,13 @@ class Timer(TaskOwner):
         Returns:
             False where the task is due and was handed to the executor.
 
-        Rules: TIMER-READD-PENDING, TIMER-OWN-CLOCK.
+        Rules: TIMER-READD-PENDING, TIMER-OWN-CLOCK, TIMER-EXECUTOR-REFUSES.
         """
         if task._next is not None:
             self._wheel.remove(task)
-        if not self._wheel.place(task, expiry_ms):
-            self._executor.hand_over((task,))
-            return False
-        return True
+        if self._wheel.place(task, expiry_ms):
+            return True
+        return self._hand_over((task,), None) is not None
 
     def _is_before_alarm(self) -> bool:
         """Decide whether the first bucket is due before the reaper wakes; then count it as awake.

@@ -7,7 +7,7 @@ from purgatory_impl.errors import InvalidAllocation
 from purgatory_impl.memory_pool import new_buffer, whole_bytes
 
 UNBOUNDED_BYTES: Final = 2**63 - 1
-"""What a pool without a bound shows as its size, bytes."""
+"""The size that a pool without a bound shows, bytes."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -24,14 +24,14 @@ from purgatory_impl.delayed_operation import DelayedOperation, Place
 from purgatory_impl.watchers import Shard
 
 TURN_S: Final = 0.004
-"""How long a purge goes on before it lets other threads run, s.
+"""The time that a purge goes on before it lets other threads run, s.
 
 A turn that is given away may last for the interpreter's switch interval, 5 ms: with shorter turns
 of its own, a purge beside a busy thread would wait for most of its time.
 """
 
 _GLANCE: Final = 4 * CHUNK
-"""After how many entries a purge looks at the clock."""
+"""The number of entries after which a purge looks at the clock."""
 
 
 class Pace:

@@ -15,7 +15,7 @@ from purgatory_impl.walks import Pace, sweep_shard, walk_over
 from purgatory_impl.watchers import Key, Shard
 
 _SHARDS: Final = 64
-"""Enough that two threads seldom meet; Kafka has 512, and no interpreter lock."""
+"""The number of shards: two threads seldom meet; Kafka has 512, and no interpreter lock."""
 
 
 class WatcherLists(Generic[Key]):

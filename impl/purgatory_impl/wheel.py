@@ -23,11 +23,15 @@ order of their expiry. That is why the delay queue is no heap: a level has one b
 remembers its first bucket. To queue a bucket sets a bit; to pop one looks for the next bit; the
 first bucket of all is the earliest of the levels' first ones, the lower level before the higher.
 
+Tasks that have expired and that nobody took are *kept*: they wait in a bucket of no level, and the
+next advance gives them out before it pops anything.
+
 The wheel knows no lock, no thread and no real time. Whoever uses it holds a lock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast, final
 
 from purgatory_impl.bucket import Bucket, remove
@@ -79,7 +83,7 @@ class Level:
         self.turn(clock_ms)
 
     def turn(self, clock_ms: int) -> None:
-        """Set the level's clock."""
+        """Set the level's own clock to a reading, rounded down to its tick."""
         own_ms = clock_ms - clock_ms % self.tick_ms
         self.limit_ms = own_ms + self.interval_ms
         self.turn_ms = own_ms + self.tick_ms
@@ -133,6 +137,8 @@ class Wheel:
         "_below",
         "_emptying",
         "_finest",
+        "_given_again",
+        "_kept",
         "_wheel_size",
         "clock_ms",
         "levels",
@@ -148,6 +154,10 @@ class Wheel:
         # The bucket that is being emptied, and the level below the bucket's own.
         self._emptying: Bucket | None = None
         self._below: Level | None = None
+        # Two buckets of no level, in turn: of expired tasks that nobody took, and of those among
+        # them that are being given out again.
+        self._kept = Bucket()
+        self._given_again = Bucket()
         self.levels = 1
         self.popped_buckets = 0
         self.queued_buckets = 0
@@ -157,11 +167,12 @@ class Wheel:
     def next_expiry_ms(self) -> int | None:
         """Return the expiry of the first bucket in the delay queue, ms; None without a bucket.
 
-        The own clock where a bucket is being emptied: a failure has ended a pass there.
+        The own clock where expired tasks are kept, or a bucket is being emptied: a failure has
+        ended a pass there.
 
         Rules: TIMER-WAKE-UP.
         """
-        if self._emptying is not None:
+        if self._emptying is not None or self._kept.queued:
             return self.clock_ms
         level = self._first_level()
         return None if level is None else level.first_ms
@@ -206,17 +217,48 @@ class Wheel:
         return level
 
     def remove(self, task: Task) -> bool:
-        """Take a task out of its bucket; the bucket stays in the delay queue.
+        """Take a task out of its bucket, which holds it no longer and stays in the delay queue.
 
         Returns:
             Whether the task was in a bucket.
 
-        Rules: TIMER-CANCEL, TIMER-EMPTIED-BUCKET.
+        Rules: TIMER-CANCEL, TIMER-EMPTIED-BUCKET, TIMER-RELEASES.
         """
         if task._next is None:
             return False
         remove(task)
         self.size -= 1
+        return True
+
+    def keep(self, tasks: Iterable[Task]) -> None:
+        """Take expired tasks back: they are pending again, and due.
+
+        Rules: TIMER-EXECUTOR-REFUSES.
+        """
+        if not self._kept.queued:
+            self._kept.queued = True
+            self.queued_buckets += 1
+        for task in tasks:
+            self._kept.append(task)
+            self.size += 1
+
+    def give_again(self) -> bool:
+        """Let the next advance begin with the tasks that are kept.
+
+        Returns:
+            False where that has to wait until the bucket is empty that is being emptied.
+
+        Rules: TIMER-EXECUTOR-REFUSES.
+        """
+        if not self._kept.queued:
+            return True
+        if self._emptying is not None:
+            return False
+        self._kept.queued = False
+        self.queued_buckets -= 1
+        self._kept, self._given_again = self._given_again, self._kept
+        self._emptying = self._given_again
+        self._below = None
         return True
 
     def advance(self, now_ms: int, steps: int, expired: list[Task]) -> bool:
@@ -355,13 +397,19 @@ class Wheel:
     def waiting(self) -> list[Task]:
         """Return the tasks in all buckets, in no order that means anything."""
         tasks: list[Task] = []
-        for level in self.all_levels():
-            for bucket in level.buckets:
-                task = bucket.first()
-                while task is not None:
-                    tasks.append(task)
-                    task = bucket.behind(task)
+        for bucket in self._all_buckets():
+            task = bucket.first()
+            while task is not None:
+                tasks.append(task)
+                task = bucket.behind(task)
         return tasks
+
+    def _all_buckets(self) -> list[Bucket]:
+        """Return every bucket in which a task may wait."""
+        found = [self._kept, self._given_again]
+        for level in self.all_levels():
+            found += level.buckets
+        return found
 
     def drop_all(self) -> list[Task]:
         """Empty every bucket and the delay queue; levels and own clock remain.
@@ -379,6 +427,11 @@ class Wheel:
                 while (task := bucket.first()) is not None:
                     dropped.append(task)
                     remove(task)
+        for kept in (self._kept, self._given_again):
+            kept.queued = False
+            while (task := kept.first()) is not None:
+                dropped.append(task)
+                remove(task)
         self._emptying = None
         self.queued_buckets = 0
         self.size = 0

@@ -10,6 +10,8 @@
                   that the run must find; ``python -m purgatory_lab.stress``
     site_pages    the pages of the site that follow from the sources
     verdicts      stored verdicts on other people's systems, as a table
+    museum        bugs that people reported, and what finds each of them
+    documents     the tables, files of results and regions of pages of all these
 
 Benchmarks and studies end with figures, the others with a verdict: exit code 1 says that something
 is wrong. Begin with ``benchmarks.bench.catalogue`` or ``stress.harness``.

@@ -27,8 +27,8 @@ Then the memory of requests:
 What Kafka does not do and the rules allow is in ``choices``: classes that extend Kafka's, each in a
 module named after what it allows. Three short modules make of them the model of any profile:
 
-    choices                  960  other walks, watches, executors, counts, timers, channels
-    purgatory                 40  the purgatory of any profile
+    choices                1,430  other walks, watches, executors, counts, timers, channels
+    purgatory                 30  the purgatory of any profile
     timer                     70  the timer of any profile
     channel_muting           120  the channels of any profile, and known faults to follow
     replacing                 10  ``replace`` of the fields of a state

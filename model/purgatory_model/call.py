@@ -21,7 +21,7 @@ from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.watcher_lists import Entry, WatcherLists
-from purgatory_spec.operations import CallInside, Script
+from purgatory_spec.operations import CallInside, Script, ThrowSort
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 
@@ -67,19 +67,22 @@ class Branch(msgspec.Struct, frozen=True):
     """The course of a call so far, and its end if it has ended.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
-    run, tick by tick. They may have been handed over together, or may be handed over one by one.
-    ``waiting`` is what another thread cannot do yet, and ``again`` are operations that it has left
-    to the call which is trying them. ``callback_timer_size`` is the timer's size as the last
-    ``on_complete`` found it, where that is observed.
+    run, tick by tick; they are handed over together or one by one. ``waiting`` is what another
+    thread cannot do yet; it has left tries of ``again``, completions of ``forced``, to the call
+    that is trying them, and acts if ``beside``. ``callback_timer_size`` is the last observed one,
+    ``is_severe`` the sort of the exception.
     """
 
     state: IntermediateState
     events: tuple[Event, ...] = ()
     result: Value = None
     raised: Reason | None = None
+    is_severe: bool = False
     due: tuple[frozenset[str], ...] = ()
     waiting: tuple[Waiting, ...] = ()
     again: frozenset[str] = frozenset()
+    forced: frozenset[str] = frozenset()
+    beside: bool = False
     callback_timer_size: int | None = None
     seen: tuple[Event, ...] | None = None
 
@@ -107,11 +110,11 @@ class Branch(msgspec.Struct, frozen=True):
 
     def returns(self, result: Value) -> "Branch":
         """The branch, ended with a result."""
-        return replace(self, result=result, raised=None)
+        return replace(self, result=result, raised=None, is_severe=False)
 
-    def raises(self, reason: Reason) -> "Branch":
+    def raises(self, reason: Reason, sort: ThrowSort = ThrowSort.ORDINARY) -> "Branch":
         """The branch, ended by an exception."""
-        return replace(self, result=None, raised=reason)
+        return replace(self, result=None, raised=reason, is_severe=sort is ThrowSort.SEVERE)
 
     def caught(self, name: str) -> "Branch":
         """Return the course behind an action of a callback, also where the action raised."""

@@ -82,8 +82,8 @@ class KafkaPurgatory(PurgatoryFaces):
         """Give the answer of a try, and complete the operation if the answer says so."""
         if answer is Answer.COMPLETE:
             return self.force(branch, name)
-        if answer is Answer.THROW:
-            return (branch.raises(Reason.THROWN),)
+        if answer.throws:
+            return (branch.raises(Reason.THROWN, answer.sort),)
         return (branch.returns(False),)
 
     def force(self, branch: Branch, name: str) -> Branches:
@@ -111,7 +111,7 @@ class KafkaPurgatory(PurgatoryFaces):
             return (branch.returns(None),)
         action, rest = script[0], script[1:]
         if isinstance(action, op.Throw):
-            return (branch.raises(Reason.THROWN),)
+            return (branch.raises(Reason.THROWN, action.sort),)
         return pruned(
             then
             for acted in self._act(branch, name, action)
@@ -135,8 +135,8 @@ class KafkaPurgatory(PurgatoryFaces):
                 return self.force(branch.introduce(name), name)
             case op.SatisfyInside(name):
                 return (branch.introduce(name).satisfied(name),)
-            case op.Throw():
-                return (branch.raises(Reason.THROWN),)
+            case op.Throw(sort):
+                return (branch.raises(Reason.THROWN, sort),)
             case op.Meanwhile():
                 raise ValueError("calls of another thread are those of choices.meanwhile")
 
@@ -247,7 +247,7 @@ class KafkaPurgatory(PurgatoryFaces):
         for attempted in self.attempt(walk.branch, entry.operation):
             after = replace(walk, branch=attempted)
             if attempted.raised is not None:
-                yield after.behind_exception(entry)
+                yield from after.behind_exception(entry)
             elif attempted.result is True:
                 yield replace(after.dropped(entry), completed=walk.completed + 1)
             else:

@@ -36,7 +36,8 @@ class TimerState(msgspec.Struct, Generic[AnyStore], frozen=True):
     """Everything that the future of a timer depends on.
 
     ``queue`` is the executor's. ``order`` lists the pending tasks as they were armed, only under
-    the same-tick order ``fifo``; otherwise it is empty.
+    the same-tick order ``fifo``; otherwise it is empty. ``kept`` are tasks that a lazy timer may
+    hold until an advance at this reading (ms), if somebody asks; see ``choices.releases``.
     """
 
     now_ms: int
@@ -45,6 +46,7 @@ class TimerState(msgspec.Struct, Generic[AnyStore], frozen=True):
     scripts: Map[str, tuple[op.Action, ...]] = Map()
     order: tuple[str, ...] = ()
     closed: bool = False
+    kept: Map[str, int] = Map()
 
 
 class TimerBranch(msgspec.Struct, Generic[AnyStore], frozen=True):

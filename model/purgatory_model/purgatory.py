@@ -4,29 +4,16 @@
 one on top of the other. A profile says which of the ways are open.
 """
 
-from purgatory_model.choices.accounting import AnyAccounting
+from purgatory_model.choices.releases import LazyTimeOuts, timer_profile
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.timer import declared_timer_model
 from purgatory_spec import profiles
 
-__all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
+__all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model", "timer_profile"]
 
 
-class PurgatoryModel(AnyAccounting):
+class PurgatoryModel(LazyTimeOuts):
     """A purgatory of a configuration and a profile, over a timer, with every legal way."""
-
-
-def timer_profile(profile: profiles.PurgatoryProfile) -> profiles.TimerProfile:
-    """Return the profile of the purgatory's timer: stepped, so that every hand-over is an event."""
-    return profiles.TimerProfile(
-        rounding=profile.rounding,
-        same_tick_order=profile.same_tick_order,
-        executor=profiles.Executor.STEPPED,
-        structure=profile.structure,
-        already_due=profile.already_due,
-        negative_delay=profile.negative_delay,
-        largest_delay_ms=profiles.LARGEST_LONG,
-    )
 
 
 def purgatory_model(

@@ -115,7 +115,7 @@ class PurgatoryFaces(ABC):
 
     @abstractmethod
     def _branches(self, begun: Branch, operation: Operation) -> Branches:
-        """Carry out a call."""
+        """Carry out a call, and return the branches that it may take."""
 
     @abstractmethod
     def _timer_expectations(
@@ -127,7 +127,7 @@ class PurgatoryFaces(ABC):
         """Yield the ways in which an operation of the timer may go."""
 
     def _ends(self, branch: Branch) -> Iterator[End]:
-        """End a call."""
+        """Yield the end of a call."""
         state, size = branch.state.between_calls(), branch.callback_timer_size
         yield End(state, branch.events, branch.result, branch.raised, size)
 

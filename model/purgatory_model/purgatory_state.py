@@ -41,7 +41,7 @@ class PurgatoryState(msgspec.Struct, frozen=True):
 
     @property
     def completed(self) -> frozenset[str]:
-        """Return the completed operations."""
+        """Return the names of the completed operations."""
         return frozenset(name for name, each in self.operations.items() if each.completed)
 
     @property

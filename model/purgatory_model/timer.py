@@ -1,11 +1,12 @@
 """The timer of any profile: Kafka's, and all that the rules allow beside it.
 
-``kafka_timer`` has what a timer does, ``choices.timers`` what other timers do; the store is Kafka's
-wheel, or says no more than the rules for every timer.
+``kafka_timer`` has what a timer does, ``choices`` what other timers and executors do; the store is
+Kafka's wheel, or says no more than the rules for every timer.
 """
 
 from purgatory_model.arithmetic import floor_to
-from purgatory_model.choices.timers import AnyTimer, TickedTasks
+from purgatory_model.choices.refusals import AnyExecutor
+from purgatory_model.choices.timers import TickedTasks
 from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import AnyStore, PendingTasks, Store
 from purgatory_model.timing_wheel import TimingWheel
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 
-class TimerModel(AnyTimer[AnyStore]):
+class TimerModel(AnyExecutor[AnyStore]):
     """A timer of a configuration and a profile, over a store, with every legal way."""
 
 

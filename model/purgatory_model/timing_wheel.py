@@ -85,10 +85,9 @@ class TimingWheel(msgspec.Struct, frozen=True):
         wheel = self
         ticks: dict[int, Tasks] = {}
         while wheel.buckets and (bucket := min(wheel.buckets))[0] <= now_ms:
-            wheel, due = wheel._pop(bucket)
+            wheel, due = wheel.pop(bucket)
             if due:
-                tick = wheel.own_clock_ms
-                ticks[tick] = ticks.get(tick, frozenset()) | due
+                ticks[bucket[0]] = ticks.get(bucket[0], frozenset()) | due
         return Popped(wheel, tuple(ticks.values()), wheel is not self)
 
     def emptied(self) -> "TimingWheel":
@@ -109,10 +108,10 @@ class TimingWheel(msgspec.Struct, frozen=True):
         """Return the tick of a level in milliseconds."""
         return tick_of_level(level, self.tick_ms, self.wheel_size)
 
-    def _pop(self, bucket: Bucket) -> tuple["TimingWheel", Tasks]:
+    def pop(self, bucket: Bucket) -> tuple["TimingWheel", Tasks]:
         """Pop one bucket: the wheel afterwards, and the tasks of the bucket that expire."""
-        held = self.buckets[bucket]
-        wheel = replace(self, own_clock_ms=bucket[0], buckets=self.buckets.delete(bucket))
+        held, clock_ms = self.buckets[bucket], max(self.own_clock_ms, bucket[0])
+        wheel = replace(self, own_clock_ms=clock_ms, buckets=self.buckets.delete(bucket))
         due: set[str] = set()
         for task in held:
             due_tick = self.due_ticks[task]
@@ -138,11 +137,12 @@ def as_timer(state: TimerState[TimingWheel]) -> TimerState[PendingTasks]:
         state.scripts,
         state.order,
         state.closed,
+        state.kept,
     )
 
 
 def broken_invariants(state: TimerState[TimingWheel]) -> Iterator[str]:
-    """Yield the ids of the rules whose invariant does not hold; none in a reachable state."""
+    """Yield the ids of the rules whose invariant does not hold; none where no task was refused."""
     wheel = state.store
     if wheel.own_clock_ms > state.now_ms or wheel.own_clock_ms % wheel.tick_ms:
         yield "TIMER-OWN-CLOCK"

@@ -70,9 +70,9 @@ class Walk(msgspec.Struct, frozen=True):
         lists = self.branch.state.lists.drop(self.key, entry)
         return replace(self.past(entry), branch=self.branch.with_lists(lists))
 
-    def behind_exception(self, entry: Entry) -> Self:
+    def behind_exception(self, entry: Entry) -> tuple[Self, ...]:
         """End where the try of an entry has thrown. Rules: PURGATORY-CHECK-THROWS."""
-        return self
+        return (self,)
 
     def ends(self) -> Branches:
         """End the walk. Rules: PURGATORY-CHECK-COUNT, PURGATORY-CHECK-UNKNOWN."""

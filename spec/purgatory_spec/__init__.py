@@ -13,6 +13,7 @@ what machines exchange is here, and imports nothing of ours.
     cases          a golden vector, or any stored case: a header and steps
     messages       the adapter protocol, line by line, and its schema
     jsonlines      strict reading and writing of lines
+    nearest, misspelt   what was meant by a name, a field or a value that is none
     statements, seeded_defects   where a rule is stated or broken, as other packages tell it
 
 Begin with ``operations`` and ``outcomes``: together they are a step.

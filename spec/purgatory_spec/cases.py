@@ -5,6 +5,7 @@ an operation and, where it was recorded, its outcome. A golden vector, a failing
 replay file are all this.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import TypeAlias
@@ -12,8 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from purgatory_spec import profiles
-from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
-from purgatory_spec.named_files import named_file
+from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line, read_text
+from purgatory_spec.nearest import did_you_mean
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 
@@ -48,7 +49,7 @@ class _Header(
     variant: str = ""
     """The model variant that the recorded subject follows; empty for a golden vector."""
     others_allowed: bool = False
-    """Whether the profile allows other outcomes than the recorded ones, at some step of a vector.
+    """True if the profile allows other outcomes than the recorded ones, at some step of a vector.
 
     Without it, the recorded outcome of each step of a golden vector is the only one.
     """
@@ -207,19 +208,30 @@ def decode_case(text: str, source: str = "<text>") -> Case:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", header.case):
         raise InvalidDocument(source, 1, f"case name {header.case!r} is not a plain word")
     steps = tuple(
-        decode_line(line, Step, source, number)
+        _step(line, source, number)
         for number, line in enumerate(lines[1:], start=2)
         if line.strip()
     )
     return Case(header, steps)
 
 
+def _step(line: str, source: str, number: int) -> Step:
+    """Return the step of a line.
+
+    Between a suite and an adapter of another version unknown fields are ignored. In a case that
+    somebody has written they are mistakes, and the case would test something else.
+    """
+    step = decode_line(line, Step, source, number)
+    fields = ("op", *step.operation.__struct_fields__)
+    for name in json.loads(line)["operation"]:
+        if name not in fields:
+            allowed = f"allowed are {', '.join(map(repr, fields))}"
+            hint = did_you_mean(name, fields, allowed)
+            problem = f"Object contains unknown field `{name}` - at `$.operation`; {hint}"
+            raise InvalidDocument(source, number, problem)
+    return step
+
+
 def read_case(path: Path) -> Case:
     """Return the case in a file; raises ``InvalidDocument`` where the file is not one."""
-    try:
-        text = named_file(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidDocument(str(path), 1, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
-    return decode_case(text, str(path))
+    return decode_case(read_text(path), str(path))

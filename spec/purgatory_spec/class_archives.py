@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_ARCHIVES = 3
-"""So many archives of a program are kept, the latest."""
+"""The most archives of a program that are kept: the latest."""
 
 _SECONDS_TO_END = 20
 _SECONDS_TO_WRITE = 300
@@ -28,8 +28,8 @@ class ClassArchive:
     """The archive for a process of Java.
 
     Attributes:
-        place: Where the archive is, or is to be; None if there is none.
-        unfinished: Where this process writes it; None if it does not.
+        place: The file of the archive, present or to come; None without an archive.
+        unfinished: The file that this process writes; None if the process writes none.
         is_wanted: Whether the process has done what the archive is for.
     """
 

@@ -6,10 +6,13 @@ decimal strings. Reading turns such a string back wherever an integer is expecte
 
 import json
 import re
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from purgatory_spec.misspelt import suggestion
+from purgatory_spec.named_files import named_file
 from purgatory_spec.profiles import LARGEST_SAFE_INTEGER
 
 Document = TypeVar("Document")
@@ -39,14 +42,33 @@ _MAX_DEPTH = 32
 
 
 class InvalidDocument(ValueError):
-    """A line is no valid document: its source, its number and the problem."""
+    """A line is no valid document: its source, its number and the problem.
+
+    The number is 0 where the file as a whole is meant.
+    """
 
     def __init__(self, source: str, line: int, problem: str) -> None:
         """Keep the three parts, so that a report may show them apart."""
-        super().__init__(f"{source}:{line}: {problem}")
+        super().__init__(f"{source}:{line}: {problem}" if line else f"{source}: {problem}")
         self.source = source
         self.line = line
         self.problem = problem
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8.
+
+    Raises:
+        InvalidDocument: there is no such file, or it cannot be read.
+    """
+    try:
+        return named_file(path).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InvalidDocument(str(path), 0, "no such file") from error
+    except OSError as error:
+        raise InvalidDocument(str(path), 0, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidDocument(str(path), 0, f"cannot be read: {error}") from error
 
 
 def encode_line(document: object) -> str:
@@ -69,13 +91,14 @@ def decode_line(
         plain: _Json = json.loads(text, object_pairs_hook=_object_without_duplicates)
         return msgspec.convert(_strings_to_large_integers(plain, "", 0), kind)
     except (ValueError, RecursionError) as error:
-        raise InvalidDocument(source, line, _one_line(error)) from error
+        raise InvalidDocument(source, line, _one_line(error, kind)) from error
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: Exception, kind: object) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    return " ".join(str(error).split())
+    meant = suggestion(error, kind) if isinstance(error, msgspec.ValidationError) else ""
+    return " ".join(str(error).split()) + meant
 
 
 def _object_without_duplicates(pairs: list[tuple[str, _Json]]) -> dict[str, _Json]:

@@ -28,10 +28,26 @@ class Worded(msgspec.Struct, frozen=True):
     silence: ClassVar[str] = "no event"
 
 
-class Throw(Worded, frozen=True, tag_field="do", tag="throw", forbid_unknown_fields=True):
+class ThrowSort(Choice):
+    """The sort of an exception: severe ones pass by a handler for ordinary exceptions."""
+
+    ORDINARY = "ordinary", ""
+    SEVERE = "severe", " a severe exception"
+
+
+class Throw(
+    Worded,
+    frozen=True,
+    tag_field="do",
+    tag="throw",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    repr_omit_defaults=True,
+):
     """The running task or callback fails with an exception here; the rest is not reached."""
 
-    says: ClassVar[str] = "throws"
+    says: ClassVar[str] = "throws{sort}"
+    sort: ThrowSort = ThrowSort.ORDINARY
 
 
 class AddInside(Worded, frozen=True, tag_field="do", tag="add", forbid_unknown_fields=True):
@@ -85,15 +101,24 @@ class Elapse(Worded, frozen=True, tag_field="op", tag="elapse"):
     to_ms: int
 
 
-class Advance(Worded, frozen=True, tag_field="op", tag="advance"):
+class Advance(
+    Worded,
+    frozen=True,
+    tag_field="op",
+    tag="advance",
+    omit_defaults=True,
+    repr_omit_defaults=True,
+):
     """The clock moves on to ``to_ms`` and the component is advanced once, without waiting.
 
-    A purgatory advances its timer and then purges, if a purge is due.
+    A purgatory advances its timer and then purges, if a purge is due. The executor may be made to
+    refuse every task that it is handed during this step.
     """
 
-    says: ClassVar[str] = "advance to {to_ms}"
+    says: ClassVar[str] = "advance to {to_ms}{refuse}"
     answers: ClassVar[tuple[str, str]] = ("nothing popped", "popped")
     to_ms: int
+    refuse: bool = False
 
 
 class RunOne(Worded, frozen=True, tag_field="op", tag="run_one"):
@@ -115,7 +140,19 @@ class Shutdown(Worded, frozen=True, tag_field="op", tag="shutdown"):
     says: ClassVar[str] = "shut down"
 
 
-TimerOperation: TypeAlias = Add | Cancel | Elapse | Advance | RunOne | Wait | Shutdown
+class Reachable(Worded, frozen=True, tag_field="op", tag="reachable"):
+    """The user drops the object of a task or a delayed operation; does it still exist?
+
+    From now on nobody but the component holds the object, and its name is asked about in this way
+    alone. The answer comes when garbage has been collected.
+    """
+
+    says: ClassVar[str] = "drop {task} and look whether it is still held"
+    answers: ClassVar[tuple[str, str]] = ("not held", "still held")
+    task: str
+
+
+TimerOperation: TypeAlias = Add | Cancel | Elapse | Advance | RunOne | Wait | Shutdown | Reachable
 """One operation on a timer."""
 
 
@@ -128,6 +165,18 @@ class Answer(Enum):
     """It forces the operation and gives the answer of that."""
     THROW = "throw"
     """It fails with an exception."""
+    THROW_SEVERE = "throw_severe"
+    """It fails with a severe exception."""
+
+    @property
+    def throws(self) -> bool:
+        """Decide whether it fails with an exception of either sort."""
+        return self in (Answer.THROW, Answer.THROW_SEVERE)
+
+    @property
+    def sort(self) -> ThrowSort:
+        """Return the sort of the exception that it fails with, if it does."""
+        return ThrowSort.SEVERE if self is Answer.THROW_SEVERE else ThrowSort.ORDINARY
 
 
 class WatchInside(Worded, frozen=True, tag_field="do", tag="watch", forbid_unknown_fields=True):
@@ -264,7 +313,16 @@ class Satisfy(Worded, frozen=True, tag_field="op", tag="satisfy"):
 
 
 PurgatoryOperation: TypeAlias = (
-    Watch | Check | CancelForKey | Force | Satisfy | Elapse | Advance | RunOne | Shutdown
+    Watch
+    | Check
+    | CancelForKey
+    | Force
+    | Satisfy
+    | Elapse
+    | Advance
+    | RunOne
+    | Shutdown
+    | Reachable
 )
 """One operation on a purgatory."""
 

@@ -116,6 +116,43 @@ class AlreadyDue(Choice):
     )
 
 
+class SevereThrow(Choice):
+    """The way of a severe exception (rules TIMER-THROWING-TASK, PURGATORY-CHECK-THROWS).
+
+    ``passed_on``: it may reach the caller of the step in which a task or a time-out has thrown it;
+    what was due then and has not run runs later, in the next advance at the latest. A check may end
+    at it. ``as_ordinary``: it is treated as an ordinary exception.
+    """
+
+    PASSED_ON = "passed_on", "a severe exception may reach the caller of the step"
+    AS_ORDINARY = "as_ordinary", "a severe exception is treated as an ordinary one"
+
+
+class ReleaseCancelled(Choice):
+    """The moment at which a task that was cancelled or moved is let go (rule TIMER-RELEASES).
+
+    ``when_due``: as lazy deletion does it, a heap keeps the entry until its time has come. In a
+    purgatory it is the time-out of an operation that has left the timer (PURGATORY-RELEASES).
+    """
+
+    WHEN_DUE = (
+        "when_due",
+        "what was cancelled may be kept until it would have been due, and no longer",
+    )
+    AT_ONCE = "at_once", "what is cancelled is let go at once"
+
+
+class RefusedTask(Choice):
+    """The fate of a task that the executor refuses (rule TIMER-EXECUTOR-REFUSES).
+
+    ``kept``: it stays pending, and the next advance hands it over. ``caller_runs``: the call that
+    was about to hand it over runs it.
+    """
+
+    KEPT = "kept", "a task that the executor refuses stays pending until the next advance"
+    CALLER_RUNS = "caller_runs", "a task that the executor refuses is run by the caller"
+
+
 class Feature(Offer):
     """Optional parts of the vocabulary that a subject offers."""
 
@@ -125,11 +162,17 @@ class Feature(Offer):
     ELAPSE = "elapse", "the suite may let time pass without advancing the timer"
     SHUTDOWN = "shutdown", "the suite may shut the timer down"
     SCRIPT_THROW = "script_throw", "the suite may let tasks throw"
+    SCRIPT_THROW_SEVERE = (
+        "script_throw_severe",
+        "the suite may let tasks throw what a handler for ordinary exceptions does not catch",
+    )
     SCRIPT_ADD = "script_add", "the suite may let tasks add tasks"
     SCRIPT_CANCEL = "script_cancel", "the suite may let tasks cancel tasks"
     SCRIPT_ADVANCE = "script_advance", "the suite may let tasks advance their timer"
     INT64 = "int64", "the suite may use integers above 2^53 - 1, written as decimal strings"
     NEGATIVE_CLOCK = "negative_clock", "the suite may start the clock below zero"
+    REACHABLE = "reachable", "the suite may ask whether a task is still held, by 'reachable'"
+    REFUSE = "refuse", "the suite may have the executor refuse tasks, by 'refuse'"
 
 
 class Observable(Offer):
@@ -171,8 +214,11 @@ class TimerProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     already_due: AlreadyDue = AlreadyDue.FREE
     negative_delay: NegativeDelay = NegativeDelay.ALREADY_DUE
     larger_delay: LargerDelay = LargerDelay.REJECT
+    release_cancelled: ReleaseCancelled = ReleaseCancelled.WHEN_DUE
+    refused_task: RefusedTask = RefusedTask.KEPT
     largest_delay_ms: int = LARGEST_INT
     lateness_ms: int = 50
+    severe_throw: SevereThrow = SevereThrow.PASSED_ON
     features: frozenset[Feature] = frozenset()
     observables: frozenset[Observable] = frozenset()
 
@@ -303,12 +349,22 @@ class PurgatoryFeature(Offer):
     SHUTDOWN = "shutdown", "the suite may shut the purgatory down"
     NO_TIME_OUTS = "no_time_outs", "the suite may make purgatories without time-outs"
     SCRIPT_THROW = "script_throw", "the suite may let tries and callbacks throw"
+    SCRIPT_THROW_SEVERE = (
+        "script_throw_severe",
+        "the suite may let them throw what a handler for ordinary exceptions does not catch",
+    )
     SCRIPT_WATCH = "script_watch", "the suite may let callbacks watch"
     SCRIPT_CHECK = "script_check", "the suite may let callbacks check"
     SCRIPT_CANCEL_FOR_KEY = "script_cancel_for_key", "the suite may let callbacks cancel for a key"
     SCRIPT_FORCE = "script_force", "the suite may let callbacks force"
     SCRIPT_TRY = "script_try", "the suite may let tries act, and callbacks satisfy"
     SCRIPT_MEANWHILE = "script_meanwhile", "the suite may let another thread call inside a callback"
+    SCRIPT_CROSSWISE = (
+        "script_crosswise",
+        "the suite may let each of two threads call, inside a callback, what the other one holds",
+    )
+    REACHABLE = "reachable", "the suite may ask whether an operation is still held, by 'reachable'"
+    REFUSE = "refuse", "the suite may have the executor refuse time-outs, by 'refuse'"
 
 
 class PurgatoryObservable(Offer):
@@ -350,6 +406,7 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     check_order: CheckOrder = CheckOrder.AS_WATCHED
     check_drops: CheckDrops = CheckDrops.EITHER
     throwing_try: ThrowingTry = ThrowingTry.STOP
+    severe_throw: SevereThrow = SevereThrow.PASSED_ON
     cancel_result: CancelResult = CancelResult.WHOLE_LIST
     executor: Executor = Executor.INLINE
     rounding: Rounding = Rounding.DOWN
@@ -357,6 +414,8 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     structure: Structure = Structure.ANY
     already_due: AlreadyDue = AlreadyDue.FREE
     negative_delay: NegativeDelay = NegativeDelay.ALREADY_DUE
+    release_cancelled: ReleaseCancelled = ReleaseCancelled.WHEN_DUE
+    refused_task: RefusedTask = RefusedTask.KEPT
     features: frozenset[PurgatoryFeature] = frozenset()
     observables: frozenset[PurgatoryObservable] = frozenset()
 

@@ -18,6 +18,9 @@ class Reason(Enum):
     NO_MEMORY = "no_memory"
     """The memory behind a buffer cannot be had, though the pool grants it."""
 
+    REFUSED = "refused"
+    """The executor takes no task, and its exception reached the caller."""
+
     THROWN = "thrown"
     """The user's own code threw, and its exception reached the caller."""
 

@@ -1,7 +1,8 @@
 """The numbered rules as values, read from the normative Markdown.
 
 A rule is a third-level heading with its id, followed by a line that gives its level and, where it
-does not apply to every subject, the condition. The paragraphs up to the next heading are its text.
+does not apply to every subject, the condition. The next paragraph says what a person sees where
+this rule alone is broken. The paragraphs up to the next heading are its text.
 """
 
 import re
@@ -25,17 +26,26 @@ class Level(Enum):
 
 
 class Requirement(msgspec.Struct, frozen=True):
-    """A rule: its id, level, title, condition and text (Markdown)."""
+    """A rule: its id, level, title, condition and text (Markdown).
+
+    ``symptom`` is what a person sees where this rule alone is broken (Markdown), with a full stop.
+    """
 
     id: str
     level: Level
     title: str
     condition: str
     text: str
+    symptom: str = ""
 
     def applies_to(self, profile: profiles.Profile) -> bool:
         """Decide whether a subject of this profile is judged by the rule."""
         return all(_holds(term.strip(), profile) for term in self.condition.split("and") if term)
+
+    @property
+    def told(self) -> str:
+        """Return the symptom and the text, as every report tells the rule (Markdown)."""
+        return f"{_SYMPTOM}{self.symptom}\n\n{self.text}"
 
     @property
     def needs_threads(self) -> bool:
@@ -45,6 +55,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
 _HEADING = re.compile(r"^### (?P<id>[A-Z]+(?:-[A-Z]+)+): (?P<title>.+)$")
 _LEVEL_LINE = re.compile(r"^Level: (?P<level>MUST|SHOULD|MAY)(?:\. Applies: (?P<condition>.+))?$")
+_SYMPTOM = "Symptom: "
 _TERM = re.compile(r"`(?P<name>[a-z_]+) (?P<relation>is|has|is not) (?P<value>[a-z0-9_]+)`")
 _WEAKEST: dict[profiles.Component, profiles.Profile] = {
     profiles.Component.TIMER: profiles.TimerProfile(),
@@ -75,7 +86,7 @@ def parse_requirements(
     """Return the rules of a component's page, in its order.
 
     Raises:
-        ValueError: a heading without level line, or an id given twice.
+        ValueError: a heading without level line or symptom, or an id given twice.
     """
     lines = markdown.splitlines()
     starts = [(number, m) for number, line in enumerate(lines) if (m := _HEADING.match(line))]
@@ -93,12 +104,16 @@ def parse_requirements(
             if line.startswith("#"):
                 break
             body.append(line)
+        symptom, _, text = "\n".join(body).strip().partition("\n")
+        if not symptom.startswith(_SYMPTOM):
+            raise ValueError(f"{source}:{number + 1}: rule {heading['id']} has no symptom")
         requirement = Requirement(
             id=heading["id"],
             level=Level(level["level"]),
             title=heading["title"],
             condition=level["condition"] or "",
-            text="\n".join(body).strip(),
+            text=text.strip(),
+            symptom=symptom.removeprefix(_SYMPTOM),
         )
         requirement.applies_to(_WEAKEST[component])
         found[requirement.id] = requirement

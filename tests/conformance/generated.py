@@ -2,19 +2,22 @@
 
 from functools import lru_cache
 
-from purgatory_conformance.generation.source import SeededSource
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from purgatory_conformance.generation.source import HypothesisSource, SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.judgement import Divergence
-from purgatory_spec.profiles import Component, Profile
+from purgatory_spec.profiles import Component, Profile, component_of
 
 MOST_CASES = 3000
 MOST_STEPS = {
     Component.TIMER: 7,
-    Component.PURGATORY: 7,
+    Component.PURGATORY: 8,
     Component.MEMORY_POOL: 8,
     Component.CHANNEL_MUTING: 18,
 }
@@ -37,20 +40,39 @@ def drawn(
     return Candidate(configuration, operations)
 
 
+def candidates(profile: Profile, most: int) -> SearchStrategy[Candidate]:
+    """Return generated cases for subjects of one profile as a strategy."""
+    support = support_of(component_of(profile))
+
+    @st.composite
+    def build(draw: DrawFn) -> Candidate:
+        source = HypothesisSource(draw)
+        configuration = support.draw_configuration(profile, source, frozenset())
+        operations = support.draw_operations(
+            configuration, profile, source, most=most, wanted=frozenset()
+        )
+        return Candidate(configuration, operations)
+
+    return build()
+
+
 def run_of(subject: Subject, case: Candidate) -> CaseRun:
     return run_case(subject, "case", case.configuration, case.operations)
 
 
 def passes(subject: Subject, component: Component, cases: int) -> None:
-    """Generated cases run, and all of them pass."""
+    """Generated cases run, and all of them pass; a few may go in too many ways to follow."""
     profile = profile_of(subject, component)
+    inconclusive = 0
     for seed in range(cases):
         run = run_of(subject, drawn(component, profile, seed))
-        assert run.verdict is CaseVerdict.PASS, run.divergence
+        inconclusive += run.verdict is CaseVerdict.INCONCLUSIVE
+        assert run.verdict in {CaseVerdict.PASS, CaseVerdict.INCONCLUSIVE}, run.divergence
+    assert inconclusive <= 1 + cases / 50
 
 
 def shrunk_divergence(subject: Subject, component: Component) -> Divergence:
-    """Where the first failing case of a subject diverges once it is reduced, which is short."""
+    """Return the divergence of the first failing case of a subject, once the case is reduced."""
     profile = profile_of(subject, component)
 
     def fails(case: Candidate) -> bool:

@@ -75,7 +75,7 @@ class Action(msgspec.Struct):
 
 @dataclass
 class Runner:
-    """What GitHub's runner does with the steps of a composite action."""
+    """A stand-in for GitHub's runner, for the steps of a composite action."""
 
     folder: Path
     given: dict[str, str]

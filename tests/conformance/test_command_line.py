@@ -23,7 +23,7 @@ RULES_OF_BUNDLED = sum(
     len(judged(component).judged_rules(profile))
     for component, profile in bundled_subject().profiles.items()
 )
-"""How many rules what is bundled is judged by."""
+"""The number of rules that the bundled subject is judged by."""
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,8 @@ def test_a_broken_pool_fails_and_its_replay_reproduces_it(tmp_path: Path) -> Non
         (("check", "--component", "memory-reef"), 2, "is not one of"),
         (("check", "--suite", "huge"), 2, "is not one of"),
         (("explain", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
-        (("replay", "missing.jsonl"), 2, "missing.jsonl:1: cannot be read"),
-        (("report", "missing.jsonl", "html"), 2, "missing.jsonl:1: cannot be read"),
+        (("replay", "missing.jsonl"), 2, "missing.jsonl: no such file"),
+        (("report", "missing.jsonl", "html"), 2, "missing.jsonl: no such file"),
         (("model", "break", "run", "none"), 2, "there is no mutant 'none'"),
         (("fly",), 2, "No such command"),
         (("check", "--command", "/no/such/program"), 3, "not started"),
@@ -246,7 +246,7 @@ def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
         (
             "[subject]\nname = 'a'\ncommand = ['x']\n[[deviation]]\n"
             "rule = 'TIMER-SIZE'\nvariant = 'long_arithmetic'\nreplay = 'gone.jsonl'\n",
-            "cannot be read",
+            "gone.jsonl: no such file",
         ),
     ],
 )
@@ -325,7 +325,19 @@ def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> Non
     finished = purgatory(checked, "coverage")
     assert finished.returncode == 0
     rows = {line.split()[0]: line.split()[1:] for line in finished.stdout.splitlines() if line}
-    level, model, implementation, vectors, _, visits, tla, *_ = rows["TIMER-CASCADE"]
+    level, model, implementation, vectors, _, visits, pairs, tla, *_ = rows["TIMER-CASCADE"]
     assert level == "MUST"
     assert min(int(model), int(implementation), int(vectors), int(tla.rstrip(":"))) >= 1
     assert int(visits) >= 20
+    met, rules = map(int, pairs.split("/"))
+    assert 10 < met < rules
+
+
+def test_coverage_tells_the_pairs_that_were_not_met(checked: Path) -> None:
+    """Each has steps that show it to be possible, or is said to be shown by none."""
+    finished = purgatory(checked, "coverage", "--pairs")
+    assert finished.returncode == 0
+    first, *pairs = finished.stdout.splitlines()
+    assert "pairs met" in first
+    assert any(line.endswith(": not shown") for line in pairs)
+    assert any(": add " in line for line in pairs)

@@ -60,7 +60,7 @@ def test_a_wrong_solution_is_shown_where_it_goes_wrong(
     [
         ("def broken(:\n", "mine.py is no Python: invalid syntax"),
         ("class Clock: ...\n", "mine.py defines no Timer. The task: Write a timer"),
-        (None, "mine.py does not exist, or is no file"),
+        (None, "mine.py: no such file"),
     ],
 )
 def test_a_file_that_is_no_solution_is_told_why(
@@ -81,6 +81,17 @@ def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(tmp_path: Path) -> 
     done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
     assert done.returncode == EXIT_SUBJECT_FAILED
     assert "TypeError: Timer() takes no arguments" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_method_that_answers_wrongly_is_told_as_a_method(tmp_path: Path) -> None:
+    """The answer is a class; the lines of the adapter around it are not its author's."""
+    silent = "\n_right = Timer.advance\nTimer.advance = lambda *run: [_right(*run), None][1]\n"
+    (tmp_path / "mine.py").write_text(TIMER + silent, encoding="utf-8")
+    done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
+    assert done.returncode == EXIT_SUBJECT_FAILED
+    assert "advance must return True or False" in done.stdout
+    assert "{" not in done.stdout
 
 
 def test_exercises_are_listed_and_others_are_not_graded(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def dropped():
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with timers, and a declaration of the one that takes tasks after its shutdown."""
-    few = Budget(least_cases=60, minimum_visits=1, seconds=600, shrink_runs=100)
+    few = Budget(least_cases=60, minimum_visits=1, shrink_runs=100)
     monkeypatch.setitem(SUITES, "quick", few)
     (tmp_path / "timers.py").write_text(TIMERS, encoding="utf-8")
     declare(tmp_path, "taken")
@@ -124,6 +124,27 @@ def test_what_no_variant_explains_is_not_proposed(folder: Path) -> None:
     assert "TIMER-SIZE" not in proposed.stdout
     assert "not explained by any variant: TIMER-SIZE" in proposed.stderr
     assert "TIMER-SIZE" not in (folder / "purgatory.toml").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_five_deviations_of_one_port_are_proposed_together(folder: Path) -> None:
+    """The blocks are exactly the five, and with them the port is conformant by another seed."""
+    source = "from tests.strangers.purgatories.five_deviations import PORT\nport = PORT.subject\n"
+    (folder / "ported.py").write_text(source, encoding="utf-8")
+    declaration = '[subject]\nname = "port"\npython = "ported:port"\n'
+    (folder / "purgatory.toml").write_text(declaration, encoding="utf-8")
+    proposed = purgatory(folder, "deviations", "propose", "--write")
+    assert proposed.returncode == 0, proposed.stderr
+    blocks = tomllib.loads(proposed.stdout)["deviation"]
+    assert [(block["rule"], block["variant"]) for block in blocks] == [
+        ("PURGATORY-STALE-OPERATIONS", "stale_uncounted"),
+        ("PURGATORY-CANCEL-KEEPS-TIME-OUT", "time_out_taken_with_key"),
+        ("PURGATORY-WATCH-COMPLETED", "completed_watched"),
+        ("PURGATORY-SECOND-TRY-THROWS", "second_try_unarmed"),
+        ("PURGATORY-SHUTDOWN-CLOSED", "open_after_shutdown"),
+    ]
+    checked = purgatory(folder, "check", "--suite", "quick", "--seed", "2")
+    assert "conformant with 5 declared deviations" in checked.stdout
 
 
 def test_where_nothing_is_declared_there_is_nothing_to_verify(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the doctor says of a good adapter, and of adapters that are wrong in one way each."""
+"""Findings of the doctor on a good adapter, and on adapters that are wrong in one way each."""
 
 import re
 import shlex
@@ -36,12 +36,12 @@ def examine_mode(mode: str, time_limit_seconds: float = LONG_S) -> list[Finding]
 
 
 def wrong(findings: list[Finding]) -> list[str]:
-    """What is wrong, each problem once, in the order of the conversation."""
+    """Return the problems, each of them once, in the order of the conversation."""
     return list(dict.fromkeys(f.explanation for f in findings[:-1] if f.verdict is Severity.WRONG))
 
 
 def noted(findings: list[Finding]) -> list[Finding]:
-    """What the doctor notes."""
+    """Return the findings that the doctor only notes."""
     return [finding for finding in findings if finding.verdict is Severity.NOTE]
 
 
@@ -54,12 +54,12 @@ def test_good_adapter(tmp_path: Path) -> None:
         Severity.OK, "the adapter speaks the protocol; the suite can judge it now"
     )
     said = [f.explanation for f in findings if f.verdict is Severity.DECLARED]
-    assert len(said) == 15
+    assert len(said) == 19
     assert "timer, clock is manual: the requests move the clock" in said
     assert "timer, feature cancel: the suite may cancel tasks" in said
     assert "timer, observable size: the number of tasks that wait in the timer" in said
     assert noted(findings) == []
-    assert asked(findings) == {"add", "advance", "cancel", "elapse", "wobble"}
+    assert asked(findings) == {"add", "advance", "cancel", "elapse", "reachable", "wobble"}
     sent = "".join(finding.sent for finding in findings)
     requests = Counter(re.findall(r'"request":"([a-z]+)"', sent))
     assert (requests["hello"], requests["end"], requests["stop"]) == (1, 1, 1)
@@ -166,7 +166,7 @@ def test_each_declared_feature_is_tried() -> None:
     assert findings[0].explanation.endswith("offers a timer, a purgatory and a memory pool")
     watched = {"watch", "check", "force", "cancel_for_key", "elapse", "advance", "run_one"}
     lent = {"allocate", "release", "release_foreign", "release_nothing", "lose", "fill", "read"}
-    armed = {"add", "cancel"}
+    armed = {"add", "cancel", "reachable"}
     assert asked(findings) == armed | watched | lent | {"construct", "shutdown", "wobble"}
     sent = "".join(f.sent for f in findings)
     for part in (

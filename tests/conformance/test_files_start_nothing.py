@@ -74,7 +74,7 @@ NAMED = {
     },
     "kafka@4.0.0": "--subject kafka@4.0.0",
 }
-"""What a file may say, and the words that the user has to add in order to ask it."""
+"""Subjects that a file may name, with the words that the user has to add in order to ask them."""
 
 
 @pytest.mark.parametrize("subject", NAMED)
@@ -115,7 +115,7 @@ def test_a_file_may_name_what_comes_with_the_suite(tmp_path: Path, subject: str)
 def test_a_file_without_a_subject_asks_nobody_whom_the_folder_declares(
     hostile: Path, declaration: str
 ) -> None:
-    """Nobody is asked, and the two lines that ask somebody are told."""
+    """Ask no subject, and tell the two lines that ask one."""
     folder = hostile / "command"
     text = (folder / "purgatory.toml").read_text(encoding="utf-8")
     if declaration == "pyproject.toml":

@@ -34,7 +34,7 @@ def imported_for_commands(modules: set[str]) -> set[str]:
     return (modules & libraries) | (
         ours
         - {"purgatory_conformance", "purgatory_conformance.command_line"}
-        - {"purgatory_conformance.nearest", "purgatory_conformance.problems"}
+        - {"purgatory_spec", "purgatory_spec.nearest", "purgatory_conformance.problems"}
     )
 
 

@@ -52,7 +52,7 @@ def test_who_catches_it_is_a_table_and_a_sentence_each() -> None:
     done = run("run", "pool-admits-at-zero", "--who-catches-it", "--cases", "40")
     assert done.exit_code == 0
     table = [line.split() for line in done.output.splitlines()]
-    assert ["rule", "POOL-BOUND"] in table
+    assert ["rule", "POOL-NON-STRICT"] in table
     assert ["TLA+", "Bound", "of", "MemoryPool"] in table
     for who in ("rule: ", "TLA+: ", "vectors: ", "generation: "):
         assert who in done.output

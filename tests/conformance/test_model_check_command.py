@@ -140,7 +140,7 @@ def test_what_does_not_come_to_an_end_is_ended(text: str, words: str, tmp_path: 
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     done = purgatory_process(tmp_path, "model", "check", "none.py")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "purgatory: none.py does not exist, or is no file" in done.stderr
+    assert "purgatory: none.py: no such file" in done.stderr
 
 
 @pytest.mark.slow

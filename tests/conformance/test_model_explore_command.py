@@ -85,7 +85,7 @@ def test_without_a_word_the_invariants_of_a_wheel_are_tested() -> None:
     ],
 )
 def test_what_is_false_is_told_as_a_story(words: tuple[str, ...], told: list[str]) -> None:
-    """Who did what is told step by step, with the counts, and the exit code is 1."""
+    """Tell the actors' steps one by one, with the counts, and exit with 1."""
     done = explore(*words, width=180)
     assert done.exit_code == 1
     for each in told:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.problems import EXIT_CLOSED_PIPE, EXIT_USAGE
+from purgatory_spec.nearest import did_you_mean
 from tests.conformance.command import SCRIPT, purgatory
 
 
@@ -46,6 +46,46 @@ def test_a_rule_is_known_in_small_letters(tmp_path: Path) -> None:
     small = purgatory(tmp_path, "explain", "timer-cascade")
     assert small.returncode == 0
     assert small.stdout == purgatory(tmp_path, "explain", "TIMER-CASCADE").stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["check"], ["doctor"], ["deviations", "propose"], ["campaign"]],
+)
+def test_a_folder_without_a_subject_is_judged_by_no_verdict_on_our_own(
+    words: list[str], tmp_path: Path
+) -> None:
+    """Nothing is asked; the message names what begins a project."""
+    ended = purgatory(tmp_path, *words)
+    assert (ended.returncode, ended.stdout) == (EXIT_USAGE, "")
+    assert "purgatory init --lang python my-timer" in " ".join(ended.stderr.split())
+    assert not (tmp_path / "purgatory-work").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["replay", "nofile.jsonl"], "purgatory: nofile.jsonl: no such file"),
+        (["report", "nofile.jsonl", "html"], "purgatory: nofile.jsonl: no such file"),
+        (["trace", "check", "nofile.jsonl"], "purgatory: nofile.jsonl: no such file or folder"),
+        (["check", "nofile.toml"], "purgatory: nofile.toml: no such file or folder"),
+        (["check", "here/nothing"], "purgatory: here/nothing: no such file or folder"),
+        (["check", "."], "purgatory: .: this folder has no purgatory.toml; a project to begin"),
+    ],
+)
+def test_a_file_that_is_not_there_is_named(words: list[str], told: str, tmp_path: Path) -> None:
+    ended = purgatory(tmp_path, *words)
+    assert ended.returncode == EXIT_USAGE
+    assert told in " ".join(ended.stderr.split())
+
+
+def test_the_doctor_recommends_what_can_be_judged(tmp_path: Path) -> None:
+    """A word that is no subject is no adapter either, and ``check`` would only say so again."""
+    unknown = purgatory(tmp_path, "doctor", "bundeld")
+    assert "purgatory check" not in unknown.stderr
+    assert "did you mean bundled?" in " ".join(unknown.stderr.split())
+    known = purgatory(tmp_path, "doctor", "bundled")
+    assert "to judge a subject: purgatory check bundled" in " ".join(known.stderr.split())
 
 
 @pytest.mark.slow

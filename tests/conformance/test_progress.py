@@ -12,7 +12,7 @@ from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Level, requirement
 
-BUDGET = Budget(least_cases=40, minimum_visits=10, seconds=600)
+BUDGET = Budget(least_cases=40, minimum_visits=10)
 
 
 def campaign_with(cases: int, visits: int) -> Campaign:

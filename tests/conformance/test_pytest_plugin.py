@@ -62,14 +62,14 @@ reason = "only the executor refuses"
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder with subjects, and a test of the user's own; few cases are generated."""
-    few = Budget(least_cases=60, minimum_visits=1, seconds=600, shrink_runs=100)
+    few = Budget(least_cases=60, minimum_visits=1, shrink_runs=100)
     monkeypatch.setitem(SUITES, "quick", few)
     pytester.makepyfile(subjects=SUBJECTS, test_mine="def test_mine(): pass")
     return pytester
 
 
 def ended(result: pytest.RunResult) -> dict[str, str]:
-    """How each test of a rule ended, by the rule's id; read from pytest's own JUnit file."""
+    """Return the end of each rule's test by the rule's id, read from pytest's own JUnit file."""
     found = {}
     path = Path(re.findall(r"generated xml file: (\S+)", result.stdout.str())[0])
     for case in ElementTree.parse(path).iter("testcase"):

@@ -108,23 +108,26 @@ def test_a_race_that_escapes_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
 # A class of the user's
 
 
+_MUSEUM = "purgatory_lab.museum.threads"
 _OTHERS = "tests.lab.scheduling.others"
 
 
 def test_a_class_is_run_and_its_failing_schedule_can_be_had_again() -> None:
-    code, words = schedule(f"{_OTHERS}.pools:looks_first")
+    code, words = schedule(f"{_MUSEUM}.pools:looks_outside")
     assert code == 1
     lines = words.splitlines()
     assert lines[0].startswith("strict-allocate-and-allocate: ")
     assert lines[-2].startswith("POOL-BOUND: ")
     again = lines[-1].removeprefix("again: purgatory schedule ").split()
-    assert again[:2] == [f"{_OTHERS}.pools:looks_first", "--program"]
+    assert again[:2] == [f"{_MUSEUM}.pools:looks_outside", "--program"]
     code, words = schedule(*again)
     assert (code, words.splitlines()[-2:]) == (1, lines[-2:])
 
 
 def test_a_class_without_a_fault_says_how_much_was_tried() -> None:
-    code, words = schedule(f"{_OTHERS}.pools:buffers", "--preemptions", "1", "--seconds", "600")
+    code, words = schedule(
+        f"{_MUSEUM}.pools:under_one_lock", "--preemptions", "1", "--seconds", "600"
+    )
     assert code == 0
     lines = words.splitlines()
     assert [line.split(":")[0] for line in lines[:-1]] == [
@@ -137,7 +140,7 @@ def test_a_class_without_a_fault_says_how_much_was_tried() -> None:
     assert lines[-1].endswith(
         "nothing is wrong; every schedule with at most 1 preemptions was tried"
     )
-    code, words = schedule(f"{_OTHERS}.pools:buffers", "--seconds", "0")
+    code, words = schedule(f"{_MUSEUM}.pools:under_one_lock", "--seconds", "0")
     assert code == 4
     assert words.splitlines()[-1].endswith("even without a preemption: see --seconds")
 
@@ -156,7 +159,7 @@ def test_a_class_may_be_declared_in_a_folder(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("no.module:factory",), "cannot be imported"),
-        ((f"{_OTHERS}.pools:Instance",), "is a class of instances, and has no profile of its own"),
+        ((f"{_MUSEUM}.pools:Instance",), "is a class of instances, and has no profile of its own"),
         ((f"{_OTHERS}.pools:right", "--program", "nothing"), "there is no program 'nothing'"),
         ((f"{_OTHERS}.pools:right", "--schedule", "a"), "name it by --program"),
         (

@@ -44,10 +44,10 @@ from purgatory_spec.requirements import Level, Requirement, all_requirements
 from tests.conformance.command import purgatory
 
 DRAWN_CASES = 12
-"""How many cases of each profile are fingerprinted as they are drawn."""
+"""The number of cases of each profile that are fingerprinted as they are drawn."""
 
 JUDGED_CASES = 2
-"""How many cases of each known subject are fingerprinted with their verdicts."""
+"""The number of cases of each known subject that are fingerprinted with their verdicts."""
 
 MOST_OPERATIONS = 40
 
@@ -64,7 +64,7 @@ def digest(parts: Iterable[object]) -> str:
 
 
 def rules(requirements: Iterable[Requirement]) -> Iterator[object]:
-    """What decides whether a rule is judged: titles and texts may be improved."""
+    """Yield the fields that decide whether a rule is judged: titles and texts may be improved."""
     for rule in requirements:
         yield rule.id, rule.level, rule.condition
 
@@ -85,7 +85,7 @@ def generated(profiles: Iterable[tuple[Component, Profile]]) -> Iterator[object]
 
 
 def judged(subjects: Iterable[tuple[Component, Subject]]) -> Iterator[object]:
-    """What is said of each subject: the verdict, the rule to blame, the visits of each rule."""
+    """Yield the judgement of each subject: the verdict, the blamed rule, the visits of rules."""
     for component, subject in subjects:
         profile = profile_of(subject, component)
         for number in range(JUDGED_CASES):

@@ -150,7 +150,7 @@ def test_a_link_in_the_place_of_a_results_file_is_replaced(tmp_path: Path) -> No
 
 
 def claimed(work: Path, home: Path) -> bool:
-    """Whether a subject may have its folder."""
+    """Decide whether a subject may have its folder."""
     try:
         own_folder(work, OpenSubject("one", bundled_subject(), home=home))
     except ForeignFolder:

@@ -191,6 +191,7 @@ class PageRun:
         }
         environment |= {
             "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]]),
+            "COLUMNS": "80",
             "NO_COLOR": "1",
             "PYTHONUTF8": "1",
         }

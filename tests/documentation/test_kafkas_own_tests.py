@@ -25,7 +25,7 @@ CLASSES = {
     "DelayedOperationTest": ("kafka-server-common", "org/apache/kafka/server/purgatory"),
     "GarbageCollectedMemoryPoolTest": ("kafka-clients", "org/apache/kafka/common/memory"),
 }
-"""Where the test classes are: the artefact and the folder in its jar of tests."""
+"""The places of the test classes: the artefact and the folder in its jar of tests."""
 
 _ROW = re.compile(r"^\| `(?P<name>\w+)` \| (?P<asserts>[^|]+) \| (?P<here>[^|]+) \|$")
 _SECTION = re.compile(r"^## (?P<name>\w+)$")

@@ -26,7 +26,7 @@ ANNOTATED = (
     *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
 )
 PAGES = "purgatory-work/pages"
-"""Where ``mkdocs.yml`` says that the pages are."""
+"""The folder of the pages according to ``mkdocs.yml``."""
 
 LOADING = {
     ("img", "src"),
@@ -35,7 +35,7 @@ LOADING = {
     ("source", "src"),
     ("link", "href"),
 }
-"""What makes a browser fetch something; the address of an ``a`` does not."""
+"""The attributes that make a browser fetch something; the address of an ``a`` does not."""
 
 
 class Page(HTMLParser):

@@ -1,4 +1,4 @@
-"""What the tests of the implementation share."""
+"""Fixtures that the tests of the implementation share."""
 
 import logging
 import sys
@@ -29,6 +29,6 @@ def no_thread_left() -> Iterator[None]:
 def logged(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> pytest.LogCaptureFixture:
-    """What the implementation logs, also where somebody has silenced its logger before."""
+    """Catch the implementation's log, also where its logger was silenced before."""
     monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
     return caplog

@@ -216,7 +216,7 @@ def by_exception(work: Work, random: Random) -> None:
 
 
 def expires_in_time(work: Work, within_s: float) -> None:
-    """What is added now runs: no thread of the implementation sleeps on."""
+    """Check that a task added now runs: no thread of the implementation sleeps on."""
     ran = threading.Event()
     work.threaded.add(impl.CallableTask(ran.set), 5)
     assert ran.wait(within_s), "the timer does not run what is due"

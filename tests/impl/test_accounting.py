@@ -1,4 +1,4 @@
-"""What is counted, and when a purge starts: both accountings, in one thread."""
+"""The counts of both accountings, and the beginnings of purges, in one thread."""
 
 from typing import Literal
 
@@ -66,7 +66,7 @@ def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
 
 @pytest.mark.pure
 def test_a_try_inside_a_try_leaves_the_outer_walk_its_entry() -> None:
-    """What is posted is the entry that stays, alone: the walk's own entry went with it."""
+    """Post the entry that stays, alone: the walk's own entry went with it."""
     bench = Bench()
     operation = bench.watched("a", "kl")
     posted: list[int] = []

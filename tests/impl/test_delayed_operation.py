@@ -139,7 +139,7 @@ def throw() -> None:
 
 
 def lock_is_free(operation: impl.DelayedOperation) -> bool:
-    """Whether another thread gets an operation's lock."""
+    """Decide whether another thread gets an operation's lock."""
     got: list[bool] = []
 
     def take() -> None:

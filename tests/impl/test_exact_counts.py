@@ -21,7 +21,7 @@ TICK_MS, WHEEL_SIZE = 1, 20
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often lists and queue have been changed, by what was done to them."""
+    """Count the changes of lists and queue, by kind."""
     counts: Counter[str] = Counter()
     append, empty = Bucket.append, Wheel._empty
     queue, pop_bucket, polls = Level.queue, Level.pop, Wheel._pop_due

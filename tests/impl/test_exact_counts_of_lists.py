@@ -1,4 +1,4 @@
-"""What each call touches in the watcher lists, counted exactly: no clock is read."""
+"""The places of the watcher lists that each call touches, counted exactly: no clock is read."""
 
 # A *step* is a hold of a shard's lock, or a look at a place of a chunk. Whoever makes the lists
 # look at more than they have to changes a number here.
@@ -61,7 +61,7 @@ class Steps:
         return Lock()
 
     def of(self, action: Callable[[], object]) -> tuple[int, int]:
-        """How often a lock was taken, and how many places were looked at."""
+        """Return how often an action took a lock, and at how many places it looked."""
         holds, looked_at = self.holds, Places.looked_at
         action()
         return self.holds - holds, Places.looked_at - looked_at

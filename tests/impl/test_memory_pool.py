@@ -118,7 +118,7 @@ def test_a_window_has_a_millisecond_at_least() -> None:
 def refused_releases(
     pool: impl.SimpleMemoryPool, buffer: memoryview, released: memoryview
 ) -> list[tuple[object, type[impl.InvalidRelease]]]:
-    """What must not be taken back, and how each is refused."""
+    """Return the buffers that must not be taken back, with the refusal of each."""
     other_pool = granted(impl.SimpleMemoryPool(10, 10), 4)
     return [
         (buffer[:], impl.BufferPart),

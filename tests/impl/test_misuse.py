@@ -1,4 +1,4 @@
-"""What callers get wrong is refused at once or does no harm, and alike in both builds."""
+"""Mistakes of callers are refused at once or do no harm, and alike in both builds."""
 
 # The table is run on the sources here, and on the compiled wheel by the packaging tests.
 
@@ -43,7 +43,7 @@ async def coroutine() -> None:
 
 
 def anything(value: object) -> Any:
-    """What a caller without a type checker gives."""
+    """Return the value as a caller without a type checker gives it."""
     return value
 
 
@@ -61,7 +61,7 @@ class Bench:
         self.purgatory.try_complete_else_watch(self.watched, ["k"])
 
     def counts(self) -> tuple[int, ...]:
-        """What no misuse may change."""
+        """Return the counts that no misuse may change."""
         return (
             self.timer.size,
             self.purgatory.entries,
@@ -77,7 +77,7 @@ def bench() -> Bench:
 
 
 class Misuse(NamedTuple):
-    """What a caller does, what is raised, and words of its message."""
+    """A caller's mistake, the exception that it raises, and words of the message."""
 
     does: Callable[[Bench], object]
     raised: type[Exception]

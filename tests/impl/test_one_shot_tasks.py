@@ -192,7 +192,7 @@ def test_tasks_of_users_go_with_an_executor_that_knows_them() -> None:
 
 
 def test_one_shot_tasks_of_a_timer_that_nobody_closed_stay_in_the_compiled_build() -> None:
-    """What the documentation warns of, and the control of the two tests before."""
+    """Keep the tasks, as the documentation warns: the control of the two tests before."""
     witness = Witness()
     seen = weakref.ref(witness)
     pending_in_a_timer_that_nobody_has(partial(id, witness))

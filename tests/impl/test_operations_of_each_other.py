@@ -15,13 +15,12 @@ from .threads import LONG_S, in_threads
 
 PLACES = ("try", "callback")
 PATIENCE_S = 0.02
-"""How long a try waits for another one to be made beside it; what a test says does not depend on
-it."""
+"""The time that a try waits for another one beside it, s; no result of a test depends on it."""
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """What was left to others is done in the end, and nobody serves."""
+    """Check before and after each test that nothing is left to others, and no thread serves."""
     assert (ASKS, list(LEFT.ready), LEFT.server) == ({}, [], 0)
     yield
     assert (ASKS, list(LEFT.ready), LEFT.server) == ({}, [], 0)
@@ -105,7 +104,7 @@ class Pair:
     def while_b_is_tried(
         self, call: Callable[[], object], then: Callable[[], object] = nothing
     ) -> object:
-        """What a call returns while another thread stands in the try of b, which then goes on."""
+        """Return the result of a call beside another thread in the try of b, which then goes on."""
         inside, go_on = threading.Event(), threading.Event()
         returned: list[object] = []
 
@@ -137,7 +136,7 @@ class Pair:
         return returned[0]
 
     def of_b(self) -> list[str]:
-        """What has happened to b."""
+        """Return the events of b so far."""
         return [words for words in self.log if words.endswith("b") or words == "thrown"]
 
     def settle(self) -> None:
@@ -157,7 +156,7 @@ WAYS = {
     "expire": (None, 0, ["try b", "complete b", "expire b"]),
     "run": (None, 0, ["try b", "complete b", "expire b"]),
 }
-"""What a call returns, what the check of b that is under way claims, and what happens to b."""
+"""The result of each call, that of the check of b under way, and the events of b."""
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -188,7 +187,7 @@ def test_what_the_present_try_completes_nobody_completes_again(way: str) -> None
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_try_that_throws_loses_nothing_that_was_left_to_it(way: str) -> None:
-    """What was left is done, and the exception reaches the caller of the check."""
+    """Do the calls that were left to b, and raise the exception in the caller of the check."""
 
     def throw() -> None:
         raise Planned

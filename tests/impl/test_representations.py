@@ -1,4 +1,4 @@
-"""What public objects look like in a log or a debugger."""
+"""Public objects as a log or a debugger shows them."""
 
 import asyncio
 import threading

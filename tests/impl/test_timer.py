@@ -303,7 +303,7 @@ class FineClock(impl.VirtualClock):
 
 
 def early_us(tick_ms: int, added_us: int, delay_ms: int) -> int:
-    """How long before its delay has passed a task runs, microseconds; advanced at each ms."""
+    """Return the time by which a task runs early, microseconds; advanced at each ms."""
     clock, log = FineClock(), list[int]()
     timer = impl.Timer(clock=clock, executor=impl.InlineExecutor(), tick_ms=tick_ms)
     clock.now_us = added_us

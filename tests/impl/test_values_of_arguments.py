@@ -32,7 +32,7 @@ class Waits(impl.DelayedOperation):
 
 
 class Bench:
-    """What is called, without a thread."""
+    """The objects that are called, without a thread."""
 
     def __init__(self) -> None:
         self.clock = impl.VirtualClock()
@@ -46,7 +46,7 @@ class Bench:
         self.purgatory.try_complete_else_watch(Waits(5), ["k"])
 
     def counts(self) -> tuple[int, ...]:
-        """What a call that is refused leaves as it is."""
+        """Return the counts that a refused call leaves as they are."""
         purgatory, timer = self.purgatory, self.timer
         counted = (purgatory.entries, purgatory.pending, purgatory.stale, purgatory.keys)
         return (*counted, timer.size, self.pool.available_bytes, self.leaky.available_bytes)
@@ -122,7 +122,7 @@ VALUES: dict[str, object] = {
 
 
 def outcome(argument: str, value: str) -> str:
-    """What comes of it; a call that is refused has changed no count."""
+    """Return the outcome of a call in words; a call that is refused has changed no count."""
     bench = Bench()
     before = bench.counts()
     refusal: Exception | None = None

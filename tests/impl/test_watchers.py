@@ -18,7 +18,7 @@ from .purgatory_bench import Recorded, operations_of
 
 @pytest.fixture(params=[2, 3, 5, 16, 128], autouse=True)
 def chunk_places(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many places a chunk has; every test is made with several sizes."""
+    """Set the number of places of a chunk; every test is made with several sizes."""
     places: int = request.param
     monkeypatch.setattr(chunks, "CHUNK", places)
     return places
@@ -50,7 +50,7 @@ def walk_of(shard: Shard[str]) -> Walk[str]:
 
 
 def step(walk: Walk[str]) -> tuple[str, int]:
-    """What the walk comes to next, and how many it has removed on the way."""
+    """Return the operation that the walk comes to next, and how many it has removed on the way."""
     operation, removed = walk.next_live()
     return ("end" if operation is None else repr(operation)), removed
 
@@ -196,7 +196,7 @@ def test_what_only_the_list_knows_is_let_go_outside_the_lock(
 
 
 class Expected:
-    """What a walk must do, by the order in which operations were appended."""
+    """The expected course of a walk, by the order in which operations were appended."""
 
     def __init__(self, walk: Walk[str], there: list[Recorded]) -> None:
         self.walk = walk
@@ -307,7 +307,7 @@ class Lists:
 
 
 def check_bound(first: Chunk | None) -> None:
-    """What a list keeps after a purge, empty places included."""
+    """Check the length of a list after a purge, empty places included."""
     places = chunks.CHUNK
     own: list[Chunk] = []
     while first is not None:

@@ -51,7 +51,7 @@ def through_while_held(
 def gets_through_while_held(
     lock: AbstractContextManager[object], call: Callable[[], object]
 ) -> bool:
-    """Whether a call in another thread returns while a lock is held."""
+    """Decide whether a call in another thread returns while a lock is held."""
     thread = threading.Thread(target=call)
     with lock:
         thread.start()

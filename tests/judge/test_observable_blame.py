@@ -1,4 +1,4 @@
-"""What is said of a timer's observables where the model's own wheel has changed in another way."""
+"""Blame for a timer's observables where the model's own wheel has changed in another way."""
 
 import pytest
 

@@ -22,7 +22,7 @@ NOT_VISITED = {"levels-of-default-wheel": {"TIMER-SPAN"}}
 
 
 def judgements_of(vector: Case) -> list[Judgement]:
-    """What is said of each recorded outcome under the vector's own profile."""
+    """Return the judgement of each recorded outcome under the vector's own profile."""
     header = vector.header
     judge = judged(vector.component).judge(header.configuration, header.profile, ())
     outcomes = [(step.operation, step.outcome) for step in vector.steps]

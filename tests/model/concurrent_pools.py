@@ -60,7 +60,7 @@ def pool(
 
 
 def has_nothing(state: ConcurrentPoolState, thread: str, operation: Operation) -> bool:
-    """Whether a thread is to give back a buffer that it was not granted."""
+    """Decide whether a thread is to give back a buffer that it was not granted."""
     return isinstance(operation, Release) and not state.thread(thread).held_bytes
 
 

@@ -12,7 +12,7 @@ from purgatory_spec.reasons import Reason
 
 State = TypeVar("State")
 MOST = 300
-"""How many outcomes are enumerated, at the most."""
+"""The most outcomes that are enumerated."""
 
 
 class Model(Protocol[State]):
@@ -25,7 +25,7 @@ class Model(Protocol[State]):
 def agree(
     model: Model[State], state: State, operation: Operation, pairs: Sequence[tuple[Outcome, State]]
 ) -> bool:
-    """Whether accept gives what is enumerated, for some outcomes and for outcomes near them."""
+    """Decide whether accept gives the enumerated states, for some outcomes and those near them."""
     # Where there are more than ``MOST`` outcomes, it may give states that are not enumerated.
     for outcome, _ in pairs[:3]:
         for candidate in (outcome, *outcomes_near(outcome)):
@@ -37,7 +37,7 @@ def agree(
 
 
 def same(seen: Outcome, predicted: Outcome) -> bool:
-    """Whether an observation is what an outcome shows; a result of None is not compared."""
+    """Decide whether an outcome shows an observation; a result of None is not compared."""
     result = type(seen.result), seen.result
     return (
         seen.rejected is predicted.rejected

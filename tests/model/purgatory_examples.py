@@ -34,7 +34,7 @@ def asked(
     profile: profiles.PurgatoryProfile | None = None,
     configuration: profiles.PurgatoryConfiguration | None = None,
 ) -> tuple[tuple[Outcome, ...], State]:
-    """What must come of the operations."""
+    """Return the only outcomes that the operations may have, and the state behind them."""
     model = purgatory_model(
         configuration or profiles.PurgatoryConfiguration(), profile or stepped()
     )
@@ -42,7 +42,7 @@ def asked(
 
 
 def last(*operations: Operation, profile: profiles.PurgatoryProfile | None = None) -> Outcome:
-    """What must come of the last of the operations."""
+    """Return the only outcome that the last of the operations may have."""
     return asked(*operations, profile=profile)[0][-1]
 
 

@@ -22,6 +22,7 @@ from purgatory_spec.profiles import (
     PurgeDue,
     Rounding,
     SameTickOrder,
+    SevereThrow,
     Structure,
     ThrowingTry,
 )
@@ -47,6 +48,7 @@ def profiles(
         first_try=st.sampled_from(FirstTry),
         check_order=st.sampled_from(CheckOrder),
         throwing_try=st.sampled_from(ThrowingTry),
+        severe_throw=st.sampled_from(SevereThrow),
         cancel_result=st.sampled_from(CancelResult),
         executor=st.sampled_from(list(executors)),
         rounding=st.sampled_from(Rounding),
@@ -76,13 +78,13 @@ def keys() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 def actions() -> st.SearchStrategy[tuple[op.CallbackAction, ...]]:
-    """What a callback does."""
+    """Draw the actions of a callback."""
     one: st.SearchStrategy[op.CallbackAction] = st.one_of(
         st.builds(op.CheckInside, key=KEYS),
         st.builds(op.WatchInside, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS),
         st.builds(op.CancelForKeyInside, key=KEYS),
         st.builds(op.ForceInside, operation=NAMES),
-        st.just(op.Throw()),
+        st.builds(op.Throw, sort=st.sampled_from(op.ThrowSort)),
     )
     return st.one_of(st.just(()), st.lists(one, min_size=1, max_size=3).map(tuple))
 
@@ -92,7 +94,7 @@ USUAL_TRIES = ((), (WAIT, COMPLETE), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, WAIT, 
 
 
 def scripts() -> st.SearchStrategy[op.Script]:
-    """What an operation does when it is called."""
+    """Draw the script of an operation."""
     unusual = st.lists(st.sampled_from(op.Answer), max_size=4).map(tuple)
     return st.builds(
         op.Script,
@@ -164,7 +166,7 @@ def cases(
 
 
 def only(model: Model, *asked: op.Operation) -> tuple[tuple[Outcome, ...], State]:
-    """What must come of operations that leave nothing open, and the state behind them."""
+    """Return the outcomes of operations that leave nothing open, and the state behind them."""
     state = model.initial()
     seen: list[Outcome] = []
     for operation in asked:

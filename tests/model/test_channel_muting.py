@@ -71,7 +71,7 @@ def followed(given: ChannelMutingModel, *operations: Operation) -> list[Pair]:
 
 
 def seen(outcome: Outcome) -> tuple[tuple[str, ...], tuple[tuple[str, Value], ...]]:
-    """What was received, and the observables."""
+    """Return the received requests and the observables."""
     return tuple(each.task for each in outcome.events), tuple(sorted(outcome.observed.items()))
 
 
@@ -243,7 +243,7 @@ def drawn() -> tuple[tuple[ChannelMutingModel, ChannelMutingState, Operation], .
     """Steps of generated cases, each case going a way of its own."""
 
     def steps() -> Iterator[tuple[ChannelMutingModel, ChannelMutingState, Operation]]:
-        for seed in range(150):
+        for seed in range(200):
             profile = PROFILES[seed % len(PROFILES)]
             source = SeededSource(seed)
             given = model(draw_configuration(profile, source, frozenset()), profile)

@@ -5,7 +5,17 @@ import pytest
 from immutables import Map
 
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import Add, Advance, Elapse, Force, Operation, RunOne, Script, Watch
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    CheckInside,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Script,
+    Watch,
+)
 from purgatory_spec.profiles import (
     Accounting,
     Executor,
@@ -15,7 +25,7 @@ from purgatory_spec.profiles import (
     Structure,
 )
 
-from .purgatory_examples import COMPLETE, EVERYTHING, WAIT, asked, everything, last, stepped
+from .purgatory_examples import COMPLETE, EVERYTHING, THROW, WAIT, asked, everything, last, stepped
 from .purgatory_strategies import only, told
 
 
@@ -141,6 +151,14 @@ def test_an_inline_executor_may_run_in_the_middle_of_a_watch() -> None:
         "tried:a completed:a timed_out:a",
     }
     assert {result for result, *_ in found} == {False}
+
+
+def test_a_callback_in_the_middle_of_a_watch_that_throws_is_not_rejected() -> None:
+    """The second try's exception is the watch's own, whatever the time-out's callback calls."""
+    script = Script((WAIT, THROW), on_complete=(CheckInside("j"),))
+    found = everything(Watch("a", ("k",), 0, script), profile=PurgatoryProfile())
+    assert "tried:a tried:a completed:a timed_out:a" in {words for _, _, words, _ in found}
+    assert not any("rejected" in words for _, _, words, _ in found)
 
 
 def test_threads_are_not_predicted() -> None:

@@ -29,7 +29,7 @@ def cases(
         negative_delay=draw(st.sampled_from(profiles.NegativeDelay)),
         executor=profiles.Executor.STEPPED,
         structure=profiles.Structure.DELAY_QUEUE_WHEEL,
-        features=frozenset(profiles.Feature) - {profiles.Feature.INT64},
+        features=frozenset(profiles.Feature) - {profiles.Feature.INT64, profiles.Feature.REFUSE},
         observables=frozenset(profiles.Observable),
     )
     source = HypothesisSource(draw)

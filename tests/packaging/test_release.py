@@ -1,4 +1,4 @@
-"""What a release consists of: metadata, a source distribution that can be made again, workflows."""
+"""The parts of a release: metadata, a source distribution that can be made again, workflows."""
 
 import hashlib
 import os

@@ -37,7 +37,7 @@ JUNK = (
     "tla/models/__pycache__/some.pyc",
     "tla/purgatory-work/some.jar",
 )
-"""What lies about after a day's work; it is planted, so that its absence means something."""
+"""Files that lie about after a day's work; they are planted, so that their absence counts."""
 
 SPEC = "purgatory_spec/data"
 ADAPTERS = "purgatory_conformance/data/adapters"

@@ -1,4 +1,4 @@
-"""What tests that start programs share."""
+"""Functions that tests share which start programs."""
 
 import os
 import signal

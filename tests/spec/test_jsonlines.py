@@ -14,7 +14,7 @@ from purgatory_spec.reasons import Reason
 names = st.text(min_size=1, max_size=6)
 integers = st.integers(-(2**63), 2**63 - 1)
 actions = st.one_of(
-    st.just(op.Throw()),
+    st.builds(op.Throw, sort=st.sampled_from(op.ThrowSort)),
     st.builds(op.AddInside, names, integers),
     st.builds(op.CancelInside, names),
     st.just(op.AdvanceInside()),
@@ -103,6 +103,21 @@ def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
         ('{"component":"timer","case":"a/../b"}', "is not a plain word"),
         ('{"component":"timer","case":"a","extra":1}', "unknown field `extra`"),
         ('{"component":"timer","case":"a"}\n{"operation":{"op":"fly"}}', "Invalid value 'fly'"),
+        ('{"component":"timr","case":"a"}', "; did you mean timer?"),
+        ('{"component":"timer","case":"a","ruls":[]}', "; did you mean rules?"),
+        (
+            '{"component":"timer","case":"a","profile":{"rounding":"dwn"}}',
+            "Invalid enum value 'dwn' - at `$.profile.rounding`; did you mean down?",
+        ),
+        (
+            '{"component":"timer","case":"a","profile":{"clock":"sundial"}}',
+            "; allowed are 'manual', 'wall'",
+        ),
+        (
+            '{"component":"timer","case":"a"}\n'
+            '{"operation":{"op":"add","task":"a","delay_ms":3,"scrip":[]}}',
+            "Object contains unknown field `scrip` - at `$.operation`; did you mean script?",
+        ),
         (
             '{"component":"timer","case":"a","configuration":{"wheel_size":1}}',
             "wheel_size is 1; it must be at least 2",

@@ -37,7 +37,7 @@ NEED_THREADS = {rule.id for rule in all_requirements() if rule.needs_threads}
 
 def test_rules_have_a_level_and_a_text() -> None:
     rules = requirements(profiles.Component.TIMER)
-    assert len(rules) == 40
+    assert len(rules) == 42
     assert all(len(rule.text) > 35 for rule in rules)
     should = {rule.id for rule in rules if rule.level is Level.SHOULD}
     assert should == {"TIMER-LATENESS", "TIMER-SHUTDOWN-CLOSED"}
@@ -107,12 +107,16 @@ def test_conditions_decide_where_a_rule_applies() -> None:
     [
         ("### TIMER-A: a\ntext", "page:1: rule TIMER-A has no level line below its heading"),
         (
-            "### TIMER-A: a\nLevel: MUST\n\n### TIMER-A: b\nLevel: MUST\n",
-            "page:4: rule TIMER-A is stated twice",
+            "### TIMER-A: a\nLevel: MUST\n\nSymptom: c.\n\n### TIMER-A: b\nLevel: MUST\n",
+            "page:6: rule TIMER-A is stated twice",
         ),
-        ("### TIMER-A: a\nLevel: MUST. Applies: sometimes\n", "not a condition: 'sometimes'"),
+        ("### TIMER-A: a\nLevel: MUST\n\ntext", "page:1: rule TIMER-A has no symptom"),
         (
-            "### TIMER-A: a\nLevel: MUST. Applies: `rounding is sideways`\n",
+            "### TIMER-A: a\nLevel: MUST. Applies: sometimes\n\nSymptom: c.\n",
+            "not a condition: 'sometimes'",
+        ),
+        (
+            "### TIMER-A: a\nLevel: MUST. Applies: `rounding is sideways`\n\nSymptom: c.\n",
             "'sideways' is not a valid Rounding",
         ),
     ],
@@ -120,6 +124,15 @@ def test_conditions_decide_where_a_rule_applies() -> None:
 def test_a_page_that_is_no_list_of_rules_is_rejected(page: str, problem: str) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)):
         parse_requirements(page, "page")
+
+
+def test_each_rule_has_a_symptom_of_its_own_on_one_line() -> None:
+    symptoms = [rule.symptom for rule in all_requirements()]
+    assert len(set(symptoms)) == len(symptoms)
+    for rule in all_requirements():
+        assert re.fullmatch(r"\S.{19,119}\.", rule.symptom), rule.id
+        assert rule.symptom not in rule.text
+        assert rule.told == f"Symptom: {rule.symptom}\n\n{rule.text}"
 
 
 def test_schema_is_that_of_the_types() -> None:

@@ -1,4 +1,4 @@
-"""What a stranger would write between a design of their own and the suite: calls become steps."""
+"""Adapters that a stranger would write between an own design and the suite: calls become steps."""
 
 # Nothing of a design is known here but the few methods that each component has in any language, and
 # what a design raises when it refuses.
@@ -28,7 +28,7 @@ REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (MemoryError, Reason.NO_MEMORY),
     (ValueError, Reason.INVALID_ARGUMENT),
 )
-"""What a design raises when it refuses, with the reason that stands for it."""
+"""The exceptions of a design that refuses, with the reason that stands for each."""
 
 
 class Instance(ABC):
@@ -97,7 +97,7 @@ class Instance(ABC):
 
 
 def reason_of(error: Exception) -> Reason:
-    """Why a design refused; what it does not raise on purpose is ``internal``."""
+    """Return the reason of a refusal; an exception that is raised by mistake is ``internal``."""
     return next((r for kind, r in REASONS if isinstance(error, kind)), Reason.INTERNAL)
 
 
@@ -188,7 +188,7 @@ class Delayed:
         self.satisfied = False
 
     def can_complete(self) -> bool:
-        """Whether the operation can be completed now."""
+        """Decide whether the operation can be completed now."""
         self.purgatory.events.append(outcomes.tried(self.name))
         answer = op.Answer.WAIT
         if self.answers:
@@ -316,7 +316,7 @@ class MemoryPool(Protocol):
 
 
 def no_memory(size_bytes: int) -> bytearray:
-    """What a design calls in place of ``bytearray`` where an allocation is made to fail."""
+    """Raise the error of a failed allocation: a design calls this in place of ``bytearray``."""
     raise MemoryError(f"no memory for {size_bytes} bytes")
 
 
@@ -353,5 +353,5 @@ class MemoryPoolInstance(Instance):
         return None
 
     def shown(self) -> dict[str, outcomes.Value]:
-        """What is left."""
+        """Return the bytes that are left."""
         return {"available_bytes": self.pool.free_bytes()}

@@ -16,13 +16,13 @@ TIMER_FEATURES = [
     *("cancel", "readd", "change_delay", "elapse"),
     *("script_throw", "script_add", "script_cancel"),
 ]
-"""What most timers offer."""
+"""The features that most timers offer."""
 
 PURGATORY_FEATURES = [
     *("force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "script_throw"),
     *("script_watch", "script_check", "script_cancel_for_key", "script_force", "script_try"),
 ]
-"""What most purgatories offer."""
+"""The features that most purgatories offer."""
 
 
 MAKERS: Mapping[Component, Callable[[type[Any], Any], Instance]] = {

@@ -39,7 +39,7 @@ Found = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Inputs:
-    """Where the inputs of results are: the folder of modules, and a folder for each package."""
+    """The folders of the inputs of results: that of the modules, and one for each package."""
 
     modules: Path
     packages: Mapping[str, Path]

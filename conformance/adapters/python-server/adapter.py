@@ -98,7 +98,7 @@ class Client:
             return
 
     def is_at_rest(self, row: Json) -> bool:
-        """Whether the server does no more on this connection by itself."""
+        """Decide whether the server does no more on this connection by itself."""
         if row["waits_for"] == "bytes":
             return bool(row["read_bytes"] == self.sent_bytes and not self.has_ended)
         return row["waits_for"] in ("memory", "response", "closed")

@@ -136,7 +136,7 @@ class Server:
             self.changed.notify_all()
 
     def look(self) -> dict[str, Any]:
-        """What has been received since the last look, and what every connection waits for."""
+        """Return the requests received since the last look, and what every connection waits for."""
         with self.changed:
             received, self.received = self.received, []
             rows = {

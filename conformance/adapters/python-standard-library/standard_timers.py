@@ -19,6 +19,7 @@ from purgatory_spec.operations import (
     Elapse,
     Operation,
     Throw,
+    ThrowSort,
 )
 from purgatory_spec.outcomes import Event, Outcome, ran
 from purgatory_spec.profiles import (
@@ -29,6 +30,7 @@ from purgatory_spec.profiles import (
     Observable,
     Rounding,
     SameTickOrder,
+    SevereThrow,
     TimerConfiguration,
     TimerProfile,
 )
@@ -42,6 +44,7 @@ FEATURES = frozenset(
         Feature.ELAPSE,
         Feature.NEGATIVE_CLOCK,  # both take their time from a function of ours
         Feature.SCRIPT_THROW,
+        Feature.SCRIPT_THROW_SEVERE,
         Feature.SCRIPT_ADD,
         Feature.SCRIPT_CANCEL,
     }
@@ -57,6 +60,7 @@ SCHED = TimerProfile(
 ASYNCIO = TimerProfile(
     rounding=Rounding.EXACT,  # but for the clock's resolution, 1 ns, within which it is early
     larger_delay=LargerDelay.NOT_OFFERED,  # any number is a delay
+    severe_throw=SevereThrow.AS_ORDINARY,  # all but requests to leave end in the exception handler
     features=FEATURES,  # a loop that runs cannot be run: no SCRIPT_ADVANCE
     observables=frozenset({Observable.SIZE}),
 )
@@ -66,8 +70,12 @@ class UsersFailure(Exception):
     """A task fails, as its script says."""
 
 
+class SevereFailure(BaseException):
+    """A task fails severely."""
+
+
 class Timer:
-    """What both have in common: scripts, events, and a clock that only the suite moves."""
+    """The base of both timers: scripts, events, and a clock that only the suite moves."""
 
     latest_ms = 2**63 - 1
     """The last reading that the clock shows to the millisecond."""
@@ -82,9 +90,18 @@ class Timer:
 
     def do(self, operation: Operation) -> Outcome:
         self.events = []
+        rejected = None
+        try:
+            rejected = self.perform(operation)
+        except SevereFailure:
+            rejected = Reason.THROWN
+        observed = {"size": self.size()}
+        return Outcome(rejected=rejected, events=tuple(self.events), observed=observed)
+
+    def perform(self, operation: Operation) -> Reason | None:
         match operation:
             case Elapse(to_ms) | Advance(to_ms) if to_ms > self.latest_ms:
-                return Outcome(rejected=Reason.UNSUPPORTED)
+                return Reason.UNSUPPORTED
             case Add(task, delay_ms, script):
                 self.scripts[task] = script
                 self.add(task, delay_ms)
@@ -95,20 +112,20 @@ class Timer:
             case Advance(to_ms):
                 self.now_ms = to_ms
                 self.advance()
-        return Outcome(events=tuple(self.events), observed={"size": self.size()})
+        return None
 
     def run(self, task: str) -> None:
         self.events.append(ran(task))
         for action in self.scripts.get(task, ()):
             match action:
-                case Throw():
-                    raise UsersFailure
+                case Throw(sort):
+                    raise SevereFailure if sort is ThrowSort.SEVERE else UsersFailure
                 case AddInside(other, delay_ms):
                     self.add(other, delay_ms)
                 case CancelInside(other):
                     self.cancel(other)
                 case AdvanceInside():
-                    self.advance()
+                    self.advance(inside=True)
 
     def add(self, task: str, delay_ms: int) -> None:
         raise NotImplementedError
@@ -116,7 +133,7 @@ class Timer:
     def cancel(self, task: str) -> None:
         raise NotImplementedError
 
-    def advance(self) -> None:
+    def advance(self, *, inside: bool = False) -> None:
         raise NotImplementedError
 
     def size(self) -> int:
@@ -146,13 +163,16 @@ class SchedTimer(Timer):
         del self.armed[task]
         self.run(task)
 
-    def advance(self) -> None:
+    def advance(self, *, inside: bool = False) -> None:
         while True:
             try:
                 self.scheduler.run(blocking=False)
                 return
             except UsersFailure:  # what a task throws reaches whoever runs the scheduler
                 continue
+            except SevereFailure:  # a severe one goes on to the caller, unless that is a task
+                if not inside:
+                    raise
 
     def size(self) -> int:
         return len(self.scheduler.queue)
@@ -187,7 +207,7 @@ class AsyncioTimer(Timer):
         if task in self.handles:
             self.handles[task].cancel()
 
-    def advance(self) -> None:
+    def advance(self, *, inside: bool = False) -> None:
         self.loop.now_ms = self.now_ms
         self.loop.call_soon(self.loop.stop)  # stops behind the turn that it is called in
         self.loop.run_forever()

@@ -22,6 +22,7 @@ from purgatory_conformance.describing.words import noun
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_conformance.running.campaign import SUITES
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
@@ -46,7 +47,12 @@ from purgatory_spec.requirements import component_of_rule
 )
 @click.option("--suite", type=click.Choice(list(SUITES)), default="standard", show_default=True)
 @click.option("--seed", type=int, default=None, help="Equal seeds give equal cases.")
-@click.option("--seconds", type=float, default=None, help="Time for generated cases.")
+@click.option(
+    "--seconds",
+    type=float,
+    default=None,
+    help="End each component after this time; otherwise a number of cases ends it.",
+)
 @click.option(
     "--without-deviations",
     is_flag=True,
@@ -72,8 +78,7 @@ def check(
     """Judge SUBJECT: is it conformant?
 
     SUBJECT is a registered name (see: purgatory list subjects), a folder with a purgatory.toml, or
-    module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
-    implementation.
+    module:factory. Without a SUBJECT: the purgatory.toml of this folder.
 
     The commands of a folder's purgatory.toml are run, the build among them, and a module is
     imported: name what you trust. The first line says which commands these are.
@@ -87,7 +92,7 @@ def check(
     asked = opened(subject, command, work, release, tell=click.echo)
     if without_deviations:
         asked = replace(asked, deviations=(), replays=())
-    console = Console()
+    console = standard_output()
     of_whom = Check(asked, suite, seed, work, only, budget)
     try:
         components = wanted or offered(asked)

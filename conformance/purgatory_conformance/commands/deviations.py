@@ -2,8 +2,7 @@
 
 import os
 import shutil
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,15 +10,23 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from purgatory_conformance.checking import Check, hold_to_vectors, judged, offered
+from purgatory_conformance.checking import (
+    Check,
+    campaign_of,
+    hold_to_vectors,
+    offered,
+    results_in,
+)
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
 from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import counted, noun
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, quoted, worst
-from purgatory_conformance.running.campaign import SUITES
-from purgatory_conformance.running.case_run import run_case
+from purgatory_conformance.running.campaign import SUITES, Campaign
+from purgatory_conformance.running.case_run import CaseRun, run_case
+from purgatory_conformance.running.joint_deviations import explained
+from purgatory_conformance.running.replay_file import write_replay
 from purgatory_conformance.subjects.declaration import declaration_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_judge.case_judge import Deviation
@@ -28,7 +35,7 @@ from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
 
 _MOST_ROUNDS = 8
-"""How often the subject is judged anew with what was proposed: one fault may hide another."""
+"""The most judgements of the subject with the proposals so far: one fault may hide another."""
 
 _SUITE = click.option(
     "--suite", type=click.Choice(list(SUITES)), default="quick", show_default=True
@@ -60,10 +67,11 @@ def propose(
     release: str,
     work: Path,
 ) -> None:
-    """Judge SUBJECT, and write a [[deviation]] block for each fault that a variant explains.
+    """Judge SUBJECT, and write a [[deviation]] block for each variant that explains its faults.
 
-    What is proposed is taken for declared, and the subject judged again, until nothing is found
-    that a variant explains. Exits with 0 if the subject is conformant then, otherwise as check.
+    The fewest variants are taken that together explain the failing cases. With these declared the
+    subject is judged again, until no other set explains more. Exits with 0 if the subject is
+    conformant then, otherwise as check.
     """
     declaration = declaration_of(subject)
     if write and (command or declaration is None):
@@ -95,20 +103,39 @@ def _proposed(check: Check, console: Console) -> tuple[list[Deviation], list[Res
     results: list[Results] = []
     for component in offered(check.opened):
         hold_to_vectors(component)
-        for _ in range(_MOST_ROUNDS):
-            about = _judged(replace(check, opened=_with(check.opened, found)), component, console)
-            fresh = list(_explained(about, [*check.opened.deviations, *found]))
-            if not fresh:
-                break
-            found += fresh
+        proposals, about = _proposed_for(check, component, console)
+        found += proposals
         results.append(about)
     return found, results
 
 
-def _judged(check: Check, component: Component, console: Console) -> Results:
+def _proposed_for(
+    check: Check, component: Component, console: Console
+) -> tuple[list[Deviation], Results]:
+    """Return the deviations of one component; see ``_proposed``.
+
+    The cases of every round are explained together: what is found later may change what explains
+    the cases that were found first.
+    """
+    fresh: list[Deviation] = []
+    failing: list[CaseRun] = []
+    for _ in range(_MOST_ROUNDS):
+        proposals = fresh
+        declared = replace(check, opened=_with(check.opened, proposals))
+        campaign = _campaign(declared, component, console)
+        for cause in campaign.causes:
+            failing += [cause.shrunk, *cause.runs] if cause.steady else []
+        fresh = _explained(check, component, failing)
+        judged_with = {(each.rule, each.variant) for each in proposals}
+        if not campaign.causes or {(each.rule, each.variant) for each in fresh} == judged_with:
+            break
+    return proposals, results_in(check, campaign, check.folder)
+
+
+def _campaign(check: Check, component: Component, console: Console) -> Campaign:
     what = f"{check.opened.name}, {noun(component)}"
     with CampaignProgress(console, what) as progress:
-        return judged(check, component, progress.update)
+        return campaign_of(check, component, progress.update)
 
 
 def _with(asked: OpenSubject, found: Sequence[Deviation]) -> OpenSubject:
@@ -120,18 +147,17 @@ def _with(asked: OpenSubject, found: Sequence[Deviation]) -> OpenSubject:
     )
 
 
-def _explained(results: Results, declared: Sequence[Deviation]) -> Iterator[Deviation]:
-    """Yield a deviation for each rule of a cause that a variant explains, best of all entirely."""
-    taken = {each.rule for each in declared}
-    for cause in sorted(results.causes, key=lambda each: -each.cases):
-        entirely_first = sorted(
-            (hint for hint in cause.hints if hint.paste.startswith("[[deviation]]")),
-            key=lambda hint: not hint.words.startswith(("all ", "it passes")),
-        )
-        if cause.rule not in taken and entirely_first:
-            taken.add(cause.rule)
-            (block,) = tomllib.loads(entirely_first[0].paste)["deviation"]
-            yield Deviation(cause.rule, block["variant"], cause.replay, block["reason"])
+def _explained(check: Check, component: Component, failing: Sequence[CaseRun]) -> list[Deviation]:
+    """Return the deviations that explain failing cases together, their replay files written."""
+    asked, folder = check.opened, check.folder / "deviations"
+    declared = tuple(each for each in asked.deviations if component_of_rule(each.rule) is component)
+    found = explained(asked.subject, component, failing, declared)
+    proposals = []
+    for each in found:
+        profile = asked.subject.profiles[component]
+        path = write_replay(folder, each.run, each.deviation.rule, asked, profile)
+        proposals.append(replace(each.deviation, replay=str(path)))
+    return proposals
 
 
 def _block(deviation: Deviation, table: str, folder: Path, *, copy: bool) -> str:
@@ -198,7 +224,8 @@ def verify(
         results = []
         for component in [each for each in Component if each in concerned]:
             hold_to_vectors(component)
-            results.append(_judged(check, component, console))
+            campaign = _campaign(check, component, console)
+            results.append(results_in(check, campaign, check.folder))
         if any(each.failures for each in results):
             console.print(f"! {worst(results).footer.why}", markup=False)
             context.exit(EXIT_SUBJECT_FAILED)

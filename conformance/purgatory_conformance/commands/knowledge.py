@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,9 @@ from rich.table import Table
 from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import known_rule
 from purgatory_conformance.completion import complete_rule
-from purgatory_conformance.describing.words import instance_noun, noun
+from purgatory_conformance.describing.steps import describe_configuration, describe_operation
+from purgatory_conformance.describing.words import instance_noun, noun, paragraphs
+from purgatory_conformance.exploring.rule_pairs import explore_pairs
 from purgatory_conformance.knowledge import (
     all_vectors,
     deviations_of_adapters,
@@ -24,9 +27,15 @@ from purgatory_conformance.knowledge import (
 )
 from purgatory_conformance.registered import REGISTERED
 from purgatory_conformance.reporting.results_file import read_results
+from purgatory_conformance.reporting.terminal_page import (
+    is_aligned,
+    print_columns,
+    standard_output,
+)
 from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_judge.components import on_real_clock
 from purgatory_judge.registry import judged
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement, all_requirements
@@ -52,12 +61,15 @@ def explain(identifier: str, as_json: bool) -> None:
             }
         )
         return
-    console = Console()
+    console = standard_output()
     console.print(f"[bold]{rule.id}[/bold] ({rule.level.value}): {rule.title}")
     if rule.condition:
         console.print(f"applies where {rule.condition}", markup=False)
     console.print()
-    console.print(Markdown(rule.text))
+    if is_aligned(console):
+        console.print(Markdown(rule.told))
+    else:
+        console.print("\n\n".join(paragraphs(rule.told)), markup=False)
     console.print()
     for statement in statements(rule.id):
         words = f"{statement.package}.{statement.module}.{statement.name} (line {statement.line})"
@@ -110,12 +122,7 @@ def list_(what: str, as_json: bool) -> None:
     if as_json:
         print_json([dict(zip(listed.keys, row, strict=True)) for row in listed.rows])
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in listed.headers:
-        table.add_column(header, overflow="fold")
-    for row in listed.rows:
-        table.add_row(*row)
-    Console().print(table)
+    print_columns(standard_output(), listed.headers, listed.rows)
 
 
 def _listed(*headers: str, rows: Sequence[tuple[str, ...]]) -> _Listed:
@@ -154,14 +161,14 @@ def _profile_rows() -> list[tuple[str, str, str]]:
 
 def _variant_rows() -> list[tuple[str, str, str]]:
     return [
-        (name, noun(component), sentence)
+        (name, noun(component), f"{sentence}; once {judged(component).triggers[name].words}")
         for component in Component
         for name, sentence in judged(component).variants.items()
     ]
 
 
 _TEXTS = frozenset({"rule", "level"})
-_COVERAGE = ("rule", "level", "model", "implementation", "vectors", "mutants", "visits")
+_COVERAGE = ("rule", "level", "model", "implementation", "vectors", "mutants", "visits", "pairs")
 
 
 @click.command()
@@ -171,18 +178,34 @@ _COVERAGE = ("rule", "level", "model", "implementation", "vectors", "mutants", "
     default=WORK_FOLDER / "bundled" / "results.jsonl",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), default=None)
+@click.option(
+    "--pairs", is_flag=True, help="List the pairs of rules that no two successive steps tested."
+)
 @click.pass_context
-def coverage(context: click.Context, results: Path, output: Path | None) -> None:
+def coverage(context: click.Context, results: Path, output: Path | None, pairs: bool) -> None:
     """Show for each rule where it is stated and how often the check in RESULTS tested it.
 
-    RESULTS is the results.jsonl of a check; by default that of the bundled timer.
+    RESULTS is the results.jsonl of a check; by default that of the bundled timer. The column
+    "pairs" counts the rules that a next step tested, of those that apply. With --pairs, small
+    instances of the profile are explored for each pair that the check has not met.
     """
     visits: Counter[str] = Counter()
+    followed: dict[str, str] = {}
+    if pairs:
+        _tell_pairs(results)
+        context.exit(0)
     if results.exists():
         for each in read_results(results):
             visits.update({line.id: line.visits for line in each.rules})
+            of = len(each.rules)
+            followed |= {line.id: f"{len(line.followed_by)}/{of}" for line in each.rules}
     else:
         click.echo(f"{results} does not exist: visits are those of no check", err=True)
+    rows = [_coverage_row(rule, visits, followed) for rule in all_requirements()]
+    console = standard_output()
+    if output is None and not is_aligned(console):
+        print_columns(console, (*_COVERAGE, "TLA+ properties"), rows)
+        context.exit(0)
     table = Table(box=None, pad_edge=False, header_style="bold")
     widest = {
         "rule": max(len(rule.id) for rule in all_requirements()),
@@ -193,10 +216,10 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
         justify: Literal["left", "right"] = "left" if header in _TEXTS else "right"
         table.add_column(header, justify=justify, no_wrap=True, min_width=width)
     table.add_column("TLA+ properties", no_wrap=True, overflow="ellipsis")
-    for rule in all_requirements():
-        table.add_row(*_coverage_row(rule, visits))
+    for row in rows:
+        table.add_row(*row)
     if output is None:
-        Console().print(table)
+        console.print(table)
     else:
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("w", encoding="utf-8") as file:
@@ -204,7 +227,37 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
     context.exit(0)
 
 
-def _coverage_row(rule: Requirement, visits: Mapping[str, int]) -> tuple[str, ...]:
+def _tell_pairs(results: Path) -> None:
+    """Print for each component the pairs of rules met, shown by small instances alone, or by none.
+
+    Raises:
+        click.UsageError: there are no results, or their clock moves by itself.
+    """
+    if not results.exists():
+        raise click.UsageError(f"{results} does not exist; run a check first")
+    for each in read_results(results):
+        if on_real_clock(each.header.profile):
+            raise click.UsageError("time really passes in this check: nothing can be explored")
+        rules = [line.id for line in each.rules]
+        met = {(line.id, after) for line in each.rules for after in line.followed_by}
+        explored = explore_pairs(each.header.profile)
+        missing = [pair for pair in product(rules, rules) if pair not in met]
+        shown = [pair for pair in missing if pair in explored.met]
+        sizes = "; ".join(map(describe_configuration, explored.instances))
+        click.echo(
+            f"{noun(each.component)}: {len(met)} of {len(rules) ** 2} pairs met. Of the others "
+            f"{len(shown)} are possible, and {len(missing) - len(shown)} are met by no sequence of "
+            f"up to {explored.length} steps of small instances ({sizes})."
+        )
+        for pair in missing:
+            steps = explored.met.get(pair)
+            words = [describe_operation(step.operation) for step in steps or ()]
+            click.echo(f"  {pair[0]}, then {pair[1]}: {'; '.join(words) or 'not shown'}")
+
+
+def _coverage_row(
+    rule: Requirement, visits: Mapping[str, int], followed: Mapping[str, str]
+) -> tuple[str, ...]:
     stated = Counter(each.package for each in statements(rule.id))
     return (
         rule.id,
@@ -214,6 +267,7 @@ def _coverage_row(rule: Requirement, visits: Mapping[str, int]) -> tuple[str, ..
         str(sum(rule.id in vector.header.rules for vector in all_vectors())),
         str(sum(mutant.rule == rule.id for mutant in mutants())),
         str(visits.get(rule.id, 0)),
+        followed.get(rule.id, "0"),
         _properties(rule.id),
     )
 

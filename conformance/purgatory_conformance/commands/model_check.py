@@ -37,7 +37,7 @@ _LOOKS_EVERY_SECONDS = 0.1
     help="Most states to visit in each small instance.",
 )
 @click.option(
-    "--seconds", type=click.FloatRange(0), default=60.0, show_default=True, help="In all."
+    "--seconds", type=click.FloatRange(0), help="For all; otherwise --states and --cases end it."
 )
 @click.option(
     "--time-limit",
@@ -55,7 +55,7 @@ def check_(
     seed: int,
     cases: int,
     states: int,
-    seconds: float,
+    seconds: float | None,
     time_limit: float,
     as_json: bool,
 ) -> None:
@@ -108,7 +108,8 @@ def _run(task: Task, alive: Path) -> int:
                 return process.wait(_LOOKS_EVERY_SECONDS)
             except subprocess.TimeoutExpired:
                 pass
-            if time.time() - started > _PATIENCE * task.seconds + _MORE_SECONDS:
+            over = time.time() - started - _MORE_SECONDS
+            if task.seconds is not None and over > _PATIENCE * task.seconds:
                 raise Problem(
                     f"{task.file}: nothing was decided in time; give it fewer --states and --cases",
                     EXIT_INCONCLUSIVE,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.opening import Tell, open_subject
 from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_spec.nearest import did_you_mean
 from purgatory_spec.profiles import Component, Profile
 from purgatory_spec.requirements import Requirement, all_requirements, requirement
 

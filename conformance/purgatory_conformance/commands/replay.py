@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from purgatory_conformance.commands.options import (
     COMMAND,
@@ -33,6 +31,11 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     exit_code_of,
 )
+from purgatory_conformance.reporting.terminal_page import (
+    TerminalPage,
+    print_columns,
+    standard_output,
+)
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.unanswered import is_unanswered, told
 from purgatory_conformance.subjects.open_subject import OpenSubject
@@ -45,7 +48,7 @@ from purgatory_spec.profiles import Profile
 from purgatory_spec.requirements import requirement
 
 _WORST_FIRST = (1, EXIT_SUBJECT_FAILED, EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE, 0)
-"""Exit codes: what is known to be wrong weighs more than what could not be found out."""
+"""The exit codes, the worst first: a known fault weighs more than an open question."""
 
 
 @click.command()
@@ -78,7 +81,7 @@ def replay(
     FILE may be a folder of kept cases: each of its .jsonl files is run, a table says what each
     breaks, and the exit code is that of the worst. 0 says that all are as the rules say.
     """
-    console = Console(highlight=False)
+    console = standard_output()
     if file.is_dir():
         tell_once = cache(tell_on_standard_error)
 
@@ -116,10 +119,12 @@ def replay(
             steps, profile = run.steps, profile_of(asked, case.component)
         finally:
             asked.close()
-    console.print(printable(f"{case.header.case}: {case.header.title}"), markup=False)
+    page = TerminalPage(console)
+    title = f": {case.header.title}" if case.header.title else ""
+    page.say(printable(f"{case.header.case}{title}"), hang=2)
     made_with = describe_configuration(case.header.configuration)
-    console.print(f"{noun(case.component)}: {made_with}", markup=False)
-    context.exit(0 if _print_steps(console, case, steps, profile, silent) else 1)
+    page.say(f"{noun(case.component)}: {made_with}", hang=2)
+    context.exit(0 if _print_steps(page, case, steps, profile, silent) else 1)
 
 
 def _replay_folder(
@@ -132,9 +137,7 @@ def _replay_folder(
     files = sorted(folder.rglob("*.jsonl"))
     if not files:
         raise click.UsageError(f"{folder} has no .jsonl file: there is nothing to replay")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("", "file", "subject", "result"):
-        table.add_column(header, overflow="fold")
+    rows: list[tuple[str, ...]] = []
     codes: Counter[int] = Counter()
     for file in files:
         subject = whom
@@ -152,8 +155,8 @@ def _replay_folder(
         codes[code] += 1
         symbol = {0: "✓", 1: "✗"}.get(code, "!")
         cells = (symbol, str(file.relative_to(folder)), subject, words)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    console.print(table)
+        rows.append(tuple(map(printable, cells)))
+    print_columns(console, ("", "file", "subject", "result"), rows)
     told = [f"{codes[0]} as the rules say", f"{codes[1]} not"]
     told += [f"{codes.total() - codes[0] - codes[1]} without a result"]
     console.print(f"{counted(len(files), 'file')}: {', '.join(told)}")
@@ -191,7 +194,7 @@ def _recorded(case: Case) -> tuple[int, str]:
 
 
 def _print_steps(
-    console: Console, case: Case, steps: list[Step], profile: Profile, silent: CaseRun | None
+    page: TerminalPage, case: Case, steps: list[Step], profile: Profile, silent: CaseRun | None
 ) -> bool:
     """Print and judge steps until one diverges; whether all were right.
 
@@ -207,33 +210,35 @@ def _print_steps(
         else:
             answered = describe_outcome(step.operation, step.outcome)
             divergence = judge.step(step.operation, step.outcome).divergence
-        console.print(f"{asked}  ->  {answered}", markup=False)
+        page.say(f"{asked}  ->  {answered}", hang=7)
         if divergence is not None:
             rule = requirement(divergence.rule)
-            console.print(f"     diverges from {rule.id} ({rule.level.value}): {rule.title}")
+            page.say(
+                f"diverges from {rule.id} ({rule.level.value}): {rule.title}", indent=5, hang=7
+            )
             for label, text in (
                 ("expected", divergence.expected),
                 ("seen", divergence.seen),
                 ("before", describe_state(divergence.before)),
                 ("expected after", describe_state(divergence.after)),
             ):
-                console.print(f"     {label}: {printable(text)}", markup=False)
+                page.say(f"{label}: {printable(text)}", indent=5, hang=7)
                 shown.append(text)
-            _print_legend(console, shown)
+            _print_legend(page, shown)
             if step.outcome is None and silent is not None and silent.failure is not None:
                 for line in silent.failure.standard_error.splitlines():
-                    console.print(f"     {printable(line)}", markup=False)
+                    page.say(printable(line), indent=5, hang=7)
             return False
         state = describe_state(judge.state)
         if state:
-            console.print(f"     {printable(state)}", markup=False, style="dim")
+            page.say((printable(state), "dim"), indent=5, hang=7)
             shown.append(state)
-    _print_legend(console, shown)
-    console.print(f"{len(steps)} steps, all as the rules say")
+    _print_legend(page, shown)
+    page.say(f"{len(steps)} steps, all as the rules say")
     return True
 
 
-def _print_legend(console: Console, states: list[str]) -> None:
+def _print_legend(page: TerminalPage, states: list[str]) -> None:
     legend = legend_of(*states)
     if legend:
-        console.print(f"     {legend}", markup=False, style="dim")
+        page.say((legend, "dim"), indent=5)

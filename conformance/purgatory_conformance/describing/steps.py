@@ -54,6 +54,8 @@ def _field(name: str, value: object) -> str:
     match value:
         case str():
             return describe_task(value)
+        case bool() if name == "refuse":
+            return ", the executor refuses" if value else ""
         case bool():
             return f", made to {name}" if value else ""
         case int() if name.endswith("_bytes"):

@@ -22,6 +22,9 @@ Span: TypeAlias = tuple[str, str]
 """A piece of a rule's text: its kind (``text``, ``code`` or ``emphasis``) and its words."""
 
 _PLAIN_NAME = re.compile(r"[\w.#-]+")
+_MOST_TOLD, _ENDS_TOLD = 200, 20
+"""The most characters of a name that are all told; those of each end of a longer one."""
+
 _PLAIN_PATH = re.compile(r"[\w./\\:+@%,=-]+")
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`|\*(?P<emphasis>[^*\s](?:[^*]*[^*\s])?)\*|\[(?P<link>[^\]]+)\]\([^)]*\)"
@@ -42,7 +45,13 @@ def printable(text: str) -> str:
 
 
 def describe_task(name: str) -> str:
-    """Return a task's name, in quotation marks where it could be taken for another word."""
+    """Return a task's name, in quotation marks where it could be taken for another word.
+
+    A very long name is told by its beginning, its end and its length, so that alike names differ.
+    """
+    if len(name) > _MOST_TOLD:
+        words = f"{name[:_ENDS_TOLD]}…{name[-_ENDS_TOLD:]}"
+        return f"{words if words.isprintable() else repr(words)} ({len(name):,} characters)"
     return name if _PLAIN_NAME.fullmatch(name) and name.isprintable() else repr(name)
 
 

@@ -43,7 +43,7 @@ _HANDLED: dict[ChannelMutingFeature, tuple[tuple[op.Operation, str], ...]] = {
     ),
     ChannelMutingFeature.ELAPSE: ((op.Elapse(_ELAPSED_MS), ""),),
 }
-"""What each feature lets the suite ask of a server that handles the request ``a#1``."""
+"""The operations that each feature lets the suite ask of a server that handles ``a#1``."""
 
 
 def plain_server(profile: ChannelMutingProfile) -> ChannelMutingConfiguration:

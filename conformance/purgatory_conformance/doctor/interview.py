@@ -27,12 +27,29 @@ _EVENTS: Mapping[profiles.Component, frozenset[EventKind]] = {
 """The events that a component has."""
 
 Doubt = Callable[[Outcome], str]
-"""What is doubtful about an outcome of right form; empty where nothing is."""
+"""Returns a doubt about an outcome of right form, in words; an empty text without a doubt."""
+
+
+def handed_over_all_the_same(outcome: Outcome) -> str:
+    """Return the doubt about an advance that hands tasks to an executor that refuses them."""
+    if all(event.kind is not EventKind.EXPIRED for event in outcome.events):
+        return ""
+    return (
+        "shows an expiry, so that the executor has refused nothing; have it refuse what it is "
+        "handed in this step, or do not declare 'refuse' (TIMER-EXECUTOR-REFUSES)"
+    )
 
 
 def no_doubt(_: Outcome) -> str:
     """Return an empty doubt, about any outcome."""
     return ""
+
+
+def is_held(outcome: Outcome) -> str:
+    """Return the doubt about an object that should not exist any longer."""
+    if outcome.result is not True:
+        return ""
+    return "it is still held; the adapter must not hold it either, nor an exception or a closure"
 
 
 class Interview:
@@ -47,7 +64,7 @@ class Interview:
         self.happened: dict[tuple[EventKind, str], ReadReply[Reply]] = {}
         """The events of the present instance by task, each with the last reply that told it."""
         self.has_unread = False
-        """Whether some reply of the present instance could not be read: what it told is unknown."""
+        """True once a reply of the present instance could not be read: its events are unknown."""
         self._client = talk.client
         self._last: ReadReply[Reply] | None = None
 
@@ -200,7 +217,9 @@ class Interview:
                 "reports 'expired', which only an executor that is 'stepped' has; "
                 "report that tasks ran, or declare it"
             )
-        if kinds & _RUNS and self.is_stepped and not isinstance(operation, RunOne):
+        refused = isinstance(operation, Advance) and operation.refuse
+        runs = refused or isinstance(operation, RunOne)
+        if kinds & _RUNS and self.is_stepped and not runs:
             return (
                 "ran a task, though the executor is declared to be 'stepped'; "
                 "let tasks run at 'run_one' alone, or declare 'inline'"

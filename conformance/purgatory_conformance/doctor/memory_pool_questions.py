@@ -34,7 +34,7 @@ _AFTER_A_GRANT: dict[MemoryPoolFeature, tuple[tuple[op.Operation, str], ...]] = 
     MemoryPoolFeature.ELAPSE: ((op.Elapse(_ELAPSED_MS), ""),),
     MemoryPoolFeature.FILL: ((op.Fill("a", 7), ""), (op.Read("a"), "7 was written all over it")),
 }
-"""What each feature lets the suite ask of a pool that has granted the buffer ``a``."""
+"""The operations that each feature lets the suite ask of a pool that has granted ``a``."""
 
 
 def plain_pool(profile: MemoryPoolProfile) -> MemoryPoolConfiguration:

@@ -3,7 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from purgatory_conformance.doctor.finding import Finding
-from purgatory_conformance.doctor.interview import Interview, no_doubt
+from purgatory_conformance.doctor.interview import (
+    Interview,
+    handed_over_all_the_same,
+    is_held,
+    no_doubt,
+)
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (
@@ -32,7 +37,7 @@ class PurgatoryQuestions:
         self._profile = profile
         self._tries_twice = profile.first_try is FirstTry.BEFORE_WATCHING
         self._waits = (op.Answer.WAIT,) * (1 + self._tries_twice)
-        """What an operation answers in its watch, so that the next answer is that of a check."""
+        """The answers of an operation in its watch; the next answer is that of a check."""
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
         """Yield the parts of the interview; each part begins with an instance of its own."""
@@ -46,7 +51,8 @@ class PurgatoryQuestions:
             PurgatoryFeature.DUPLICATE_KEYS: self._duplicate_keys,
             PurgatoryFeature.ELAPSE: self._elapse,
             PurgatoryFeature.NO_TIME_OUTS: self._no_time_outs,
-            PurgatoryFeature.SCRIPT_THROW: self._throw,
+            PurgatoryFeature.SCRIPT_THROW: lambda: self._throw(op.Answer.THROW),
+            PurgatoryFeature.SCRIPT_THROW_SEVERE: lambda: self._throw(op.Answer.THROW_SEVERE),
             PurgatoryFeature.SCRIPT_WATCH: lambda: self._inside(
                 op.WatchInside("inner", ("in",), 5),
                 PurgatoryFeature.SCRIPT_WATCH,
@@ -67,8 +73,12 @@ class PurgatoryQuestions:
                 PurgatoryFeature.SCRIPT_MEANWHILE,
                 self._was_tried_inside,
             ),
+            PurgatoryFeature.SCRIPT_CROSSWISE: self._crosswise,
             PurgatoryFeature.SHUTDOWN: self._shutdown,
+            PurgatoryFeature.REACHABLE: self._reachable,
         }
+        if self._ask.is_stepped:
+            parts[PurgatoryFeature.REFUSE] = self._refuse
         yield from (part for feature, part in parts.items() if feature in self._profile.features)
 
     def first_steps(self) -> Iterator[Finding]:
@@ -149,14 +159,15 @@ class PurgatoryQuestions:
             yield from self._ask.do(PLAIN_WATCH, "it never times out")
             yield from self._advance(2 * _DELAY_MS)
 
-    def _throw(self) -> Iterator[Finding]:
+    def _throw(self, answer: op.Answer) -> Iterator[Finding]:
         """Ask for a try that throws, then for a callback that throws; the purgatory serves on."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        tries = op.Script(tries=(*self._waits, op.Answer.THROW))
+        tries = op.Script(tries=(*self._waits, answer))
         yield from self._ask.do(op.Watch("throws", ("key",), 10 * _DELAY_MS, tries))
         yield from self._ask.do(op.Check("key"), "its try throws", _nothing_thrown)
-        yield from self._inside(op.Throw(), PurgatoryFeature.SCRIPT_THROW, lambda: True)
+        throw = op.Throw(answer.sort)
+        yield from self._inside(throw, PurgatoryFeature.SCRIPT_THROW, lambda: True)
         yield from self._ask.do(op.Check("key"), "afterwards")
 
     def _cancel_inside(self) -> Iterator[Finding]:
@@ -183,6 +194,21 @@ class PurgatoryQuestions:
             feature = PurgatoryFeature.SCRIPT_TRY.value
             yield from self._ask.ignored_script(feature, actions, (EventKind.TRIED, "scripted"))
 
+    def _crosswise(self) -> Iterator[Finding]:
+        """Ask for two callbacks, in two threads, of which each checks the other operation's key."""
+        if not (yield from self._ask.new(PurgatoryConfiguration())):
+            return
+        tries = (*self._waits, op.Answer.COMPLETE)
+        back = op.Script(tries, on_complete=(op.CheckInside("key"),))
+        yield from self._ask.do(op.Watch("other", ("other",), 10 * _DELAY_MS, back))
+        actions = (op.Meanwhile(op.CheckInside("other")), op.CheckInside("other"))
+        script = op.Script(tries, on_complete=actions)
+        yield from self._ask.do(op.Watch("scripted", ("key",), 10 * _DELAY_MS, script))
+        yield from self._ask.do(op.Check("key"), "its callback acts, and another thread's as well")
+        if not self._was_tried_inside():
+            feature = PurgatoryFeature.SCRIPT_CROSSWISE.value
+            yield from self._ask.ignored_script(feature, actions, _SCRIPTED)
+
     def _was_tried_inside(self) -> bool:
         tried = self._ask.happened.get((EventKind.TRIED, "other"))
         return tried is self._ask.happened.get(_SCRIPTED)
@@ -202,6 +228,16 @@ class PurgatoryQuestions:
         if not has_effect():
             yield from self._ask.ignored_script(feature.value, (action,), _SCRIPTED)
 
+    def _refuse(self) -> Iterator[Finding]:
+        """Ask for an operation whose time-out the executor refuses."""
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(op.Watch("r", ("key",), _DELAY_MS))
+            self._ask.now_ms += _DELAY_MS
+            refused = op.Advance(self._ask.now_ms, refuse=True)
+            yield from self._ask.do(refused, "the executor refuses", handed_over_all_the_same)
+            yield from self._advance(0)
+            yield from self._missing(EventKind.TIMED_OUT, "r", f"its delay was {_DELAY_MS} ms")
+
     def _shutdown(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
             yield from self._ask.do(PLAIN_WATCH)
@@ -210,6 +246,15 @@ class PurgatoryQuestions:
                 op.Watch("late", ("key",), _DELAY_MS), "after shutdown, so it may be 'closed'"
             )
             yield from self._ask.do(op.Shutdown(), "a second time")
+
+    def _reachable(self) -> Iterator[Finding]:
+        """Ask for an operation to be dropped while it waits, and whether it exists after that."""
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(op.Watch("l", ("key",), _DELAY_MS))
+            yield from self._ask.do(op.Reachable("l"), "it waits, and times out all the same")
+            yield from self._advance(_DELAY_MS)
+            yield from self._ask.do(op.Check("key"), "nothing is left to complete")
+            yield from self._ask.do(op.Reachable("l"), "it has timed out", is_held)
 
     def _advance(self, further_ms: int) -> Iterator[Finding]:
         """Let time pass; where the executor is stepped, run what waits."""
@@ -238,5 +283,5 @@ def _nothing_thrown(outcome: Outcome) -> str:
         return ""
     return (
         "is not rejected as 'thrown', though a script throws in it; carry out 'throw' and report "
-        "the exception that reaches the caller, or do not declare 'script_throw'"
+        "the exception that reaches the caller, of either sort, or do not declare 'script_throw'"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from purgatory_conformance.doctor.finding import Finding, Severity
-from purgatory_conformance.doctor.interview import Interview
+from purgatory_conformance.doctor.interview import Interview, handed_over_all_the_same, is_held
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.outcomes import EventKind
@@ -47,6 +47,11 @@ class TimerQuestions:
             parts |= {
                 profiles.Feature.ELAPSE: self._elapse,
                 profiles.Feature.SCRIPT_THROW: self._throw,
+                profiles.Feature.SCRIPT_THROW_SEVERE: lambda: self._script(
+                    profiles.Feature.SCRIPT_THROW_SEVERE,
+                    (op.Throw(op.ThrowSort.SEVERE),),
+                    lambda: True,
+                ),
                 profiles.Feature.SCRIPT_ADD: lambda: self._script(
                     profiles.Feature.SCRIPT_ADD, (_ADD_INNER,), lambda: self._ran("inner")
                 ),
@@ -59,7 +64,10 @@ class TimerQuestions:
                 profiles.Feature.INT64: self._int64,
                 profiles.Feature.NEGATIVE_CLOCK: self._negative_clock,
                 profiles.Feature.SHUTDOWN: self._shutdown,
+                profiles.Feature.REACHABLE: self._reachable,
             }
+            if self._profile.executor is not profiles.Executor.INLINE:
+                parts[profiles.Feature.REFUSE] = self._refuse
         return (part for feature, part in parts.items() if feature in self._profile.features)
 
     def first_steps(self) -> Iterator[Finding]:
@@ -175,6 +183,16 @@ class TimerQuestions:
         if (yield from self._ask.new(profiles.TimerConfiguration(start_ms=-1000))):
             yield from self._add_and_run("h", _DELAY_MS)
 
+    def _refuse(self) -> Iterator[Finding]:
+        """Ask for a task that the executor refuses, and that runs all the same."""
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("r", _DELAY_MS))
+            self._ask.now_ms += _DELAY_MS
+            refused = op.Advance(self._ask.now_ms, refuse=True)
+            yield from self._ask.do(refused, "the executor refuses", handed_over_all_the_same)
+            if not self._ran("r"):
+                yield from self._run("r", 0)
+
     def _shutdown(self) -> Iterator[Finding]:
         if (yield from self._ask.new(profiles.TimerConfiguration())):
             yield from self._ask.do(op.Add("i", _DELAY_MS))
@@ -185,6 +203,14 @@ class TimerQuestions:
                 op.Advance(self._ask.now_ms), "after shutdown, so it may be 'closed'"
             )
             yield from self._ask.do(op.Shutdown(), "a second time")
+
+    def _reachable(self) -> Iterator[Finding]:
+        """Ask for a task to be dropped while it waits, and whether it exists when it has run."""
+        if (yield from self._ask.new(profiles.TimerConfiguration())):
+            yield from self._ask.do(op.Add("l", _DELAY_MS))
+            yield from self._ask.do(op.Reachable("l"), "it is pending, and runs all the same")
+            yield from self._run("l", _DELAY_MS)
+            yield from self._ask.do(op.Reachable("l"), "it has run", is_held)
 
     def _ran(self, task: str) -> bool:
         return (EventKind.RAN, task) in self._ask.happened

@@ -18,7 +18,7 @@ from purgatory_model.step import observables_match, result_matches
 from purgatory_spec.outcomes import Outcome
 
 NOTHING = "—"
-"""Stands where the other side has something."""
+"""The sign that stands where only the other side has something."""
 
 _MOST_PAIRS = 14
 

@@ -33,7 +33,7 @@ from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 
 LEFT = 150.0
-"""Where the time axis begins; what is left of it are the names of lanes and rows."""
+"""The place where the time axis begins; to its left stand the names of lanes and rows."""
 
 _USUAL_WIDTH = 720.0
 _MOST_WIDTH = 1150.0
@@ -43,7 +43,7 @@ _MOST_LEVELS = 7
 _MOST_LETTERS = 16
 
 _MARK, _CLOCK, _BUCKET, _EDGE, _SILENT = 4, 3, 2, 1, 0
-"""How important the label of a time is; a silent one has none."""
+"""The weights of the labels of times: the most important is the largest; a silent time has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Presets = Mapping[str, tuple[Instance, str]]
 Claims = Mapping[str, tuple[str, Callable[..., bool]]]
 
 MOST = 4
-"""Of threads, keys or operations in an instance that is asked for by its sizes."""
+"""The most threads, keys or operations of an instance that is asked for by its sizes."""
 
 
 def known_claims(

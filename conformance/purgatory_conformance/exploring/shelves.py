@@ -13,7 +13,7 @@ from purgatory_conformance.exploring.concurrent_purgatory_claims import Concurre
 from purgatory_conformance.exploring.memory_pool_claims import MemoryPoolClaims
 from purgatory_conformance.exploring.purgatory_claims import PurgatoryClaims
 from purgatory_conformance.exploring.timer_claims import TimerClaims
-from purgatory_conformance.nearest import did_you_mean
+from purgatory_spec.nearest import did_you_mean
 
 SHELVES: tuple[Shelf, ...] = (
     TimerClaims(),

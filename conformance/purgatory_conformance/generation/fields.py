@@ -10,12 +10,14 @@ from typing import TypeVar
 import msgspec
 from msgspec import structs
 
-from purgatory_spec.operations import Operation
+from purgatory_conformance.generation.source import Source
+from purgatory_spec.operations import Answer, Operation, Script, Throw, ThrowSort
 
+AnOperation = TypeVar("AnOperation", bound=Operation)
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 Operations = tuple[Operation, ...]
 Change = Callable[[msgspec.Struct], Mapping[str, object]]
-"""Return the fields of an operation, an action or a script that change, with their values."""
+"""Returns the fields of an operation, an action or a script that change, with their values."""
 
 
 def parts(value: object) -> Iterator[msgspec.Struct]:
@@ -49,6 +51,23 @@ def _changed(value: object, change: Change) -> object:
 def all_changed(operations: Operations, change: Change) -> Operations:
     """Return the operations with a change made to each and to its actions."""
     return tuple(changed(operation, change) for operation in operations)
+
+
+def in_both_sorts(operation: AnOperation, source: Source) -> AnOperation:
+    """Return the operation with exceptions of a sort that is drawn, where its script throws."""
+    script = getattr(operation, "script", ())
+    tries = script.tries if isinstance(script, Script) else ()
+    throws = Answer.THROW in tries or any(isinstance(each, Throw) for each in parts(script))
+    return changed(operation, _made_severe) if throws and source.integer(0, 1) else operation
+
+
+def _made_severe(struct: msgspec.Struct) -> Mapping[str, object]:
+    if isinstance(struct, Throw):
+        return {"sort": ThrowSort.SEVERE}
+    if isinstance(struct, Script):
+        severe = Answer.THROW_SEVERE
+        return {"tries": tuple(severe if each.throws else each for each in struct.tries)}
+    return {}
 
 
 def of_numbers(change: Callable[[int], int], *names: str) -> Change:
@@ -96,9 +115,9 @@ def name_of(struct: msgspec.Struct) -> str:
     return next((word for field, word in named(struct) if field != "key"), "")
 
 
-def words_of(operations: Operations) -> Iterator[tuple[bool, str]]:
-    """Yield every name and key as often as it stands somewhere, with whether it is a key."""
-    for part in parts(operations):
+def words_of(value: object) -> Iterator[tuple[bool, str]]:
+    """Yield every name and key as often as it stands in a value, with whether it is a key."""
+    for part in parts(value):
         for field, word in named(part):
             yield field == "key", word
         for key in getattr(part, "keys", ()):

@@ -15,10 +15,10 @@ LONG_CHARACTERS = 10_000
 """The length of the longest names."""
 
 _MOST_LONG_NAMES = 12
-"""Long names are drawn only where there are few, since each step carries its own."""
+"""The most names of a case that may be of the largest length: each step carries its own."""
 
 _ALIKE = (
-    ("a", "\uff41", "A", "a ", " a", "\u0430", "aa"),
+    ("a", "A", "\uff41", "a ", " a", "\u0430", "aa"),
     ("\u00e4", "a\u0308", "\u00c4", "\u65e5\u672c"),
     ("1", "01", "1.0", "+1", "1e0", "0x1", "true", "True"),
     ("0", "-0", "-1", "null", "None", "nil", "NaN", "undefined"),

@@ -41,7 +41,7 @@ class Clock(Enum):
     """The runner: the implementation takes a clock."""
 
     WALL = "wall"
-    """Time itself: the implementation reads the real clock."""
+    """The real clock, which the implementation reads."""
 
 
 class NoSuchKit(ValueError):

@@ -31,7 +31,7 @@ class _Judge(Protocol[State]):
         """Return one of the states in which the subject may be."""
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step."""
+        """Judge a step by the operation and the outcome."""
 
     def blamed(
         self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]

@@ -4,6 +4,7 @@ It is started by ``model_check_command`` with its task on the command line, as J
 of the process is the exit code of the command.
 """
 
+import math
 import signal
 import sys
 import time
@@ -12,7 +13,6 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
 
 from purgatory_conformance.command_line import flushed, print_json, reader_has_gone
 from purgatory_conformance.own_model.asking import OwnModelFailure
@@ -32,17 +32,18 @@ from purgatory_conformance.problems import (
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
 )
+from purgatory_conformance.reporting.terminal_page import standard_output
 
 EXIT_ITSELF_FAILED = 70
-"""This project's own code failed; no answer of somebody else's can lead to it."""
+"""The exit code of a failure of this project's own code; no answer of a subject leads to it."""
 
 
 class Task(msgspec.Struct, frozen=True):
     """The models to compare, and the extent of the comparison.
 
-    ``seconds`` is for all, ``time_limit`` for a single answer of the file's code. ``alive`` is the
-    file that is touched as long as the process is in order. ``as_json`` asks for JSON in place of
-    sentences.
+    ``seconds`` is for all, None for no limit; ``time_limit`` for a single answer of the file's
+    code. ``alive`` is the file that is touched as long as the process is in order. ``as_json`` asks
+    for JSON in place of sentences.
     """
 
     file: str
@@ -50,7 +51,7 @@ class Task(msgspec.Struct, frozen=True):
     seed: int
     cases: int
     pairs: int
-    seconds: float
+    seconds: float | None
     time_limit: float
     alive: str
     as_json: bool
@@ -82,11 +83,12 @@ def _compare(task: Task) -> int:
     watch = Watch(path, task.time_limit, EXIT_SUBJECT_FAILED, Path(task.alive))
     own = load(path, task.component, watch)
     began = time.monotonic()
+    seconds = math.inf if task.seconds is None else task.seconds
     # Exploring may take half of the time, so that something is generated in any case.
-    explored = explore_small(own, Bounds(task.pairs, began + task.seconds / 2))
+    explored = explore_small(own, Bounds(task.pairs, began + seconds / 2))
     generated = Generated()
     if explored.difference is None:
-        bounds = Bounds(task.pairs, began + task.seconds)
+        bounds = Bounds(task.pairs, began + seconds)
         generated = generate(own, task.seed, task.cases, bounds)
         if explored.operations == 0 and generated.steps == 0:
             return _say("nothing was compared: give it more --seconds", EXIT_INCONCLUSIVE)
@@ -95,7 +97,7 @@ def _compare(task: Task) -> int:
     if task.as_json:
         print_json(as_object(own, explored, generated, difference, divergence))
         return int(difference is not None)
-    console = Console(highlight=False)
+    console = standard_output()
     if difference is None or divergence is None:
         print_agreement(console, own, explored, generated)
         return 0

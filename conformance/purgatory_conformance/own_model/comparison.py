@@ -19,10 +19,10 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Configuration
 
 MOST_STATES = 64
-"""How many states each side may be in; a course on which there are more is not followed."""
+"""The most states that each side may be in; a course with more states is not followed."""
 
 _MOST_LOOKED_AT = 120
-"""Of the outcomes that the rules allow in one state: the orders of five tasks."""
+"""The most outcomes looked at of those allowed in one state: the orders of five tasks."""
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,13 @@ import time
 from dataclasses import dataclass
 from typing import Generic
 
+from purgatory_conformance.generation.asks import Introduced, introduced_by, small_instances
 from purgatory_conformance.own_model.comparison import Comparison, Difference, Pair
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.worlds import (
-    SMALL_TIMERS,
-    Introduced,
     State,
-    introduced_by,
     memory_pool_world,
     purgatory_world,
-    small_pools,
-    small_purgatories,
     timer_world,
 )
 from purgatory_spec import profiles
@@ -68,14 +64,7 @@ def explore_small(own: OwnModel, bounds: Bounds) -> Explored:
 
 def small_configurations(own: OwnModel) -> tuple[profiles.Configuration, ...]:
     """Return the small instances; the first alone for a model that is the same for all of them."""
-    found: tuple[profiles.Configuration, ...]
-    match own.profile:
-        case profiles.TimerProfile():
-            found = SMALL_TIMERS
-        case profiles.PurgatoryProfile():
-            found = small_purgatories(own.profile)
-        case profiles.MemoryPoolProfile():
-            found = small_pools(own.profile)
+    found = tuple(small_instances(own.profile))
     return found if own.for_any_configuration else found[:1]
 
 

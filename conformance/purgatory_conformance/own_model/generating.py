@@ -21,7 +21,7 @@ from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 
 MOST_OPERATIONS = 30
-"""About how long a generated case is; own models may keep every order of events."""
+"""The length of a generated case, about; own models may keep every order of events."""
 
 _SHRINK_RUNS = 400
 

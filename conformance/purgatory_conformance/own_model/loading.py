@@ -22,6 +22,7 @@ from purgatory_conformance.own_model.watch import Watching
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_judge.components import MODELLED, PROFILES
 from purgatory_spec import profiles
+from purgatory_spec.misspelt import suggestion
 
 
 class InvalidOwnModel(ValueError):
@@ -83,7 +84,7 @@ def load(path: Path, component: str, watch: Watching) -> OwnModel:
 
 def _imported(path: Path, watch: Watching) -> ModuleType:
     if not path.is_file():
-        raise InvalidOwnModel(f"{path} does not exist, or is no file")
+        raise InvalidOwnModel(f"{path}: no such file")
     try:
         compile(path.read_bytes(), str(path), "exec")
     except SyntaxError as error:
@@ -127,7 +128,7 @@ def _profile(path: Path, module: ModuleType, component: profiles.Component) -> p
     try:
         profile: profiles.Profile = msgspec.convert(declared, kind)
     except msgspec.ValidationError as error:
-        raise InvalidOwnModel(f"{path}: PROFILE: {error}; see: purgatory list profiles") from error
+        raise InvalidOwnModel(f"{path}: PROFILE: {error}{suggestion(error, kind)}") from error
     if isinstance(profile, profiles.TimerProfile):
         if (
             profile.executor is not profiles.Executor.STEPPED

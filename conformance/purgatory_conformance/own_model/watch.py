@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 DONE = "done"
-"""What the file that shows that a process is alive holds when the process comes to its own end."""
+"""The content of the file that shows a live process, once the process has ended by itself."""
 
 _LOOKS_EVERY_SECONDS = 0.2
 

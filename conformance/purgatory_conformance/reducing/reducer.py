@@ -301,6 +301,8 @@ def _plainer_values(
         for index, each in enumerate(value):
             for other in _plainer_values(struct, "", each, most):
                 yield (*value[:index], other, *value[index + 1 :])
+    elif value is op.Answer.THROW_SEVERE:
+        yield op.Answer.THROW
     elif isinstance(value, int):
         match name:
             case "delay_ms" if not isinstance(struct, op.Add | op.Watch):

@@ -5,7 +5,15 @@ from enum import Enum
 import msgspec
 
 from purgatory_conformance.generation.fields import Operations, parts, words_of
-from purgatory_spec.operations import Allocate, Announce, Construct, Lose, PollBeside, PollWhile
+from purgatory_spec.operations import (
+    Allocate,
+    Announce,
+    Answer,
+    Construct,
+    Lose,
+    PollBeside,
+    PollWhile,
+)
 from purgatory_spec.profiles import Configuration
 
 _COST_OF_ACTION = 2
@@ -68,6 +76,7 @@ def _choices(struct: msgspec.Struct) -> int:
         isinstance(getattr(struct, name), Enum | bool) and getattr(struct, name) is not value
         for name, value in plain.items()
     )
+    chosen += getattr(struct, "tries", ()).count(Answer.THROW_SEVERE)
     return chosen + isinstance(struct, PollWhile | PollBeside) + 2 * isinstance(struct, Lose)
 
 

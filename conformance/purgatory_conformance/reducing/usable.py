@@ -5,6 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from purgatory_conformance.generation.channel_muting import world as channel_muting
 from purgatory_conformance.generation.fields import Operations, name_of, parts
+from purgatory_conformance.generation.looks import drops_are_kept
 from purgatory_conformance.generation.memory_pool import world as memory_pool
 from purgatory_conformance.generation.timer.table import delays_are_offered
 from purgatory_model.step import TooManyBranches
@@ -13,7 +14,6 @@ from purgatory_spec.operations import (
     Add,
     AddInside,
     Operation,
-    ReleaseForeign,
     Satisfy,
     Watch,
     WatchInside,
@@ -35,7 +35,7 @@ def timer_is_usable(
 
     Whoever runs all that is due would never end where a task makes itself due at once.
     """
-    if not clock_goes_on(configuration.start_ms, operations):
+    if not clock_goes_on(configuration.start_ms, operations) or not drops_are_kept(operations):
         return False
     if not delays_are_offered(operations, profile):
         return False
@@ -43,7 +43,15 @@ def timer_is_usable(
         configuration, operations
     ):
         return False
+    if profiles.Feature.READD not in profile.features and not _are_added_once(operations):
+        return False
     return profiles.Feature.CHANGE_DELAY in profile.features or _delays_agree(operations)
+
+
+def _are_added_once(operations: Operations) -> bool:
+    """Decide whether no task is added again, from outside or from inside."""
+    adds = [part.task for part in parts(operations) if isinstance(part, Add | AddInside)]
+    return len(set(adds)) == len(adds)
 
 
 def _delays_agree(operations: Operations) -> bool:
@@ -72,7 +80,7 @@ def purgatory_is_usable(
     profile: profiles.PurgatoryProfile,
 ) -> bool:
     """Decide whether keys, delays and names are such as a subject of the profile is asked for."""
-    if not clock_goes_on(configuration.start_ms, operations):
+    if not clock_goes_on(configuration.start_ms, operations) or not drops_are_kept(operations):
         return False
     for watch in (part for part in parts(operations) if isinstance(part, Watch | WatchInside)):
         is_doubled = len(set(watch.keys)) < len(watch.keys)
@@ -105,8 +113,6 @@ def memory_pool_is_usable(
     profile: profiles.MemoryPoolProfile,
 ) -> bool:
     """Decide whether such a pool is offered, and names mean what they should."""
-    if any(isinstance(op, ReleaseForeign) and op.size_bytes < 1 for op in operations):
-        return False
     offered = memory_pool.is_offered(configuration, profile)
     return offered and _can_be_asked(
         memory_pool.MemoryPoolWorld(configuration, profile), operations

@@ -39,7 +39,7 @@ _ACTORS: Mapping[Component, Mapping[type[op.Operation], str]] = {
         op.Elapse: "clock",
     },
 }
-"""Who does an operation; everything else is done by the caller."""
+"""The actor of an operation; the caller does every operation that is not listed."""
 
 
 def narrate(

@@ -80,7 +80,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
         ("steps", str(footer.steps)),
-        ("rules", _held([results])),
+        *(() if results.failures else (("rules", _held([results])),)),
         *(("refused", line.words) for line in results.refusals),
     ]
 
@@ -140,6 +140,7 @@ def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
     return [
         f"### ✗ {story.rule} ({story.level}): {_plain(story.title)}",
         "",
+        *(f"{paragraph}\n" for paragraph in story.text[:1]),
         f"Cause {number} of {of}: {counted(story.cases, 'failing case')}. The simplest, on a "
         f"{story.configuration}:",
         "",
@@ -233,7 +234,7 @@ def render_badge(results: Sequence[Results]) -> str:
     declared = sum(len(each.deviations) for each in results)
     if declared and decisive.exit_code == 0:
         facts = [f"conformant with {counted(declared, 'declared deviation')}"]
-    if any(each.rules for each in results):
+    if any(each.rules for each in results) and not any(each.failures for each in results):
         facts.append(_held(results))
     facts.append(f"suite {results[0].header.suite_version}")
     deviates = any(each.deviations for each in results)

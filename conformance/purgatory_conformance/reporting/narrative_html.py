@@ -12,7 +12,7 @@ _MOST_LETTERS = 12
 """A longer count is broken into lines, so that its column stays narrow."""
 
 _LETTER_REM, _CELL_REM, _STEP_REM, _WORDS_REM, _MARGINS_REM = 0.57, 1.2, 3.5, 9, 2.5
-"""What takes room on the page: a letter and the padding of a cell, about, and columns."""
+"""The widths on the page, rem: a letter and a padding of a cell, about, two columns, margins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
     """A rule that applies: the steps that put it to the test, and whether it held.
 
     ``state`` is ``held``, ``broken``, ``deviates`` (broken as declared), ``doubtful`` (broken in a
-    case that did not fail again on a real clock) or ``too few``.
+    case that did not fail again on a real clock) or ``too few``. ``followed_by`` are the rules that
+    the very next step put to the test, in some case; a campaign on Spark does not tell them.
     """
 
     id: str
@@ -68,6 +69,7 @@ class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
     visits: int
     minimum: int
     state: str
+    followed_by: tuple[str, ...] = ()
 
     @property
     def symbol(self) -> str:
@@ -155,6 +157,8 @@ class Footer(msgspec.Struct, frozen=True, tag_field="line", tag="footer"):
     cases: int
     steps: int
     seconds: float
+    ended_by: str = ""
+    """The reason for ending before all was tested often enough; empty where nothing ended it."""
 
     @property
     def symbol(self) -> str:
@@ -163,8 +167,9 @@ class Footer(msgspec.Struct, frozen=True, tag_field="line", tag="footer"):
 
     @property
     def generated(self) -> str:
-        """Return the number of generated cases and of steps in words."""
-        return f"{counted(self.cases, 'generated case')}, {counted(self.steps, 'step')}"
+        """Return the number of generated cases and of steps in words, and what ended them early."""
+        early = f" (ended early: {self.ended_by})" if self.ended_by else ""
+        return f"{counted(self.cases, 'generated case')}{early}, {counted(self.steps, 'step')}"
 
     @property
     def was_run(self) -> str:
@@ -218,7 +223,7 @@ class Results(msgspec.Struct, frozen=True):
 
 
 _WORST_FIRST = (1, 3, 4)
-"""Exit codes: what is known to be wrong weighs more than what could not be found out."""
+"""The exit codes, the worst first: a known fault weighs more than an open question."""
 
 
 def worst(results: Sequence[Results]) -> Results:
@@ -266,6 +271,9 @@ def results_of(
                 visits=campaign.visits[rule.id],
                 minimum=campaign.budget.minimum_visits,
                 state=_state(rule.id, campaign),
+                followed_by=tuple(
+                    each.id for each in campaign.rules if campaign.pairs[rule.id, each.id]
+                ),
             )
             for rule in campaign.rules
         ),
@@ -296,6 +304,7 @@ def results_of(
             cases=campaign.cases,
             steps=campaign.steps,
             seconds=round(campaign.seconds, 3),
+            ended_by=campaign.ended_by,
         ),
         refusals=tuple(
             RefusalLine(reason, cases) for reason, cases in campaign.refusals.reasons.most_common()

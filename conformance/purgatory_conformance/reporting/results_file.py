@@ -22,8 +22,7 @@ from purgatory_conformance.reporting.results import (
 )
 from purgatory_conformance.whole_files import write_whole
 from purgatory_spec import profiles
-from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
-from purgatory_spec.named_files import named_file
+from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line, read_text
 
 _HEADERS: Mapping[profiles.Component, type[Header[profiles.Profile]]] = {
     profiles.Component.TIMER: Header[profiles.TimerProfile],
@@ -79,12 +78,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
     Raises:
         InvalidDocument: the file is no results file; the error names the line.
     """
-    try:
-        texts = named_file(path).read_text(encoding="utf-8").rstrip("\n").split("\n")
-    except OSError as error:
-        raise InvalidDocument(str(path), 1, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
+    texts = read_text(path).rstrip("\n").split("\n")
     found: list[Results] = []
     lines: list[Line] = []
     component = profiles.Component.TIMER

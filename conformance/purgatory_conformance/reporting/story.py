@@ -67,7 +67,7 @@ class Story:
     level: str
     title: str
     text: tuple[str, ...]
-    """The paragraphs of the rule (Markdown); none where this suite does not know the rule."""
+    """The paragraphs of the rule (Markdown), its symptom first; none where the rule is unknown."""
     cases: int
     source: str
     configuration: str
@@ -155,9 +155,9 @@ def _told(cause: CauseLine[Configuration]) -> tuple[ToldStep, ...]:
 
 
 def rule_text(identifier: str) -> tuple[str, ...]:
-    """Return the paragraphs of a rule; empty for a rule unknown to the suite."""
+    """Return the symptom and the paragraphs of a rule; empty for a rule unknown to the suite."""
     rule = known_requirement(identifier)
-    return tuple(paragraphs(rule.text)) if rule else ()
+    return tuple(paragraphs(rule.told)) if rule else ()
 
 
 def rule_line(identifier: str, results: Results) -> RuleLine:
@@ -208,6 +208,9 @@ def retraced(cause: CauseLine[Configuration], results: Results) -> RetracedCase 
             states.append(judge.state)
             divergence = judge.step(step.operation, step.outcome).divergence
             if divergence is not None:
+                # Behind an observable that is wrong earlier the states are not those of the cause.
+                if len(states) < len(cause.steps):
+                    return None
                 return RetracedCase(
                     cause.configuration, profile, cause.steps, tuple(states), divergence
                 )

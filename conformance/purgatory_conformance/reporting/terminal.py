@@ -32,10 +32,12 @@ _STATE_STYLES = {
 
 _CAUSES_IN_FULL = 3
 _MOST_STEPS = 14
-_MOST_TOO_FEW = 8
 _MOST_ERROR_LINES = 10
 _MOST_LETTERS = 400
 _WIDEST_OPERATION = 36
+_STATE_WIDTH = 11
+_LEAST_TITLE = 18
+"""The least room for the titles of rules in a column of their own, in letters."""
 
 
 def print_results(
@@ -58,7 +60,7 @@ def print_results(
         _print_table(page, results)
     for label, path in (("results", results_path), ("report", report_path)):
         if path:
-            page.verbatim(f"{label:<8}{path}")
+            page.verbatim(f"{label:<8}{path}" if page.aligned else f"{label}  {path}")
 
 
 def _print_component(page: TerminalPage, results: Results) -> None:
@@ -93,47 +95,63 @@ def _print_head(page: TerminalPage, results: Results) -> None:
     page.gap()
 
 
+_WORST_FIRST = ("broken", "doubtful", "deviates", "too few")
+
+
 def _print_rules(page: TerminalPage, results: Results) -> None:
-    """Print all rules where all is well; else the others, and how many held."""
+    """Print all rules where all is well; else the others, the broken first, and how many held."""
     rules = all_rules(results)
     shown = rules
+    few: tuple[RuleLine, ...] = ()
+    failed = bool(results.causes or results.failures)
     if results.footer.exit_code != 0:
-        shown = tuple(rule for rule in rules if rule.state in ("broken", "deviates", "doubtful"))
-        few = tuple(rule for rule in rules if rule.state == "too few")
-        if len(few) <= _MOST_TOO_FEW or not (results.causes or results.failures):
-            shown, few = (*shown, *few), ()
-    else:
-        few = ()
+        others = (rule for rule in rules if rule.state in _WORST_FIRST)
+        shown = tuple(sorted(others, key=lambda rule: _WORST_FIRST.index(rule.state)))
+        if failed:  # what could not be tested behind a failure is no news
+            few = tuple(rule for rule in shown if rule.state == "too few")
+            shown = tuple(rule for rule in shown if rule.state != "too few")
     if shown:
         width = max(len(rule.id) for rule in shown)
-        page.cropped(
-            (f"{'state':<11}{'rule':<{width}}  {'level':<6} {'visits':>6}  states that", _FAINT)
-        )
+        _print_rule(page, ("state", _FAINT), ("rule", "level", "visits", "states that"), width)
     for rule in shown:
-        _print_rule(page, rule, width)
+        state = (f"{rule.symbol or ' '} {rule.state}", _STATE_STYLES.get(rule.state, ""))
+        _print_rule(page, state, (rule.id, rule.level, str(rule.visits), rule.title), width)
     if few:
-        page.say(
-            (f"{STATE_SYMBOLS['too few']} {'too few':<9}", _FAINT),
+        _print_row(
+            page,
+            (f"{STATE_SYMBOLS['too few']} too few", _FAINT),
             f"{len(few)} rules were visited fewer than {few[0].minimum} times, too seldom "
             "for a verdict (the report lists them)",
-            hang=11,
         )
-    if len(shown) < len(rules):
-        page.say(
-            (f"{STATE_SYMBOLS['held']} {'held':<9}", _STATE_STYLES["held"]),
+    if len(shown) < len(rules) and not results.failures:
+        _print_row(
+            page,
+            (f"{STATE_SYMBOLS['held']} held", _STATE_STYLES["held"]),
             f"{results.rules_held} of {counted(len(rules), 'rule')}",
-            hang=11,
         )
     if rules:
         page.gap()
 
 
-def _print_rule(page: TerminalPage, rule: RuleLine, width: int) -> None:
-    style = _STATE_STYLES.get(rule.state, "")
-    page.cropped(
-        (f"{rule.symbol or ' '} {rule.state:<9}", style),
-        f"{rule.id:<{width}}  {rule.level:<6} {rule.visits:>6}  {rule.title}",
-    )
+def _print_rule(
+    page: TerminalPage, state: tuple[str, str], cells: tuple[str, str, str, str], width: int
+) -> None:
+    """Print a line of the table of rules; a title without room goes on below its beginning."""
+    rule, level, visits, title = cells
+    if page.aligned:
+        words, hang = f"{rule:<{width}}  {level:<6} {visits:>6}  {title}", width + 28
+        hang = hang if page.width - hang > _LEAST_TITLE else _STATE_WIDTH
+    else:
+        words, hang = "  ".join(cells), 0
+    _print_row(page, state, words, hang)
+
+
+def _print_row(
+    page: TerminalPage, state: tuple[str, str], words: str, hang: int = _STATE_WIDTH
+) -> None:
+    name, style = state
+    shown = f"{name:<{_STATE_WIDTH}}" if page.aligned else f"{name}  "
+    page.say((shown, style), words, hang=hang)
 
 
 def _print_deviations(page: TerminalPage, results: Results) -> None:
@@ -153,11 +171,10 @@ def _print_deviations(page: TerminalPage, results: Results) -> None:
 
 
 def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None:
-    head = f"── cause {number} of {of} "
-    page.say((head + "─" * (page.width - len(head)), _FAINT))
+    page.ruled(f"── cause {number} of {of}", _FAINT)
     level = f" ({story.level})" if story.level else ""
     page.say((f"✗ broken  {story.rule}", _BAD), f"{level}: {story.title}", hang=2)
-    for paragraph in story.text[:1]:
+    for paragraph in story.text[:2]:
         styles = {"code": "bold", "emphasis": "italic"}
         page.say(*((w, styles.get(kind, "")) for kind, w in spans(paragraph)), indent=2)
     page.gap()
@@ -167,14 +184,14 @@ def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None
     page.say(f"a {story.configuration}", indent=2, hang=2)
     _print_steps(page, story.steps)
     page.gap()
-    page.say(f"{'expected':<16}", (story.expected, _GOOD), indent=2, hang=18)
-    page.say(f"{'seen':<16}", (story.seen, _BAD), indent=2, hang=18)
+    page.labelled("expected", (story.expected, _GOOD), width=16, indent=2)
+    page.labelled("seen", (story.seen, _BAD), width=16, indent=2)
     if story.before:
-        page.say(f"{'state before':<16}{story.before}", indent=2, hang=18)
+        page.labelled("state before", story.before, width=16, indent=2)
     if story.after:
-        page.say(f"{'expected after':<16}{story.after}", indent=2, hang=18)
+        page.labelled("expected after", story.after, width=16, indent=2)
     if story.legend:
-        page.say(f"{'':<16}{story.legend}", indent=2, hang=18)
+        page.labelled("", story.legend, width=16, indent=2)
     page.gap()
     if story.also:
         page.say(story.also, indent=2, hang=4)
@@ -209,6 +226,9 @@ def _print_steps(page: TerminalPage, steps: tuple[ToldStep, ...]) -> None:
         outcome: tuple[Part, ...] = (f"→ {step.outcome}",)
         if step.diverges:
             outcome += (("  ← diverges", _BAD),)
+        if not page.aligned:
+            page.say(mark, number, f"{step.operation}  ", *outcome, indent=2)
+            continue
         if len(step.operation) <= width:
             page.say(
                 mark, number, f"{step.operation:<{width}}  ", *outcome, indent=2, hang=width + 12
@@ -239,13 +259,12 @@ def _print_other_causes(page: TerminalPage, others: tuple[Story, ...]) -> None:
 
 
 def _print_failure(page: TerminalPage, failure: FailureLine, number: int, of: int) -> None:
-    head = f"── subject failure {number} of {of} "
-    page.say((head + "─" * (page.width - len(head)), _FAINT))
+    page.ruled(f"── subject failure {number} of {of}", _FAINT)
     page.say((f"! the subject {printable(failure.kind)}", _BAD), hang=2)
     page.say(printable(failure.explanation), indent=2)
     for label, words in (("request", failure.asked), ("received", failure.received)):
         if words:
-            page.say(f"{label:<10}{printable(shortened(words, _MOST_LETTERS))}", indent=2, hang=12)
+            page.labelled(label, printable(shortened(words, _MOST_LETTERS)), width=10, indent=2)
     if failure.standard_error.strip():
         page.say("its last lines on standard error:", indent=2)
         for line in _last_lines(failure.standard_error):
@@ -298,13 +317,18 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
         len(name) for name in (_MOST_USUAL, *(noun(each.component) for each in results))
     )
     head = f"{'component':<{longest}}{'verdict':<{widest}}{numbers(_COLUMNS)}"
-    page.cropped((head, _FAINT))
+    page.say((head if page.aligned else "  ".join(("component", "verdict", *_COLUMNS)), _FAINT))
     for each, verdict, row in zip(results, verdicts, rows, strict=True):
+        if not page.aligned:
+            page.say(noun(each.component), "  ", (verdict, _style(each)), "  ", "  ".join(row))
+            continue
         name = f"{noun(each.component):<{longest}}"
-        page.cropped(name, (f"{verdict:<{widest}}", _style(each)), numbers(row))
+        page.say(name, (f"{verdict:<{widest}}", _style(each)), numbers(row))
 
 
 def _table_row(results: Results) -> tuple[str, ...]:
     """Return rules as held/applicable, then the other counts."""
     footer = results.footer
-    return f"{results.rules_held}/{len(results.rules)}", str(footer.cases), str(footer.steps)
+    # What held before a subject gave no answer is no verdict.
+    held = "-" if results.failures else f"{results.rules_held}/{len(results.rules)}"
+    return held, str(footer.cases), str(footer.steps)

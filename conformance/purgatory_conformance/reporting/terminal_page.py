@@ -1,7 +1,14 @@
-"""Lines that fit a terminal, whatever it can show."""
+"""Lines that fit a terminal, whatever it can show; a pipe gets lines that are whole."""
+
+import os
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
+
+_UNBOUNDED = 100_000
+_WIDEST_RULE = 80
 
 _IN_ASCII = str.maketrans(
     {"✓": "+", "✗": "x", "≠": "~", "…": "...", "→": "->", "←": "<-", "·": "-", "─": "-", "│": "|"}
@@ -9,6 +16,38 @@ _IN_ASCII = str.maketrans(
 
 Part = str | tuple[str, str]
 """A piece of a line: words, or words with a style."""
+
+
+def standard_output() -> Console:
+    """Return the console for standard output.
+
+    In a pipe nothing is wrapped and nothing is padded, since programs read it, unless ``COLUMNS``
+    asks for the layout of a terminal.
+    """
+    console = Console(highlight=False)
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return Console(highlight=False, width=_UNBOUNDED)
+
+
+def is_aligned(console: Console) -> bool:
+    """Decide whether columns are padded: for people, and not for what reads a pipe."""
+    return console.width < _UNBOUNDED
+
+
+def print_columns(console: Console, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows below their headers, in columns; in a pipe with two spaces between cells."""
+    if not is_aligned(console):
+        for row in (headers, *rows):
+            words = "  ".join(" ".join(cell.split()) for cell in row).strip()
+            console.print(Text(words), no_wrap=True, overflow="ignore", crop=False)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
 
 
 class TerminalPage:
@@ -26,6 +65,16 @@ class TerminalPage:
         """Return the number of letters that a line may have."""
         return max(self._console.width, 40)
 
+    @property
+    def aligned(self) -> bool:
+        """Decide whether columns are padded."""
+        return is_aligned(self._console)
+
+    def ruled(self, head: str, style: str) -> None:
+        """Print a heading with a line behind it, to the edge of the terminal."""
+        edge = min(self.width, _WIDEST_RULE) if not self.aligned else self.width
+        self.say((f"{head} " + "─" * (edge - len(head) - 1), style))
+
     def say(self, *parts: Part, indent: int = 0, hang: int | None = None) -> None:
         """Print a line, wrapped if too long; ``hang`` indents the continuation lines."""
         hang = indent if hang is None else hang
@@ -37,15 +86,10 @@ class TerminalPage:
             for line in self._wrapped(rest[len(rest) - len(rest.plain.lstrip()) :], hang):
                 self._put(line, hang)
 
-    def cropped(self, *parts: Part, indent: int = 0) -> None:
-        """Print a line, cut off after a word where it is too long."""
-        text = self._text(parts)
-        room = self.width - indent
-        if text.cell_len > room:
-            text.truncate(room - 3)
-            text = text[: text.plain.rfind(" ") + 1]
-            text.append("..." if self._ascii else "…")
-        self._put(text, indent)
+    def labelled(self, label: str, *parts: Part, width: int, indent: int = 0) -> None:
+        """Print a label and words beside it, which stand below each other where columns do."""
+        begin = f"{label:<{width}}" if self.aligned else f"{label}  " if label else ""
+        self.say(begin, *parts, indent=indent, hang=indent + width)
 
     def verbatim(self, words: str, style: str = "", indent: int = 0) -> None:
         """Print a line as it is, however long: it is there to be copied."""

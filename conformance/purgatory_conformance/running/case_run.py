@@ -3,9 +3,10 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import product
 
 from purgatory_conformance.subjects.subject import (
     Subject,
@@ -39,7 +40,9 @@ class CaseRun:
     """A case with the verdict, the judged steps and the divergence, if any.
 
     ``steps`` are the judged steps, the diverging step last; of a refused operation too, which ends
-    its case without a judgement. ``visits`` counts for each rule the steps that put it to the test.
+    its case without a judgement. ``visits`` counts for each rule the steps that put it to the test,
+    ``pairs`` for each two rules how often a step put the second to the test and the step before it
+    the first.
     ``refused`` is what the subject said when it refused the instance or an operation.
     """
 
@@ -49,6 +52,7 @@ class CaseRun:
     verdict: CaseVerdict = CaseVerdict.PASS
     steps: list[Step] = field(default_factory=list)
     visits: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     divergence: Divergence | None = None
     failure: SubjectFailure | None = None
     refused: str = ""
@@ -84,6 +88,7 @@ def run_case(
         subject.new(name, configuration)
         run.has_begun = True
         outcomes = subject.do_all(run.operations)
+        before: Collection[str] = ()
         for operation, outcome in zip(run.operations, outcomes, strict=True):
             run.steps.append(Step(operation, outcome))
             if is_refused(outcome):
@@ -92,6 +97,8 @@ def run_case(
                 break
             judgement = judge.step(operation, outcome)
             run.visits.update(judgement.visited)
+            run.pairs.update(product(before, judgement.visited))
+            before = judgement.visited
             if judgement.divergence is not None:
                 run.divergence = judgement.divergence
                 run.verdict = CaseVerdict.FAIL

@@ -2,10 +2,13 @@
 
 Cases that break one rule share a cause. So do two rules where the case that shows the first slips,
 by one simplification, into one that breaks the second; and where one fault stands behind the other.
+Two causes stay apart where their cases are wrong in different ways, or where neither has what the
+other one needs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cached_property
 from itertools import islice
 
@@ -15,11 +18,12 @@ from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_cas
 from purgatory_conformance.running.shrinking import (
     is_part_of,
     reduce_case,
-    shrink,
+    search_smaller,
     simpler_cases,
     size_of,
 )
 from purgatory_conformance.running.ways_out import WayOut, ways_out
+from purgatory_conformance.subjects.declared_as import DeclaredAs
 from purgatory_conformance.subjects.subject import FailureKind, Subject, profile_of
 from purgatory_conformance.subjects.time_limit import TimeLimit
 from purgatory_conformance.support.support import Candidate
@@ -34,26 +38,32 @@ from purgatory_judge.judgement import Divergence, TooManyStates
 from purgatory_judge.registry import judged
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import operation_name
-from purgatory_spec.outcomes import Event, EventKind, ran
+from purgatory_spec.outcomes import Event, EventKind, Value, ran
 from purgatory_spec.profiles import Executor, Profile, TimerProfile, component_of
 
 REPEATS = 5
-"""How often a failing case is repeated, to see whether it fails again."""
+"""The number of repetitions of a failing case that show whether it fails again."""
 
 _CASES_REPEATED = 3
-"""How many cases of a cause are repeated at least, unless one fails every time."""
+"""The fewest cases of a cause that are repeated, unless one fails every time."""
 
 _MOST_CASES_REPEATED = 10
-"""How many where none has failed in most repetitions: what is random by design fails in some."""
+"""The most cases repeated while none fails in most repetitions: a random fault fails in some."""
 
 _MOST_CAUSES_SEARCHED = 6
-"""For how many causes Hypothesis looks for a simpler case; that of a further one is reduced."""
+"""The most causes for which a simpler case is drawn anew; a further one's is reduced."""
+
+_NEARLY_ALL = 0.75
+"""The share of the cases from which a cause hides what else is wrong."""
+
+_MOST_BEHIND = 3
+"""The most rules for which a cause is looked for behind one that nearly every case shows."""
 
 _MOST_SLIPS = 300
-"""How many cases are run to see whether the case of one cause slips into that of another."""
+"""The most cases run to see whether the case of one cause slips into that of another."""
 
 _MOST_WAYS = 30
-"""How many right outcomes of a step are tried, to see what else is wrong with it."""
+"""The most right outcomes of a step that are tried, to see what else is wrong with it."""
 
 _NOT_OF_EVENTS = frozenset({"result", "rejection", BEYOND_DECLARED})
 """Kinds of divergences in what an operation answers, beside those in events and observables."""
@@ -75,11 +85,11 @@ class Cause:
     shrunk: CaseRun
     source: str
     answers: tuple[int, int] | None = None
-    """Where the shown case does not always fail: in how many of how many repetitions it did."""
+    """The numbers of failures and of repetitions of the shown case; None if each one failed."""
     steady: bool = True
-    """Whether some generated case of the cause failed in most repetitions."""
+    """True if some generated case of the cause failed in most repetitions."""
     unsettled: bool = False
-    """Whether no repetition failed on a real clock, where a busy machine may be the reason."""
+    """True if no repetition failed on a real clock: a busy machine may be the reason."""
     also: tuple[str, ...] = ()
     kinds: frozenset[str] = frozenset()
     """The kinds of the divergences of cases that were joined to the shown one."""
@@ -131,7 +141,7 @@ class CauseSearch:
         found: list[Cause] = []
         for runs in sorted(_by_fault(failing), key=len, reverse=True):
             getting_on()
-            found.append(self._cause(runs, is_searched=len(found) < _MOST_CAUSES_SEARCHED))
+            found.append(self._cause(runs, {each.fault for each in found}))
         found = self._merged(found)
         for cause in found:
             getting_on()
@@ -147,6 +157,56 @@ class CauseSearch:
         self._limit.restore()
         return sorted(kept, key=lambda cause: -cause.cases)
 
+    def hidden(self, known: Sequence[Cause], passed: int) -> list[Cause]:
+        """Return the causes behind an observable that nearly every case breaks.
+
+        Where many cases passed, other faults show without that observable anyway.
+
+        Args:
+            known: The causes that were found.
+            passed: The number of cases that passed.
+        """
+        most = max(known, key=lambda cause: cause.cases, default=None)
+        if most is None or most.cases <= _NEARLY_ALL * (passed + sum(c.cases for c in known)):
+            return []
+        try:
+            return self._behind(most, known)
+        finally:
+            self._limit.restore()
+
+    def _behind(self, cause: Cause, known: Sequence[Cause]) -> list[Cause]:
+        """Return the causes that show once the observable of a cause is left out.
+
+        Nothing is said where most cases then fail as well: whatever makes the observable wrong
+        may be behind that too.
+        """
+        profile, kind = self._profile(cause.shrunk), cause.kind
+        if kind not in profile.observables or not cause.steady:
+            return []
+        shown = frozenset(each for each in profile.observables if each != kind)
+        subject = DeclaredAs(self.subject, msgspec.structs.replace(profile, observables=shown))
+        search = replace(self, subject=subject)
+        failing: dict[tuple[str, str], list[CaseRun]] = {}
+        for run in cause.runs:
+            again = run_case(subject, run.name, run.configuration, run.operations, self.deviations)
+            # In the same step it is the same fault, which shows in several observables.
+            if again.divergence is not None and len(again.steps) > len(run.steps):
+                failing.setdefault(again.divergence.cause, []).append(again)
+        if 2 * sum(map(len, failing.values())) > len(cause.runs):
+            return []
+        groups = sorted(_by_fault(failing), key=len, reverse=True)[:_MOST_BEHIND]
+        found = search._merged([search._cause(runs, {c.fault for c in known}) for runs in groups])
+        rules = {rule for each in known for rule in (each.rule, *each.also)}
+        left_out = WayOut(
+            f"{cause.rule} hides it: it shows where the observable {kind} is left out of the "
+            "profile, and so does its stored case"
+        )
+        return [
+            replace(each, ways_out=(left_out,))
+            for each in found
+            if each.steady and not rules & {each.rule, *each.also}
+        ]
+
     def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
         """Note the declarations that explain a cause; none where its failure does not repeat."""
         if cause.steady:
@@ -154,18 +214,26 @@ class CauseSearch:
                 self.subject, cause.rule, cause.runs, self.deviations, passing
             )
 
-    def _cause(self, runs: Sequence[CaseRun], *, is_searched: bool) -> Cause:
-        """Return the cause of cases that break one rule, shown by the most frequent failure."""
+    def _cause(self, runs: Sequence[CaseRun], known: Set[tuple[str, bool]]) -> Cause:
+        """Return the cause of cases that break one rule, shown by the most frequent failure.
+
+        A simpler case is searched for unless the reduced one slips into a fault that is known.
+        """
         repeated = self._most_steady(runs)
         run, failed = repeated.run, repeated.failed
         also: tuple[str, ...] = ()
         if repeated.is_steady:
-            run = self._shrunk(run, 1 if repeated.alike else REPEATS, is_searched)
+            tries = 1 if repeated.alike else REPEATS
+            reduced = self._reduced(run, tries)
+            run = self._gone_on(reduced) if repeated.alike else reduced
             assert run.divergence is not None
+            if _fault(run.divergence) not in known and len(known) < _MOST_CAUSES_SEARCHED:
+                smaller = self._searched(reduced, tries)
+                if smaller is not reduced:
+                    run = self._gone_on(smaller) if repeated.alike else smaller
             if repeated.alike:
-                blamed = run.divergence.rule
-                run = self._gone_on(run)
-                also = (blamed,)
+                assert reduced.divergence is not None
+                also = (reduced.divergence.rule,)
             else:
                 failed = self._repeat(run).failed
         assert run.divergence is not None
@@ -205,28 +273,34 @@ class CauseSearch:
             real or all(each.steps == run.steps for each in again),
         )
 
-    def _shrunk(self, run: CaseRun, tries: int, is_searched: bool) -> CaseRun:
-        """Return the simplest case found that breaks the same rule.
+    def _reduced(self, run: CaseRun, tries: int) -> CaseRun:
+        """Return the simplest case to which a case is reduced within the same rule.
 
         A subject whose answers differ, within what its profile leaves free or beyond it, is asked a
         candidate ``tries`` times: once failed is failed.
         """
-        profile = self._profile(run)
         case = Candidate(run.configuration, run.operations[: len(run.steps)])
-
-        def fails(candidate: Candidate) -> bool:
-            return self._failing(candidate, run, tries) is not None
-
-        if is_searched:
-            smallest = shrink(profile, case, fails, seed=self.seed, most_runs=self.shrink_runs)
-        else:
-            smallest = reduce_case(profile, case, fails, self.shrink_runs)
+        fails = self._fails_like(run, tries)
+        smallest = reduce_case(self._profile(run), case, fails, self.shrink_runs)
         return self._failing(smallest, run, tries) or run
+
+    def _searched(self, run: CaseRun, tries: int) -> CaseRun:
+        """Return a simpler case than a reduced one that breaks the same rule; else itself."""
+        case = Candidate(run.configuration, run.operations)
+        smaller = search_smaller(
+            self._profile(run),
+            case,
+            self._fails_like(run, tries),
+            seed=self.seed,
+            most_runs=self.shrink_runs,
+        )
+        return run if smaller == case else self._failing(smaller, run, tries) or run
 
     def _gone_on(self, run: CaseRun) -> CaseRun:
         """Return the simplest case that a case slips into, whatever rule that breaks.
 
-        What is simplest names the fault best; see ``_reach`` for why it is the same fault.
+        What is simplest names the fault best; see ``_reach`` for why it is the same fault. A rule
+        that explains the simpler case as well is kept: it is the more general one.
         """
         slips: dict[Candidate, CaseRun] = {}
 
@@ -236,10 +310,14 @@ class CauseSearch:
                 return False
             slips[case] = again
             is_beyond = [_fault(each.divergence)[1] for each in (again, run) if each.divergence]
-            return self._family(again) == self._family(run) and is_beyond[0] == is_beyond[1]
+            same = self._is_as_wrong(again, run) and is_beyond[0] == is_beyond[1]
+            return same and not _explains(run, again)
 
         whole = Candidate(run.configuration, run.operations)
         return slips.get(reduce_case(self._profile(run), whole, fails, _MOST_SLIPS), run)
+
+    def _fails_like(self, run: CaseRun, tries: int) -> Callable[[Candidate], bool]:
+        return lambda case: self._failing(case, run, tries) is not None
 
     def _failing(self, case: Candidate, like: CaseRun, tries: int) -> CaseRun | None:
         """Return a run of the case that fails as another did; None where none of a few does."""
@@ -262,9 +340,9 @@ class CauseSearch:
             for index, (other, others_reach) in enumerate(kept):
                 if not (cause.steady and other.steady):
                     continue
-                slips = bool(reach & {other.rule, *other.also}) or cause.rule in others_reach
-                slips = slips or cause.fault == other.fault
-                is_like = slips or self._look_alike(cause, other)
+                is_like = cause.fault == other.fault
+                is_like = is_like or self._is_slip(cause, reach, other, others_reach)
+                is_like = is_like or self._look_alike(cause, other)
                 if is_like or self._is_behind(cause, other):
                     shown = None if is_like else other
                     kept[index] = self._joined(cause, other, shown), reach | others_reach
@@ -272,6 +350,17 @@ class CauseSearch:
             else:
                 kept.append((cause, reach))
         return [cause for cause, _ in kept]
+
+    def _is_slip(self, cause: Cause, reach: Set[str], other: Cause, others_reach: Set[str]) -> bool:
+        """Decide whether one case slips into the other's rule, and is wrong in the same way.
+
+        Where the cases are wrong in different ways, neither may need what the other one needs.
+        """
+        if not (reach & {other.rule, *other.also} or cause.rule in others_reach):
+            return False
+        if self._family(cause.shrunk) == self._family(other.shrunk):
+            return self._is_one_mistake(cause.shrunk, other.shrunk)
+        return _is_within(cause, other) or _is_within(other, cause)
 
     def _reach(self, cause: Cause) -> set[str]:
         """Return the rules that the case breaks once it is made simpler, step by step.
@@ -288,7 +377,7 @@ class CauseSearch:
             again = self._again(case)
             if again.verdict is not CaseVerdict.FAIL or again.divergence is None:
                 return False
-            same = self._family(again) == self._family(cause.shrunk)
+            same = self._is_as_wrong(again, cause.shrunk)
             if same:
                 met.add(again.divergence.rule)
             return same
@@ -302,27 +391,29 @@ class CauseSearch:
         """Decide whether the fault of one cause stands behind the other, which shows it otherwise.
 
         Either the judge may put the divergence down to the other rule as well, or the case of one
-        cause has parts that break the rule of the other.
+        cause has parts that break a rule of the other.
         """
         return any(
-            _may_be_put_down(one, another) or self._breaks_in_part(one, another.rule)
+            _may_be_put_down(one, another)
+            or self._breaks_in_part(one, {another.rule, *another.also})
             for one, another in ((cause, other), (other, cause))
         )
 
-    def _breaks_in_part(self, cause: Cause, rule: str) -> bool:
-        """Decide whether parts of a cause's case break a rule in the same operation.
+    def _breaks_in_part(self, cause: Cause, rules: Set[str]) -> bool:
+        """Decide whether a part of a cause's case breaks one of the rules in the same operation.
 
         They may differ from what is expected in anything, as long as the whole does not differ in
         it as well: that would be two faults in one step.
         """
         whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
         profile, beside = self._profile(cause.shrunk), self._rules_beside(cause.shrunk)
-        if beside is None or rule in beside:
+        if beside is None or rules & beside:
             return False
         for part in islice(simpler_cases(profile, whole), _MOST_SLIPS):
             if is_part_of(part, whole):
                 again = self._again(part)
-                if again.breaks(rule) and len(again.steps) == len(part.operations):
+                is_whole = len(again.steps) == len(part.operations)
+                if is_whole and any(again.breaks(rule) for rule in rules):
                     return True
         return False
 
@@ -332,11 +423,50 @@ class CauseSearch:
         known = kind in self._profile(run).observables or kind in _NOT_OF_EVENTS
         return kind if known else f"events of {operation_name(run.steps[-1].operation)}"
 
+    def _is_as_wrong(self, run: CaseRun, other: CaseRun) -> bool:
+        """Decide whether two cases end in the same mistake: one wrong answer, or one count.
+
+        Another rule may be broken by a neighbouring number in the same operation: what is answered
+        there is another mistake, unless it is the same one.
+        """
+        if self._family(run) != self._family(other):
+            return False
+        one, another = run.divergence, other.divergence
+        assert one is not None
+        assert another is not None
+        return one.rule == another.rule or self._is_one_mistake(run, other)
+
+    def _is_one_mistake(self, run: CaseRun, other: CaseRun) -> bool:
+        """Decide whether two cases may be wrong in one way, as far as that can be told."""
+        return len({self._mistake(run), self._mistake(other)} - {()}) <= 1
+
+    def _mistake(self, run: CaseRun) -> tuple[object, ...]:
+        """Return how the last step is wrong: the wrong answer, or the direction of the count.
+
+        Empty where that cannot be told: of several right ways the first may show the same count.
+        """
+        assert run.divergence is not None
+        kind, seen = run.divergence.kind, run.divergence.outcome
+        if kind not in {"result", "rejection", *self._profile(run).observables}:
+            return ()
+        *before, last = run.steps
+        right = next(right_outcomes(self._followed(run, before), last.operation), None)
+        if right is None:
+            return ()
+        if kind in self._profile(run).observables:
+            direction = _direction(right.observed.get(kind), seen.observed.get(kind))
+            return (direction,) if direction else ()
+        return seen.rejected, _direction(right.result, seen.result)
+
     def _look_alike(self, cause: Cause, other: Cause) -> bool:
         """Decide whether one count is wrong in both, or one operation after the same sequence.
 
         A count that is wrong at one operation stays wrong at the next, under another rule.
         """
+        if cause.kind == other.kind and not self._is_one_mistake(cause.shrunk, other.shrunk):
+            return False
+        if not (_is_within(cause, other) or _is_within(other, cause)):
+            return False
         kinds = {cause.kind, *cause.kinds} & {other.kind, *other.kinds}
         if any(kind in self._profile(cause.shrunk).observables for kind in kinds):
             return True
@@ -407,10 +537,11 @@ class CauseSearch:
     def _joined(self, cause: Cause, other: Cause, shows: Cause | None = None) -> Cause:
         """Return the cause with the simpler case, or the one that ``shows``, with all cases.
 
-        What is simplest names the fault best: another rule takes more to be broken.
+        What is simplest names the fault best: another rule takes more to be broken. But where the
+        rule of one explains the case of both, and that of the other only its own, it is shown.
         """
         shown, hidden = sorted((other, cause), key=_simplicity)
-        if shows is hidden:
+        if _is_general(hidden, shown) or (shows is hidden and not _is_general(shown, hidden)):
             shown, hidden = hidden, shown
         rules = (*shown.also, hidden.rule, *hidden.also)
         return replace(
@@ -448,6 +579,32 @@ def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
     return not cause.steady, size, -cause.cases
 
 
+def _is_within(cause: Cause, other: Cause) -> bool:
+    """Decide whether the operations of one case occur in that of the other, by other numbers."""
+    steps, others = cause.shrunk.steps, other.shrunk.steps
+    return _occurs([each.operation for each in steps], [each.operation for each in others])
+
+
+def _occurs(part: object, whole: object) -> bool:
+    """Decide whether a value has what is in another, in the same order; numbers and names vary."""
+    if isinstance(part, tuple | list) and isinstance(whole, tuple | list):
+        rest = iter(whole)
+        return all(any(_occurs(each, other) for other in rest) for each in part)
+    if isinstance(part, msgspec.Struct) and type(part) is type(whole):
+        fields = part.__struct_fields__
+        return all(_occurs(getattr(part, name), getattr(whole, name)) for name in fields)
+    if isinstance(part, Enum | bool) or part is None:
+        return part == whole
+    return type(part) is type(whole)
+
+
+def _direction(right: Value, seen: Value) -> Value:
+    """Return the sign of the difference of two numbers; of other values the one that was seen."""
+    if isinstance(right, int) and isinstance(seen, int) and not isinstance(seen, bool):
+        return (seen > right) - (seen < right)
+    return seen
+
+
 def _as_shown(events: tuple[Event, ...], profile: Profile) -> tuple[Event, ...]:
     """Return the events of a step as a subject of this profile tells them."""
     if not isinstance(profile, TimerProfile) or profile.executor is Executor.STEPPED:
@@ -461,6 +618,21 @@ def _may_be_put_down(cause: Cause, other: Cause) -> bool:
     if found is None or like is None or found.kind != like.kind:
         return False
     return type(found.operation) is type(like.operation) and like.rule in found.also
+
+
+def _explains(run: CaseRun, other: CaseRun) -> bool:
+    """Decide whether the failure of another case may be put down to the rule of this one too."""
+    if run.divergence is None or other.divergence is None:
+        return False
+    return run.divergence.rule != other.divergence.rule and (
+        run.divergence.rule in other.divergence.also
+    )
+
+
+def _is_general(cause: Cause, other: Cause) -> bool:
+    """Decide whether the rule of a cause explains another as well, and not the other way round."""
+    explains = _explains(cause.shrunk, other.shrunk)
+    return cause.steady and explains and not _explains(other.shrunk, cause.shrunk)
 
 
 def _share_a_choice(cause: Cause, other: Cause) -> bool:

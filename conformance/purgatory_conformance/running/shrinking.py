@@ -1,11 +1,9 @@
 """Shrinking: from a failing case to the shortest one that fails, through the subject itself.
 
 The case that was found in the campaign is reduced: operations are left out and numbers made smaller
-as long as the case still fails. Where more than a few operations are left, Hypothesis looks for a
-failing case in the same table of situations, among those of no more operations, and shrinks what it
-finds; what comes of that is reduced as well. The smaller of the two is kept, so that a case is
-reduced even where Hypothesis does not meet the failure again. How to make a case simpler, beyond
-leaving out operations, is the reducer's business.
+as long as the case still fails. Where more than a few operations are left, short cases are drawn
+anew, and the smallest of the first that fail is reduced as well. The smaller of the two is kept.
+How to make a case simpler, beyond leaving out operations, is the reducer's business.
 """
 
 import contextlib
@@ -16,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.reducing.reducer import in_less_time, simpler
 from purgatory_conformance.reducing.size import size
 from purgatory_conformance.support.registry import support_of
@@ -24,10 +23,13 @@ from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.profiles import Profile, component_of
 
 _FEW_OPERATIONS = 3
-"""So few are what a reader follows at a glance; to look for fewer would take most of the time."""
+"""The operations followed at a glance; to look for fewer would take most of the time."""
+
+_ENOUGH_MET = 4
+"""The number of failing cases that are drawn anew."""
 
 _MOST_FOR_PAIRS = 12
-"""Pairs of operations are left out together only where there are few operations."""
+"""The most operations of a case from which pairs are left out together."""
 
 _MOST_FOR_SPANS = 4
 """An operation is left out and a span shortened at once only where there are so few."""
@@ -35,56 +37,53 @@ _MOST_FOR_SPANS = 4
 Fails = Callable[[Candidate], bool]
 
 
-class _Exhausted(BaseException):
-    """The budget of runs is used up. Not an ``Exception``: Hypothesis must let it pass."""
+class _Exhausted(Exception):
+    """The budget of runs is used up."""
 
 
 @dataclass
 class _Budgeted:
-    """A check that counts its runs, remembers the smallest failing case, and stops in time."""
+    """A check that counts its runs, and stops in time."""
 
     fails: Fails
     left: int
-    smallest: Candidate | None = None
     until: float = math.inf
 
     def __call__(self, case: Candidate) -> bool:
         if self.left <= 0 or time.monotonic() > self.until:
             raise _Exhausted
         self.left -= 1
-        failed = self.fails(case)
-        if failed and (self.smallest is None or size_of(case) < size_of(self.smallest)):
-            self.smallest = case
-        return failed
+        return self.fails(case)
 
 
-def shrink(
-    profile: Profile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
+def search_smaller(
+    profile: Profile, reduced: Candidate, fails: Fails, *, seed: int, most_runs: int
 ) -> Candidate:
-    """Return the smallest failing case that can be reached from ``found`` within the budget."""
-    reduced = reduce_case(profile, found, fails, most_runs // 2)
+    """Return a smaller failing case than a reduced one, where one is drawn; else itself."""
     if len(reduced.operations) <= _FEW_OPERATIONS:
         return reduced
-    met = _search(profile, fails, seed, most_runs // 2, len(reduced.operations))
-    if met is None or size_of(met) >= size_of(reduced):
+    met = _met(profile, fails, seed, most_runs // 4, len(reduced.operations))
+    if met is None:
         return reduced
-    return reduce_case(profile, met, fails, most_runs // 4)
+    return min(reduced, reduce_case(profile, met, fails, most_runs // 4), key=size_of)
 
 
-def _search(
-    profile: Profile, fails: Fails, seed: int, most_runs: int, most: int
-) -> Candidate | None:
-    """Return the smallest failing case of ``most`` operations that is met; it may fail once only.
-
-    To draw a long case takes many times as long as to run it.
-    """
-    # Hypothesis is slow to import, and nothing else of a check needs it.
-    from purgatory_conformance.running.searching import search
-
-    budgeted = _Budgeted(fails, most_runs)
-    with contextlib.suppress(_Exhausted):
-        search(profile, budgeted, seed, most_runs, most)
-    return budgeted.smallest
+def _met(profile: Profile, fails: Fails, seed: int, most_runs: int, most: int) -> Candidate | None:
+    """Return the smallest of the first failing cases that are drawn with ``most`` operations."""
+    support = support_of(component_of(profile))
+    met: list[Candidate] = []
+    for number in range(most_runs):
+        source = SeededSource(f"{seed}-short-{number}")
+        configuration = support.draw_configuration(profile, source, frozenset())
+        operations = support.draw_operations(
+            configuration, profile, source, most=1 + number % most, wanted=frozenset()
+        )
+        case = Candidate(configuration, operations)
+        if fails(case):
+            met.append(case)
+        if len(met) == _ENOUGH_MET:
+            break
+    return min(met, key=size_of, default=None)
 
 
 def reduce_case(
@@ -94,7 +93,7 @@ def reduce_case(
 
     No further case is run after the reading ``until`` of the monotonic clock.
     """
-    budgeted = _Budgeted(fails, most_runs, smallest=case, until=until)
+    budgeted = _Budgeted(fails, most_runs, until)
     asked: set[Candidate] = set()
     with contextlib.suppress(_Exhausted):
         progress = True

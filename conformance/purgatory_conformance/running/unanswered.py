@@ -5,11 +5,11 @@ breaks the rule that the operation puts to the test; where it tests several, tha
 the component states last, since the special rules stand behind the general ones.
 
 A step that takes long need not hang. The case is repeated and made smaller under a short limit,
-within a fixed time, and what is left is asked once more with the whole limit. A step that ends
-then, though not within the short limit, is slow: it takes the longer the more is pending. One that
-does not end is asked with ever smaller times and delays. If it ends with some, and sooner with
-smaller ones, it is slow, too: it takes the longer the further it has to go. Slow is no fault by the
-rules: the case is left out, and reported. Any other step hangs.
+until so many smaller ones have hung, and what is left is asked once more with the whole limit. A
+step that ends then, though not within the short limit, is slow: it takes the longer the more is
+pending. One that does not end is asked with ever smaller times and delays. If it ends with some,
+and sooner with smaller ones, it is slow, too: it takes the longer the further it has to go. Slow is
+no fault by the rules: the case is left out, and reported. Any other step hangs.
 """
 
 import math
@@ -56,11 +56,14 @@ _OTHERWISE_OF = {
 
 _MOST_RUNS = 600
 
-_SEARCH_S = 10.0
-"""The time for repeating a case, and again for making it smaller, s."""
+_MOST_HUNG = 20
+"""The most smaller cases that may hang, each for the short limit, while a case is made smaller."""
+
+_SEARCH_S = 15.0
+"""The time for repeating a case, and again for making it smaller, of a subject that is slow, s."""
 
 _MANY_STEPS = 3
-"""For how many times the limit of a step a whole case is asked."""
+"""The time for asking a whole case, as a multiple of the limit of a step."""
 
 _MOST_SLOW = 2
 """The most slow steps that are looked at; each takes some times the limit of a step."""
@@ -159,13 +162,18 @@ class Unanswered:
             fewest = min(len(each.steps) for each in alike)
             whole = Candidate(run.configuration, run.operations[: fewest + 1])
             until = time.monotonic() + _SEARCH_S
-            smallest = reduce_case(
-                profile,
-                whole,
-                lambda case: any(_is_like(self._again(case, until), run) for _ in range(tries)),
-                _MOST_RUNS,
-                until,
-            )
+            hung = 0
+
+            def fails(case: Candidate) -> bool:
+                nonlocal hung
+                # Counted and not timed, so that a busy machine shows the same case.
+                failed = hung < _MOST_HUNG and any(
+                    _is_like(self._again(case, until), run) for _ in range(tries)
+                )
+                hung += failed and _hangs(run)
+                return failed
+
+            smallest = reduce_case(profile, whole, fails, _MOST_RUNS, until)
         finally:
             self.limit.restore()
         shown, seconds = self._timed(smallest, run, tries)

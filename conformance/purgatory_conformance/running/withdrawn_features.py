@@ -9,6 +9,7 @@ from purgatory_spec import operations as op
 
 AnAction = TypeVar("AnAction", bound=op.Action | op.CallbackAction)
 
+_THROWING = frozenset({"script_throw", "script_throw_severe"})
 _ADDING_AGAIN = frozenset({"readd", "change_delay"})
 
 
@@ -54,12 +55,22 @@ def _kept(feature: str, operations: Sequence[op.Operation]) -> Iterator[op.Opera
                 continue
             case op.Allocate(fail=True) if feature == "fail":
                 continue
+            case op.Advance(refuse=True) if feature == "refuse":
+                yield msgspec.structs.replace(operation, refuse=False)
             case _:
                 yield operation
 
 
 def _actions(feature: str, script: tuple[AnAction, ...]) -> tuple[AnAction, ...]:
+    if feature == "script_crosswise":
+        return tuple(a for place, a in enumerate(script) if not _is_crosswise(script, place))
     return tuple(a for a in script if not _needs(a, feature))
+
+
+def _is_crosswise(script: Sequence[op.Action | op.CallbackAction], place: int) -> bool:
+    """Decide whether an action is a call behind one of another thread."""
+    calls = not isinstance(script[place], op.Throw | op.SatisfyInside | op.Meanwhile)
+    return calls and any(isinstance(before, op.Meanwhile) for before in script[:place])
 
 
 def _needs(action: op.Action | op.CallbackAction, feature: str) -> bool:
@@ -67,14 +78,17 @@ def _needs(action: op.Action | op.CallbackAction, feature: str) -> bool:
         return feature == "script_try"
     if isinstance(action, op.Meanwhile) and feature == action.call.__struct_config__.tag:
         return True
+    if isinstance(action, op.Throw) and action.sort is op.ThrowSort.SEVERE:
+        return feature in _THROWING
     return feature == f"script_{action.__struct_config__.tag}"
 
 
 def _watch(feature: str, watch: op.Watch) -> op.Watch:
     script = watch.script
     tries = script.tries
-    if feature == "script_throw":
-        tries = tuple(op.Answer.WAIT if a is op.Answer.THROW else a for a in tries)
+    if feature in _THROWING:
+        kept = {op.Answer.THROW} if feature == "script_throw_severe" else set()
+        tries = tuple(op.Answer.WAIT if a.throws and a not in kept else a for a in tries)
     on_try = tuple(_actions(feature, actions) for actions in script.on_try)
     keys = tuple(dict.fromkeys(watch.keys)) if feature == "duplicate_keys" else watch.keys
     return msgspec.structs.replace(

@@ -28,12 +28,17 @@ from purgatory_conformance.specimens.small.other_purgatories import (
     AtEndPurgatory,
     BackwardsPurgatory,
     EagerPurgatory,
+    LazyPurgatory,
     OneTryPurgatory,
+    PassingPurgatory,
     TickerPurgatory,
     WheelPurgatory,
 )
 from purgatory_conformance.specimens.small.other_timers import (
     HeapTimer,
+    LazyHeapTimer,
+    OneByOneTimer,
+    PassingTimer,
     ThreadsTimer,
     ThreadTimer,
     TickerTimer,
@@ -61,9 +66,12 @@ from purgatory_spec.profiles import (
     Profile,
     PurgeDue,
     Recovery,
+    RefusedTask,
+    ReleaseCancelled,
     ReleaseValidation,
     Rounding,
     SameTickOrder,
+    SevereThrow,
     Structure,
     ThrowingTry,
     TimerProfile,
@@ -86,6 +94,8 @@ class ProfileSubject:
     sibling: Callable[[], Subject]
     sibling_rule: str
     component: Component
+    sibling_also: tuple[str, ...] = ()
+    """Requirements that the sibling breaks as well, and that may be named with equal right."""
 
 
 _SUBJECTS: dict[Component, Callable[..., Subject]] = {
@@ -101,9 +111,12 @@ _RULES = {
     "negative_delay": "TIMER-NEGATIVE-DELAY",
     "larger_delay": "TIMER-LARGEST-DELAY",
     "largest_delay_ms": "TIMER-LARGEST-DELAY",
+    "release_cancelled": "TIMER-RELEASES",
+    "refused_task": "TIMER-EXECUTOR-REFUSES",
     "purge_due": "PURGATORY-PURGE-START",
     "check_order": "PURGATORY-CHECK-ORDER",
     "check_drops": "PURGATORY-CHECK-DROPS",
+    "severe_throw": "TIMER-THROWING-TASK",
     "throwing_try": "PURGATORY-CHECK-THROWS",
     "cancel_result": "PURGATORY-CANCEL-RESULT",
     "zero_request": "POOL-ZERO-REQUEST",
@@ -120,6 +133,8 @@ def _sibling_rule(behaves: Profile, declares: Profile, choice: str) -> str:
     declared, and none where no rule is added.
     """
     component = component_of(behaves)
+    if component is Component.PURGATORY and choice == "refused_task":
+        return "PURGATORY-EXECUTOR-REFUSES"
     if component is Component.PURGATORY and choice in TimerProfile.__struct_fields__:
         return "PURGATORY-TIME-OUT"  # what the purgatory's timer does shows in the time-outs
     if choice in _RULES:
@@ -139,6 +154,7 @@ def _pair(
     *specimen: Callable[..., object],
     rule: str | None = None,
     suffix: str = "",
+    also: tuple[str, ...] = (),
     **declares: frozenset[MemoryPoolFeature],
 ) -> ProfileSubject:
     """Return the subject that keeps to a value, and as its sibling the one that declares another.
@@ -150,6 +166,7 @@ def _pair(
         specimen: Makes instances, where this is not the plain small specimen.
         rule: The rule that the sibling breaks; it follows from the rules' conditions if None.
         suffix: The end of the name, where a value has several subjects.
+        also: Rules that the sibling breaks with equal right.
         declares: What else the sibling declares.
     """
     component = component_of(base)
@@ -170,6 +187,7 @@ def _pair(
         sibling=partial(subject, *specimen, profile=sibling, behaves=behaves),
         sibling_rule=_sibling_rule(behaves, sibling, choice) if rule is None else rule,
         component=component,
+        sibling_also=also,
     )
 
 
@@ -187,6 +205,7 @@ _NO_SCRIPTS = _change(
     _ANY,
     features=_ANY.features - {Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_ADVANCE},
 )
+_RUN_AT_ONCE = _change(_ANY, executor=Executor.INLINE)
 _ROUNDED_UP = _change(_ANY, rounding=Rounding.UP)
 _WHEEL = Structure.DELAY_QUEUE_WHEEL
 
@@ -209,8 +228,25 @@ _TIMERS = (
     _pair(_LIMITED, LargerDelay.REJECT, LargerDelay.SATURATE),
     _pair(_LIMITED, LargerDelay.SATURATE, LargerDelay.REJECT),
     _pair(_LIMITED, LargerDelay.NOT_OFFERED, LargerDelay.REJECT),
+    _pair(_TIMER, RefusedTask.KEPT, RefusedTask.CALLER_RUNS),
+    _pair(_ANY, RefusedTask.KEPT, RefusedTask.CALLER_RUNS, HeapTimer, suffix="-on-a-heap"),
+    _pair(_TIMER, RefusedTask.CALLER_RUNS, RefusedTask.KEPT),
     _pair(_ANY, AlreadyDue.FREE, AlreadyDue.NEXT_TICK, HeapTimer, rule="TIMER-NOT-EARLY"),
     _pair(_ANY, AlreadyDue.NEXT_TICK, AlreadyDue.FREE, TickerTimer, rule="TIMER-ZERO-DELAY"),
+    _pair(_ANY, SevereThrow.PASSED_ON, SevereThrow.AS_ORDINARY, PassingTimer),
+    _pair(
+        _RUN_AT_ONCE, SevereThrow.PASSED_ON, SevereThrow.AS_ORDINARY, PassingTimer, suffix="-inline"
+    ),
+    _pair(
+        _RUN_AT_ONCE,
+        SevereThrow.PASSED_ON,
+        SevereThrow.AS_ORDINARY,
+        OneByOneTimer,
+        suffix="-one-by-one",
+    ),
+    _pair(_TIMER, SevereThrow.AS_ORDINARY, SevereThrow.PASSED_ON, rule=""),
+    _pair(_ANY, ReleaseCancelled.WHEN_DUE, ReleaseCancelled.AT_ONCE, LazyHeapTimer),
+    _pair(_TIMER, ReleaseCancelled.AT_ONCE, ReleaseCancelled.WHEN_DUE, rule=""),
     _pair(_TIMER, _TIMER.largest_delay_ms, _LIMIT_MS),
     _pair(_TIMER, _LIMIT_MS, _TIMER.largest_delay_ms),
 )
@@ -239,10 +275,21 @@ _PURGATORIES = (
     _pair(_PURGATORY, CheckDrops.AS_PASSED, CheckDrops.AT_END),
     _pair(_PURGATORY, CheckDrops.AT_END, CheckDrops.AS_PASSED, AtEndPurgatory),
     _pair(_PURGATORY, CheckDrops.EITHER, CheckDrops.AS_PASSED, AtEndPurgatory),
-    _pair(_PURGATORY, CheckDrops.EVERYWHERE, CheckDrops.AS_PASSED, EagerPurgatory),
+    _pair(
+        _PURGATORY,
+        CheckDrops.EVERYWHERE,
+        CheckDrops.AS_PASSED,
+        EagerPurgatory,
+        also=("PURGATORY-WATCH-SECOND-TRY",),
+    ),
     _pair(_PURGATORY, AlreadyDue.FREE, AlreadyDue.NEXT_TICK),
     _pair(_PURGATORY, AlreadyDue.NEXT_TICK, AlreadyDue.FREE, TickerPurgatory),
-    _pair(_UP, NegativeDelay.ALREADY_DUE, NegativeDelay.AS_ZERO),
+    _pair(
+        _UP,
+        NegativeDelay.ALREADY_DUE,
+        NegativeDelay.AS_ZERO,
+        also=("PURGATORY-REWATCH",),
+    ),
     _pair(_UP, NegativeDelay.AS_ZERO, NegativeDelay.ALREADY_DUE),
     _pair(
         _PURGATORY,
@@ -256,10 +303,29 @@ _PURGATORIES = (
         NegativeDelay.REJECT,
         rule="PURGATORY-WATCH-WAITS",
     ),
+    _pair(_PURGATORY, RefusedTask.KEPT, RefusedTask.CALLER_RUNS),
+    _pair(_PURGATORY, RefusedTask.CALLER_RUNS, RefusedTask.KEPT),
     _pair(_PURGATORY, ThrowingTry.STOP, ThrowingTry.GO_ON),
     _pair(_PURGATORY, ThrowingTry.GO_ON, ThrowingTry.STOP),
+    _pair(
+        _PURGATORY,
+        SevereThrow.PASSED_ON,
+        SevereThrow.AS_ORDINARY,
+        PassingPurgatory,
+        rule="PURGATORY-CHECK-THROWS",
+        also=("PURGATORY-EXPIRY-THROWS",),
+    ),
+    _pair(_PURGATORY, SevereThrow.AS_ORDINARY, SevereThrow.PASSED_ON, rule=""),
     _pair(_PURGATORY, CancelResult.WHOLE_LIST, CancelResult.LIVE),
     _pair(_PURGATORY, CancelResult.LIVE, CancelResult.WHOLE_LIST, cancel_answers_live),
+    _pair(
+        _PURGATORY,
+        ReleaseCancelled.WHEN_DUE,
+        ReleaseCancelled.AT_ONCE,
+        LazyPurgatory,
+        rule="PURGATORY-RELEASES",
+    ),
+    _pair(_PURGATORY, ReleaseCancelled.AT_ONCE, ReleaseCancelled.WHEN_DUE, rule=""),
     _pair(_PURGATORY, Executor.STEPPED, Executor.INLINE),
     _pair(_PURGATORY, Executor.INLINE, Executor.STEPPED),
     _pair(_PURGATORY, Rounding.DOWN, Rounding.UP),
@@ -329,8 +395,8 @@ _SERVERS = (
         rule="MUTING-OTHERS-GO-ON",
         suffix="-in-polls",
     ),
-    _pair(_EVERYONE, AskAgain.AT_RECOVERY, AskAgain.WITH_BYTES),
-    _pair(_EVERYONE, AskAgain.WITH_BYTES, AskAgain.AT_RECOVERY),
+    _pair(_EVERYONE, AskAgain.AT_RECOVERY, AskAgain.WITH_BYTES, also=("MUTING-ASK",)),
+    _pair(_EVERYONE, AskAgain.WITH_BYTES, AskAgain.AT_RECOVERY, also=("MUTING-WAIT",)),
     _pair(_SERVER, EndWhileWaiting.AFTER_RECOVERY, EndWhileWaiting.AT_ONCE),
     _pair(_SERVER, EndWhileWaiting.AT_ONCE, EndWhileWaiting.AFTER_RECOVERY, rule=""),
 )

@@ -49,7 +49,7 @@ class Asked:
 
 
 class AdapterClient:
-    """One end of the pipe to an adapter, whose process is started as often as needed."""
+    """The suite's end of the pipe to an adapter, whose process is started as often as needed."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.subject import FailureKind
 
 LONGEST_LINE = 4 * 2**20
-"""Bytes of the longest line that is read."""
+"""The bytes of the longest line that is read."""
 
 # The smallest buffer of a pipe on any of the systems is 4096 bytes; `stop` needs room beside.
 PIPE_BYTES = 4000

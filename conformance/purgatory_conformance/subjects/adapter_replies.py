@@ -5,8 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from typing import TypeVar, get_args, get_type_hints
+from typing import TypeVar
 
 import msgspec
 
@@ -23,11 +22,12 @@ from purgatory_spec.messages import (
     Reply,
     schema_digest,
 )
+from purgatory_spec.misspelt import suggestion
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import LARGEST_LONG, Component, Profile, TimerProfile
 
 RECEIVED_CHARACTERS = 500
-"""How much of a wrong reply a failure shows."""
+"""The most characters of a wrong reply that a failure shows."""
 
 _SIXTEEN_DIGITS = re.compile(rb"[0-9]{16}")
 
@@ -38,9 +38,8 @@ _REPLY_DECODER = msgspec.json.Decoder(Reply)
 _ENCODER = msgspec.json.Encoder()
 
 _LIKENESS = 0.8
-"""How alike a component's name and one of ours are where one is taken for a slip of the other."""
+"""The likeness from which on an unknown name is a slip of the name of one of our components."""
 
-_INVALID_WORD = re.compile(r"Invalid enum value '(?P<word>.*)' - at `\$\.(?P<field>\w+)")
 
 Document = TypeVar("Document")
 
@@ -266,25 +265,9 @@ def _part(where: str, value: object, kind: type[Document]) -> Document:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        advice = _allowed_words(str(error), kind)
+        advice = suggestion(error, kind)
         raise Fault(
             FailureKind.WRONG_TYPES,
-            f"{error} of '{where}'{advice}; "
-            "compare the reply with the table of profiles in the protocol",
+            f"{error} of '{where}'; compare the reply with the table of profiles in the protocol"
+            f"{advice}",
         ) from error
-
-
-def _allowed_words(problem: str, kind: type[object]) -> str:
-    """Return the nearest word that a field allows, or all of them; empty for other problems."""
-    found = _INVALID_WORD.search(problem)
-    if found is None:
-        return ""
-    annotation: object = get_type_hints(kind)[found["field"]]
-    choice: object = (*get_args(annotation), annotation)[0]
-    assert isinstance(choice, type)
-    assert issubclass(choice, Enum)
-    allowed = [str(value.value) for value in choice]
-    near = difflib.get_close_matches(found["word"].lower(), allowed, n=1)
-    if near:
-        return f"; the nearest allowed word is '{near[0]}'"
-    return f"; allowed are {', '.join(map(repr, allowed))}"

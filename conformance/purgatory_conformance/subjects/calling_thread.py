@@ -28,7 +28,7 @@ LEFT_BEHIND: set[Thread] = set()
 
 _ATTEMPTS = 3
 _ATTEMPT_S = 0.02
-"""Code that catches everything in a loop catches this exception, too: it is raised a few times."""
+"""The time between two attempts, s: code that catches everything catches this exception, too."""
 
 _MOST_FRAMES = 8
 _MOST_FRAMES_OF_OTHERS = 3
@@ -43,7 +43,7 @@ class CallingThread:
     """A thread that makes calls one after the other; the first call starts it."""
 
     def __init__(self) -> None:
-        """Start nothing yet."""
+        """Begin without a thread: the first call starts it."""
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: Thread | None = None
 

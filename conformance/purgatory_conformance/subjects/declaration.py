@@ -14,8 +14,10 @@ from purgatory_judge.case_judge import Deviation
 from purgatory_judge.registry import judged
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.jsonlines import InvalidDocument
+from purgatory_spec.misspelt import suggestion
 from purgatory_spec.named_files import named_file
-from purgatory_spec.requirements import component_of_rule
+from purgatory_spec.nearest import did_you_mean
+from purgatory_spec.requirements import all_requirements, component_of_rule
 
 
 class InvalidDeclaration(Foreseen, ValueError):
@@ -85,7 +87,11 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
         if path.name == "pyproject.toml":
             document = _tool_table(document, path)
         declared = msgspec.convert(document, _Document)
-    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except OSError as error:
+        raise InvalidDeclaration(f"{path}: {error.strerror}") from error
+    except msgspec.ValidationError as error:
+        raise InvalidDeclaration(f"{path}: {error}{suggestion(error, _Document)}") from error
+    except tomllib.TOMLDecodeError as error:
         raise InvalidDeclaration(f"{path}: {error}") from error
     if declared.suite is not None:
         _hold_to_pin(path, declared.suite.version)
@@ -172,14 +178,16 @@ def _replay(path: Path, deviation: Deviation) -> Case:
     try:
         variants = judged(component_of_rule(deviation.rule)).variants
     except KeyError:
+        known = did_you_mean(deviation.rule, (rule.id for rule in all_requirements()), "")
         raise InvalidDeclaration(
             f"{path}: deviation from {deviation.rule}: there is no such rule"
+            f"{f'; {known}' if known else ''}"
         ) from None
     if deviation.variant not in variants:
-        known = ", ".join(sorted(variants)) or "none"
+        listed = f"there are: {', '.join(sorted(variants)) or 'none'}"
         raise InvalidDeclaration(
             f"{path}: deviation from {deviation.rule}: there is no variant "
-            f"{deviation.variant!r}; there are: {known}"
+            f"{deviation.variant!r}; {did_you_mean(deviation.variant, variants, listed)}"
         )
     try:
         return read_case(Path(deviation.replay))

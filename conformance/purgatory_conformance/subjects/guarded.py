@@ -92,7 +92,7 @@ class GuardedSubject:
         return self._profiles
 
     def new(self, case: str, configuration: Configuration) -> None:
-        """Make a fresh instance.
+        """Make a fresh instance of the subject.
 
         Raises:
             UnsupportedConfigurationError: it offers no such instance.
@@ -123,7 +123,7 @@ class GuardedSubject:
                 raise failure
 
     def end(self) -> None:
-        """Drop the instance.
+        """Drop the present instance of the subject.
 
         Raises:
             SubjectFailure: its code raised something, or did not return.

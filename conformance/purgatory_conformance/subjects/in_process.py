@@ -76,7 +76,7 @@ class InProcessSubject:
             yield instance.do(operation)
 
     def end(self) -> None:
-        """Drop the instance."""
+        """Close the present instance, if any, and drop it."""
         if self._instance is not None:
             self._instance.close()
             self._instance = None
@@ -103,7 +103,8 @@ def subject_of(make: Make, profile: Profile) -> InProcessSubject:
         if not callable(getattr(make, method, None)):
             raise TypeError(
                 f"{name} has no method {method!r}: a class under test needs "
-                "__init__(self, configuration), do(self, operation) and close(self)"
+                "__init__(self, configuration), do(self, operation) and close(self); a timer may "
+                "have add(self, task, delay_ms) and advance(self, to_ms) in their place"
             )
     try:
         inspect.signature(make).bind(None)

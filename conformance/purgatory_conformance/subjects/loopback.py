@@ -5,6 +5,7 @@ sends one write, which TLS makes one record, and tells how many bytes that put o
 """
 
 import array
+import contextlib
 import select
 import socket
 import ssl
@@ -21,7 +22,7 @@ from purgatory_conformance.subjects.sent_requests import SentRequests
 from purgatory_spec.operations import Announce, Ending, HangUp, Send
 
 PATIENCE_S: Final = 10.0
-"""How long bytes are waited for that must come, s."""
+"""The longest wait for bytes that must come, s."""
 
 CallOfClient: TypeAlias = Announce | Send | HangUp
 """The operations that a client does to its own end of a connection."""
@@ -73,7 +74,7 @@ class PlainClient:
     """A client that does not use TLS."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        """Connect to the address."""
+        """Connect to the address of the server."""
         self._socket = socket.create_connection(address, PATIENCE_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -97,7 +98,9 @@ class PlainClient:
         """End the connection as asked."""
         match ending:
             case Ending.HALF_CLOSE:
-                self._socket.shutdown(socket.SHUT_WR)
+                # The server may have broken the connection in the meantime.
+                with contextlib.suppress(OSError):
+                    self._socket.shutdown(socket.SHUT_WR)
             case Ending.CLOSE:
                 self._drain()
                 self._socket.close()
@@ -222,7 +225,7 @@ class Connection(Protocol):
 
     @property
     def socket(self) -> HasDescriptor:
-        """Return the server's socket."""
+        """Return the server's end of the connection, a socket."""
 
 
 def act_as_client(connection: Connection, operation: CallOfClient) -> None:

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from threading import Event, Thread
 
 GRACE_S = 0.05
-"""How long a callback stands still for a call that does not return, s."""
+"""The seconds that a callback stands still for a call that does not return."""
 
 _MOST_S = 30.0
 

@@ -58,12 +58,15 @@ def _form(profile: profiles.Profile) -> _Form:
         return _channel_muting_form(profile)
     has_result = profiles.Observable.ADVANCE_RESULT in profile.observables
     shown = profile.observables - {profiles.Observable.ADVANCE_RESULT}
+    results: dict[type[op.Operation], _Type] = {op.Reachable: _TRUTH}
+    if has_result:
+        results[op.Advance] = _TRUTH
     return _Form(
         {
             name.value: _INTEGER_OR_NULL if name is profiles.Observable.NEXT_EXPIRY else _INTEGER
             for name in sorted(shown)
         },
-        {op.Advance: _TRUTH} if has_result else {},
+        results,
         result_is=profiles.Observable.ADVANCE_RESULT.value,
         shown_when_closed=frozenset({profiles.Observable.QUEUED.value}),
         answers_when_closed=False,
@@ -77,7 +80,13 @@ def _purgatory_form(profile: profiles.PurgatoryProfile) -> _Form:
     }
     return _Form(
         {name.value: special.get(name, _COUNT) for name in sorted(profile.observables)},
-        {op.Check: _COUNT, op.Watch: _TRUTH, op.Force: _TRUTH, op.CancelForKey: _NAMES},
+        {
+            op.Check: _COUNT,
+            op.Watch: _TRUTH,
+            op.Force: _TRUTH,
+            op.CancelForKey: _NAMES,
+            op.Reachable: _TRUTH,
+        },
     )
 
 
@@ -145,7 +154,7 @@ class OutcomeRules:
         ):
             return given
         word = op.operation_name(operation)
-        declared = self._form.result_is
+        declared = self._form.result_is if isinstance(operation, op.Advance) else ""
         if given is None and declared:
             raise Fault(
                 FailureKind.MISSING_OBSERVABLE,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from enum import Enum
 
+from msgspec import structs
+
 from purgatory_spec import profiles
 
 _THREADS = frozenset(each for each in profiles.Executor if each.has_threads)
@@ -41,6 +43,28 @@ _GOES_WITH = {
 """Features of a server, each with another one without which it cannot be asked for."""
 
 
+_LEFT_TO_CHANCE = (
+    frozenset({"script_throw_severe"}),
+    frozenset({"script_throw", "script_throw_severe"}),
+    frozenset(action.value for action in _ACTIONS),
+)
+"""Sets of features that some choices leave to chance."""
+
+
+def judgeable(profile: profiles.Profile) -> profiles.Profile:
+    """Return the profile less the features that its choices leave to chance, if there are any.
+
+    Choices that exclude each other stay as they are, and the profile keeps its problem.
+    """
+    if problem_of(profile):
+        for features in _LEFT_TO_CHANCE:
+            kept = frozenset(each for each in profile.features if each.value not in features)
+            less = structs.replace(profile, features=kept)
+            if not problem_of(less):
+                return less
+    return profile
+
+
 def problem_of(profile: profiles.Profile) -> str:
     """Return the problem that keeps the suite from judging by a profile; empty without one."""
     if isinstance(profile, profiles.PurgatoryProfile) and profile.executor in _THREADS:
@@ -58,6 +82,10 @@ def problem_of(profile: profiles.Profile) -> str:
             "script_throw; what a check has met that an exception ends is left to chance: declare "
             "'throwing_try' 'go_on', or leave out script_throw"
         )
+    if isinstance(profile, profiles.TimerProfile | profiles.PurgatoryProfile) and (
+        problem := _of_severe_throws(profile)
+    ):
+        return problem
     if isinstance(profile, profiles.TimerProfile) and profile.executor is profiles.Executor.THREADS:
         return _of_threads(profile)
     if isinstance(profile, profiles.MemoryPoolProfile) and not SORTS_OF_POOL & profile.features:
@@ -101,11 +129,37 @@ def _of_threads(profile: profiles.TimerProfile) -> str:
     return ""
 
 
+def _of_severe_throws(profile: profiles.TimerProfile | profiles.PurgatoryProfile) -> str:
+    """Return the features about severe exceptions that need another one; else empty."""
+    offered = {feature.value for feature in profile.features}
+    if "script_throw_severe" not in offered:
+        return ""
+    if "script_throw" not in offered:
+        return (
+            "the feature 'script_throw_severe' is declared without 'script_throw', with which it "
+            "goes; declare both"
+        )
+    inline = isinstance(profile, profiles.PurgatoryProfile) and (
+        profile.executor is profiles.Executor.INLINE
+    )
+    if inline and profile.severe_throw is profiles.SevereThrow.PASSED_ON:
+        return (
+            "the purgatory's 'executor' is declared to be 'inline' and 'severe_throw' to be "
+            "'passed_on', with script_throw_severe; what an advance has run that an exception ends "
+            "is left to chance: declare 'severe_throw' 'as_ordinary', or leave out "
+            "script_throw_severe"
+        )
+    return ""
+
+
 def _is_cut_short_anywhere(profile: profiles.PurgatoryProfile) -> bool:
     """Decide whether an exception ends checks whose met operations are unknown by then."""
     free = profile.check_order is profiles.CheckOrder.FREE
     throws = profiles.PurgatoryFeature.SCRIPT_THROW in profile.features
-    return free and throws and profile.throwing_try is profiles.ThrowingTry.STOP
+    severe = profiles.PurgatoryFeature.SCRIPT_THROW_SEVERE in profile.features
+    passed_on = severe and profile.severe_throw is profiles.SevereThrow.PASSED_ON
+    stops = profile.throwing_try is profiles.ThrowingTry.STOP or passed_on
+    return free and throws and stops
 
 
 def _of_ticks(profile: profiles.TimerProfile | profiles.PurgatoryProfile) -> str:

@@ -21,21 +21,27 @@ class TimeLimit:
     def __init__(self, subject: Subject) -> None:
         """Remember the whole limit of a subject."""
         self._subject = subject if isinstance(subject, _Limited) else None
-        self.whole_s = 0.0 if self._subject is None else self._subject.time_limit_seconds
+        self.whole_s = self.present_s
 
     @property
     def short_s(self) -> float:
         """Return the limit of a step of a case that is only tried, s."""
         return self.whole_s / SHORT
 
+    @property
+    def present_s(self) -> float:
+        """Return the present limit of a step, s; 0 without one."""
+        return 0.0 if self._subject is None else self._subject.time_limit_seconds
+
+    @present_s.setter
+    def present_s(self, seconds: float) -> None:
+        if self._subject is not None:
+            self._subject.time_limit_seconds = seconds
+
     def shorten(self, times: int = SHORT) -> None:
         """Give steps so many times less from now on, but no less than the short limit."""
-        self._set(self.whole_s / min(times, SHORT))
+        self.present_s = self.whole_s / min(times, SHORT)
 
     def restore(self) -> None:
         """Give steps the whole limit again."""
-        self._set(self.whole_s)
-
-    def _set(self, seconds: float) -> None:
-        if self._subject is not None:
-            self._subject.time_limit_seconds = seconds
+        self.present_s = self.whole_s

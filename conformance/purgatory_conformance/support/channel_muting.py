@@ -10,7 +10,7 @@ from purgatory_conformance.generation.channel_muting.table import (
 )
 from purgatory_conformance.generation.channel_muting.world import needed
 from purgatory_conformance.reducing.usable import channel_muting_is_usable
-from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_conformance.support.support import ComponentSupport
 from purgatory_judge.channel_muting.judged import JUDGED_CHANNEL_MUTING
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
@@ -34,13 +34,11 @@ CHANNEL_MUTING_SUPPORT = ComponentSupport(
     judged=JUDGED_CHANNEL_MUTING,
     situations=tuple(CHANNEL_MUTING_ROWS),
     suit=_suited,
-    siblings=lambda profile: sibling_profiles(
-        profile, "recovery", "ask_again", "end_while_waiting"
-    ),
     configuration_of=draw_configuration,
     draft_of=ChannelMutingDraft,
     operations_of=draw_operations,
     is_usable=channel_muting_is_usable,
+    leaves_out=True,
     picture=lambda case, number: panel_picture(channel_muting_scene(case), number),
 )
 """Draws, simplifies and pictures cases of a server's channels."""

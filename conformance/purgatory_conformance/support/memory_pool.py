@@ -10,7 +10,7 @@ from purgatory_conformance.generation.memory_pool.table import (
 )
 from purgatory_conformance.generation.memory_pool.world import sort_of
 from purgatory_conformance.reducing.usable import memory_pool_is_usable
-from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_conformance.support.support import ComponentSupport
 from purgatory_judge.memory_pool.judged import JUDGED_MEMORY_POOL
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
@@ -34,11 +34,11 @@ MEMORY_POOL_SUPPORT = ComponentSupport(
     judged=JUDGED_MEMORY_POOL,
     situations=tuple(MEMORY_POOL_ROWS),
     suit=_suited,
-    siblings=lambda profile: sibling_profiles(profile, "release_validation", "zero_request"),
     configuration_of=draw_configuration,
     draft_of=MemoryPoolDraft,
     operations_of=draw_operations,
     is_usable=memory_pool_is_usable,
+    leaves_out=True,
     picture=lambda case, number: panel_picture(memory_pool_scene(case), number),
 )
 """Draws, simplifies and pictures cases of the memory pool."""

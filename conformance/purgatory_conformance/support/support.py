@@ -6,19 +6,18 @@ components share, and narrow them. Rules and judges are in ``purgatory_judge.reg
 ``describing.steps``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from msgspec import structs
-
-from purgatory_conformance.generation.draft import Draft
+from purgatory_conformance.generation.draft import Draft, walked
+from purgatory_conformance.generation.edits import edited
 from purgatory_conformance.generation.names import with_other_names
 from purgatory_conformance.generation.source import Source
-from purgatory_judge.components import narrowed
+from purgatory_judge.components import narrowed, on_real_clock
 from purgatory_judge.judged import JudgedComponent
 from purgatory_judge.retraced_case import RetracedCase
+from purgatory_model.step import TooManyBranches
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Configuration, Profile
@@ -30,18 +29,6 @@ class Candidate:
 
     configuration: Configuration
     operations: tuple[Operation, ...]
-
-
-def sibling_profiles(profile: Profile, *choices: str) -> Iterator[tuple[str, Profile]]:
-    """Yield profiles with another value of one of these choices, each with its words.
-
-    What is not offered is not asked for, and so explains nothing.
-    """
-    for choice in choices:
-        declared: Enum = getattr(profile, choice)
-        for value in type(declared):
-            if value is not declared and value.value != "not_offered":
-                yield f"{choice} {value.value}", structs.replace(profile, **{choice: value})
 
 
 ConfigurationT = TypeVar("ConfigurationT", bound=Configuration)
@@ -65,14 +52,15 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
 
     suit: Callable[[ConfigurationT, tuple[Operation, ...], ProfileT], tuple[Operation, ...] | None]
     """A golden case as it can be asked of a profile that has its features; None where it cannot."""
-    siblings: Callable[[ProfileT], Iterator[tuple[str, Profile]]]
 
     configuration_of: Callable[[ProfileT, Source, frozenset[str]], ConfigurationT]
     draft_of: Callable[[ConfigurationT, ProfileT], Draft]
     operations_of: Drawn[ConfigurationT, ProfileT]
 
     is_usable: Callable[[ConfigurationT, tuple[Operation, ...], ProfileT], bool]
-    """Decide whether a subject can be asked a case: a simplification may take away its sense."""
+    """Decides whether a subject can be asked a case: a simplification may take away its sense."""
+    leaves_out: bool = False
+    """True if a draft leaves out what cannot be asked; otherwise such a case is none at all."""
 
     picture: Callable[[RetracedCase, int], str]
     """The case as SVG, the number making its ids unique; empty where there is no picture."""
@@ -84,10 +72,6 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
         if not recorded.features <= profile.features:
             return None
         return self.suit(made_with, case.operations, profile)
-
-    def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
-        """Return the profiles that differ in one declared choice, each with its words."""
-        return self.siblings(narrowed(profile, self.judged.profile_type))
 
     def draw_configuration(
         self, profile: Profile, source: Source, wanted: frozenset[str]
@@ -109,10 +93,37 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
         wanted: frozenset[str],
     ) -> tuple[Operation, ...]:
         """Return the operations of a generated case, at most about ``most`` on a manual clock."""
-        operations = self.operations_of(
-            *self.judged.narrowed(configuration, profile), source, most, wanted
-        )
-        return with_other_names(operations, source)
+        made_with, profile = self.judged.narrowed(configuration, profile)
+        if on_real_clock(profile):
+            drawn = self.operations_of(made_with, profile, source, most, wanted)
+            return with_other_names(drawn, source)
+        sort = source.integer(0, 15)
+        if sort >= 14:
+            operations = walked(self.draft_of(made_with, profile), source, most)
+        else:
+            operations = self.operations_of(made_with, profile, source, most, wanted)
+        if sort >= 9:
+            for candidate in edited(operations, profile, source):
+                usable = self.most_usable(made_with, candidate, profile)
+                operations = usable or operations
+        named = with_other_names(operations, source)
+        # The model follows a server by another of the right ways where names have another order.
+        is_other = self.leaves_out and named is not operations
+        return self.most_usable(made_with, named, profile) if is_other else named
+
+    def most_usable(
+        self, configuration: ConfigurationT, operations: tuple[Operation, ...], profile: ProfileT
+    ) -> tuple[Operation, ...]:
+        """Return the operations that a subject can be asked; none if one cannot be left out.
+
+        There are none either where a step may go in too many ways to follow.
+        """
+        if not self.leaves_out and not self.is_usable(configuration, operations, profile):
+            return ()
+        try:
+            return self.draft_of(configuration, profile).followed(operations)
+        except TooManyBranches:
+            return ()
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
         """Decide whether a subject of this profile can be asked the candidate."""

@@ -1,9 +1,5 @@
 """The cases of the timer: drawn, made simpler, pictured."""
 
-from collections.abc import Iterator
-
-from msgspec import structs
-
 from purgatory_conformance.drawing.wheel_picture import wheel_picture
 from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.generation.real_clock import (
@@ -19,7 +15,7 @@ from purgatory_conformance.generation.timer.table import (
     draw_operations,
 )
 from purgatory_conformance.reducing.usable import timer_is_usable
-from purgatory_conformance.support.support import ComponentSupport, sibling_profiles
+from purgatory_conformance.support.support import ComponentSupport
 from purgatory_judge.timer.judged import JUDGED_TIMER
 from purgatory_spec import profiles
 from purgatory_spec.operations import Operation, RunOne
@@ -36,18 +32,6 @@ def _suited(
         return None
     stepped = profile.executor is profiles.Executor.STEPPED
     return tuple(op for op in operations if stepped or not isinstance(op, RunOne))
-
-
-def _alternatives(profile: profiles.TimerProfile) -> Iterator[tuple[str, profiles.Profile]]:
-    yield from sibling_profiles(profile, "rounding", "negative_delay", "larger_delay")
-    if profile.same_tick_order is profiles.SameTickOrder.FIFO:
-        yield from sibling_profiles(profile, "same_tick_order")
-    if profile.executor is profiles.Executor.THREAD:
-        yield "executor threads", structs.replace(profile, executor=profiles.Executor.THREADS)
-    if profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
-        yield from sibling_profiles(profile, "structure")
-    else:
-        yield from sibling_profiles(profile, "already_due")
 
 
 def _draw_configuration(
@@ -74,7 +58,6 @@ TIMER_SUPPORT = ComponentSupport(
     judged=JUDGED_TIMER,
     situations=tuple(row.name for row in TIMER_TABLE),
     suit=_suited,
-    siblings=_alternatives,
     configuration_of=_draw_configuration,
     draft_of=TimerDraft,
     operations_of=_draw_operations,

@@ -48,7 +48,7 @@ ViewedRow = Row | Levels
 _THE_WAY = "The way there, state by state"
 
 _MOST_FRAMES = 200
-"""Of a long failing case; a page of more would be slow."""
+"""The most frames of a long failing case; a page of more would be slow."""
 
 
 class Frame(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import ChannelMutingConfiguration, ChannelMutingProfile
 
 STATES_CAP = 256
-"""How many possible states the judge carries; beyond it a case is inconclusive."""
+"""The most possible states that the judge carries; beyond it a case is inconclusive."""
 
 
 class ChannelMutingJudge:
@@ -40,7 +40,7 @@ class ChannelMutingJudge:
         return self.states[0]
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step.
+        """Judge a step by the operation and the outcome.
 
         Raises:
             TooManyStates: more than ``STATES_CAP`` states are possible, or a poll is too wide.

@@ -131,8 +131,10 @@ def _rules_of_result(step: _Step) -> tuple[str, ...]:
         return (*evidence, *rules)
     if isinstance(step.operation, Allocate) and step.outcome.result is True:
         wanted_bytes = step.before.outstanding_bytes + step.operation.size_bytes
-        if step.before.available_bytes <= 0 and wanted_bytes > bound_of(configuration):
-            return ("POOL-BOUND", *rules)
+        if wanted_bytes > bound_of(configuration):
+            # A grant at nought exceeds the bound of a small pool, and not that of a larger one.
+            is_beyond = step.before.available_bytes < 0
+            return ("POOL-BOUND", *rules) if is_beyond else (*rules, "POOL-BOUND")
     return rules
 
 

@@ -59,9 +59,9 @@ class MemoryPoolHistory:
     unseen: set[str] = field(default_factory=set)
     """Rules that were put to the test by a step whose effect has not been seen."""
     erred: bool = False
-    """Whether a request was an error since the last grant or release."""
+    """True if a request was an error since the last grant or release."""
     began_with_some_left: bool = False
-    """Whether the refusal that began the dry spell was made with something available."""
+    """True if something was available at the refusal that began the dry spell."""
 
     def shows(self, *observables: Observable) -> bool:
         """Decide whether the subject shows at least one of some observables."""

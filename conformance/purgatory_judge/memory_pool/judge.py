@@ -23,7 +23,7 @@ from purgatory_spec.profiles import (
 )
 
 STATES_CAP = 256
-"""How many possible states the judge carries; beyond it a case is inconclusive."""
+"""The most possible states that the judge carries; beyond it a case is inconclusive."""
 
 
 class MemoryPoolJudge:
@@ -63,7 +63,7 @@ class MemoryPoolJudge:
         return min(self.states, key=_order)
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step.
+        """Judge a step by the operation and the outcome.
 
         Raises:
             TooManyStates: more than ``STATES_CAP`` states are possible.

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.case_judge import AskedStep, CaseJudge, Judge, Trigger
 from purgatory_judge.components import narrowed
 from purgatory_judge.judged import Asked, JudgedComponent
 from purgatory_judge.memory_pool.judge import MemoryPoolJudge
 from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
 from purgatory_spec import profiles
+from purgatory_spec.operations import Release, ReleaseForeign, ReleaseForm
 from purgatory_spec.requirements import Requirement, requirements
 
 _BOUNDED = frozenset({profiles.MemoryPoolFeature.STRICT, profiles.MemoryPoolFeature.NON_STRICT})
@@ -21,6 +22,25 @@ _WITHOUT_BOUND = frozenset(
     }
 )
 """The rules that an unbounded pool can be put to the test by."""
+
+
+def _is_not_its_own(step: AskedStep) -> bool:
+    """Decide whether a step gives a pool what it has not granted, or has back already."""
+    if isinstance(step.operation, Release):
+        return (
+            step.operation.form is not ReleaseForm.ITSELF
+            or step.operation.buffer not in step.state.held
+        )
+    return isinstance(step.operation, ReleaseForeign)
+
+
+_TRIGGERS = {
+    "credits_anything": Trigger(
+        "a buffer is released that the pool has back or never granted, or another view of one",
+        _is_not_its_own,
+    ),
+}
+"""The triggers of the variants."""
 
 
 def _judge(asked: Asked[profiles.MemoryPoolConfiguration, profiles.MemoryPoolProfile]) -> Judge:
@@ -56,6 +76,7 @@ JUDGED_MEMORY_POOL = JudgedComponent(
     configuration_type=profiles.MemoryPoolConfiguration,
     profile_type=profiles.MemoryPoolProfile,
     variants=VARIANTS,
+    triggers=_TRIGGERS,
     judge_of=_judge,
     rules_of=_rules,
 )

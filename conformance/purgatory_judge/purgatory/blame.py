@@ -16,7 +16,11 @@ from purgatory_judge.differences import (
     right_outcome,
 )
 from purgatory_judge.judgement import Divergence
-from purgatory_judge.purgatory.count_blame import rule_of_counts, rule_of_result
+from purgatory_judge.purgatory.count_blame import (
+    is_right_by_other_drops,
+    rule_of_counts,
+    rule_of_result,
+)
 from purgatory_judge.purgatory.event_blame import rule_of_events, rule_of_rejection
 from purgatory_judge.purgatory.history import PurgatoryHistory
 from purgatory_judge.purgatory.step import PurgatoryStep, State
@@ -37,10 +41,17 @@ def blame(
     events, after = followed(nearest, outcome)
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
-    also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
-    if isinstance(operation, Advance | RunOne):
-        also += _AT_ITS_TIME.get(rule, ())
     right = right_outcome(nearest, outcome)
+    if history.executor_refused or step.is_refused:
+        refused = "PURGATORY-EXECUTOR-REFUSES"
+        return Divergence(
+            refused, kind, expected, seen, operation, outcome, before, after, (rule,), right
+        )
+    also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
+    if isinstance(operation, Advance | RunOne) or kind in ("timer_size", "pending"):
+        also += _AT_ITS_TIME.get(rule, ())
+    if rule == "PURGATORY-WATCH-SECOND-TRY" and is_right_by_other_drops(step):
+        also += ("PURGATORY-CHECK-DROPS",)  # the operation has left its lists at once
     return Divergence(rule, kind, expected, seen, operation, outcome, before, after, also, right)
 
 
@@ -62,9 +73,13 @@ _FROM_OUTSIDE = {
 }
 _FROM_OUTSIDE |= dict.fromkeys(
     ("PURGATORY-TRY-INSIDE", "PURGATORY-MEANWHILE"),
-    tuple(dict.fromkeys(rule for rules in _FROM_OUTSIDE.values() for rule in rules)),
+    # A call that is wrong inside a try, or meanwhile, may be wrong inside every callback.
+    (
+        *(rule for rule in _FROM_OUTSIDE if rule.endswith("-INSIDE")),
+        *dict.fromkeys(rule for rules in _FROM_OUTSIDE.values() for rule in rules),
+    ),
 )
-"""What is wrong from inside a callback may be wrong from outside as well.
+"""The rules that may be broken from outside as well, by the rule that is broken in a callback.
 
 An operation that its own on_complete has watched may be one that was not completed yet.
 """
@@ -73,7 +88,7 @@ An operation that its own on_complete has watched may be one that was not comple
 _AT_ITS_TIME = dict.fromkeys(
     ("PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY"), ("PURGATORY-TIMER-LEFT",)
 )
-"""An operation that a watch has completed expires all the same: so may any other."""
+"""An operation that a watch has completed stays in the timer: so may any other."""
 
 
 def _is_watch_from_outside(rule: str, operation: Operation) -> bool:

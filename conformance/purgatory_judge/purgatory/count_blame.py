@@ -49,7 +49,7 @@ def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Val
             return "PURGATORY-PURGE-REMOVES"  # the others keep their order
         unknown, known = _RULES_OF_KEYS[type(operation)]
         return known if operation.key in step.before.lists else unknown
-    return "PURGATORY-TIME-OUT"
+    return "PURGATORY-RELEASES" if isinstance(operation, op.Reachable) else "PURGATORY-TIME-OUT"
 
 
 def rule_of_counts(
@@ -122,7 +122,7 @@ def _rule_by_operation(
     names = set(differing)
     if names == {"callback_timer_size"}:
         return "PURGATORY-CALLBACK-ORDER"
-    if _is_right_by_other_drops(step):
+    if not isinstance(step.operation, op.Watch) and is_right_by_other_drops(step):
         return "PURGATORY-CHECK-DROPS"
     inside = _rule_of_actions(step)
     if inside is not None:
@@ -145,12 +145,12 @@ def _rule_by_operation(
     return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
 
 
-def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
+def is_right_by_other_drops(step: PurgatoryStep) -> bool:
     """Decide whether the step is right but for drops that another choice allows.
 
     Whoever completed what is dropped does not matter then, a callback or a later entry.
     """
-    if isinstance(step.operation, op.Watch) or step.outcome.rejected is Reason.THROWN:
+    if step.outcome.rejected is Reason.THROWN:
         return False
     profile = step.model.profile
     return any(

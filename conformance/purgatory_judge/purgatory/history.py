@@ -56,13 +56,15 @@ class PurgatoryHistory:
     """Operations that were watched under a key that was given twice."""
     rewatched: set[str] = field(default_factory=set)
     completed_by: dict[str, str] = field(default_factory=dict)
-    """For each completed operation the rule about what completed it."""
+    """The rule about the completion of each completed operation."""
     refused: dict[str, str] = field(default_factory=dict)
     """Operations that were not watched, or not armed, with the rule that says so."""
     cancelled_in_queue: set[str] = field(default_factory=set)
     """Operations that lost their last key while queued in the executor."""
     thrown_in_check: set[str] = field(default_factory=set)
     thrown_in_executor: bool = False
+    executor_refused: bool = False
+    """True once the executor has refused a time-out."""
     purged: bool = False
 
     def note(
@@ -73,6 +75,7 @@ class PurgatoryHistory:
         visited = set(visits(step))
         visited.update(self._expiries(step))
         visited.update(self._later(step))
+        visited.update(self._refused(step))
         self._watched(step)
         self._ends(step)
         self._callbacks(step)
@@ -117,6 +120,18 @@ class PurgatoryHistory:
                 if ended.due_tick <= now_ms and self._is_seen(step, ended):
                     yield ended.rule
             self.ended = [ended for ended in self.ended if ended.due_tick > now_ms]
+
+    def _refused(self, step: PurgatoryStep) -> Iterator[str]:
+        """Note the time-outs that the executor refuses; yield their rule if the caller ran them."""
+        if not step.is_refused:
+            return
+        self.executor_refused = True
+        rule = "PURGATORY-EXECUTOR-REFUSES"
+        if step.events:
+            yield rule
+        for name in step.after.timer.store.due_ticks:
+            if step.after.timer.store.due_ticks[name] <= step.after.timer.now_ms:
+                self.marks.setdefault(name, set()).add(rule)
 
     def _later(self, step: PurgatoryStep) -> Iterator[str]:
         """Yield rules that show only when a list is used again."""

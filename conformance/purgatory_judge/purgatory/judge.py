@@ -32,7 +32,7 @@ from purgatory_spec.requirements import requirements
 _MOST_RUNS = 1000
 
 STATES_CAP = 256
-"""How many possible states the judge carries; beyond it a case is inconclusive.
+"""The most possible states that the judge carries; beyond it a case is inconclusive.
 
 What is most often left open is whether a bucket of the timer was used for an operation that the
 second try completed; each such bucket doubles the states until the clock has passed it.
@@ -81,7 +81,7 @@ class PurgatoryJudge:
         return min(self.states, key=_rank)  # always the same one, whatever strings hash to
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step.
+        """Judge a step by the operation and the outcome.
 
         Raises:
             TooManyStates: more than ``STATES_CAP`` states are possible, or too many courses.
@@ -139,11 +139,11 @@ class PurgatoryJudge:
     def _broken_bounds(
         self, before: State, operation: Operation, outcome: Outcome
     ) -> Iterator[Divergence]:
-        """Yield the bounds that an advance breaks by leaving too much behind.
+        """Yield the bounds that an advance breaks by leaving too much behind, if it ended.
 
         Rules: PURGATORY-STALE-OPERATIONS, PURGATORY-STALE-ENTRIES.
         """
-        if not isinstance(operation, Advance) or before.closed:
+        if not isinstance(operation, Advance) or before.closed or outcome.rejected is not None:
             return
         bounds: dict[profiles.PurgatoryObservable, str] = {}
         if not any(state.timer.queue for state in (before, self.state)):

@@ -63,6 +63,15 @@ class PurgatoryStep:
         return self.model.profile.executor is Executor.STEPPED
 
     @property
+    def is_refused(self) -> bool:
+        """Decide whether the executor refuses time-outs that are due in this step."""
+        operation = self.operation
+        if not isinstance(operation, op.Advance) or not (operation.refuse and self.is_stepped):
+            return False
+        due_ticks = self.before.timer.store.due_ticks.values()
+        return any(due_tick <= operation.to_ms for due_tick in due_ticks)
+
+    @property
     def shows_entries(self) -> bool:
         """Decide whether a change of the lists would be seen at once."""
         shown = self.model.profile.observables

@@ -121,7 +121,7 @@ def _cancel_for_key(operation: op.CancelForKey, step: PurgatoryStep) -> Iterator
 
 @_by_operation.register
 def _advance(_: op.Advance, step: PurgatoryStep) -> Iterator[str]:
-    if step.before.closed:
+    if step.before.closed or step.outcome.rejected is not None:
         return
     before, after = step.before, step.after
     purged = before.lists != after.lists
@@ -144,6 +144,12 @@ def _advance(_: op.Advance, step: PurgatoryStep) -> Iterator[str]:
 def _shutdown(_: op.Shutdown, step: PurgatoryStep) -> Iterator[str]:
     if step.before.closed:
         yield "PURGATORY-SHUTDOWN-AGAIN"
+
+
+@_by_operation.register
+def _reachable(operation: op.Reachable, step: PurgatoryStep) -> Iterator[str]:
+    if not step.model.may_hold(step.before, operation.task):
+        yield "PURGATORY-RELEASES"
 
 
 @_by_operation.register
@@ -178,9 +184,27 @@ def _callbacks(step: PurgatoryStep) -> Iterator[str]:
 
 
 def _actions(step: PurgatoryStep) -> Iterator[str]:
-    for act in step.acts():
+    acts = list(step.acts())
+    for act in acts:
         if _shows(step, act):
             yield act.rule
+    if _is_crosswise(acts):
+        yield "PURGATORY-NO-CIRCLE"
+
+
+def _is_crosswise(acts: list[Act]) -> bool:
+    """Decide whether two threads call, each inside a callback that the other thread's call meets.
+
+    An operation has another thread call, and then calls itself; that other call comes to a further
+    operation, which calls in its turn.
+    """
+    calling = {act.owner for act in acts if act.rule != "PURGATORY-MEANWHILE"}
+    return any(
+        act.rule == "PURGATORY-MEANWHILE"
+        and len(calling) > 1
+        and any(own.owner == act.owner and own.rule != act.rule for own in acts[place:])
+        for place, act in enumerate(acts)
+    )
 
 
 def _shows(step: PurgatoryStep, act: Act) -> bool:

@@ -24,14 +24,14 @@ from purgatory_judge.differences import (
     result_words,
 )
 from purgatory_judge.judgement import Divergence
-from purgatory_judge.timer.divergent_step import DivergentStep
+from purgatory_judge.timer.divergent_step import DivergentStep, throws
 from purgatory_judge.timer.history import Arming, History, State
 from purgatory_judge.timer.observable_blame import rule_of_observable, rule_of_result
 from purgatory_judge.timer.wheel_places import is_first_beyond
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown, Throw
+from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import LARGEST_INT, Executor, Rounding
 from purgatory_spec.reasons import Reason
@@ -77,7 +77,11 @@ def blame(
     if rule == "TIMER-EXECUTOR-ORDER" and history.model.profile.executor is Executor.THREADS:
         rule = "TIMER-EXACTLY-ONCE"  # several threads have no order: one task too many or too few
     edge = None if rule == "TIMER-SAME-TICK-ORDER" else _edge_of_arithmetic(step)
-    most_particular = edge or _other_rounding(step) or rule
+    refused = None
+    if history.refused or history.is_refused(operation):
+        refused = "TIMER-EXECUTOR-REFUSES"
+    dropped = _rule_of_dropped(step) if rule == "TIMER-SIZE" else None
+    most_particular = refused or edge or _other_rounding(step) or dropped or rule
     also = () if most_particular == rule else (rule,)
     return Divergence(
         most_particular, kind, expected, seen, operation, outcome, before, after, also
@@ -144,7 +148,7 @@ def _rule_of_rejection(step: DivergentStep) -> str:
                 return "TIMER-SHUTDOWN-CLOSED"
             if Reason.TOO_LARGE in (step.outcome.rejected, step.nearest.rejected):
                 return "TIMER-LARGEST-DELAY"
-            if step.outcome.rejected is Reason.INTERNAL and Throw() in step.operation.script:
+            if step.outcome.rejected is Reason.INTERNAL and throws(step.operation.script):
                 return "TIMER-THROWING-TASK"  # it ran in the caller, who got the exception
             rule = step.rule_of_readd(task) or _rule_of_sign(delay_ms)
         case Cancel(task):
@@ -158,6 +162,14 @@ def _rule_of_rejection(step: DivergentStep) -> str:
     if step.outcome.rejected is Reason.INTERNAL:
         rule = rule or step.action_rule
     return rule or ("TIMER-THROWING-TASK" if step.has_thrown else "TIMER-NOT-LATE")
+
+
+def _rule_of_dropped(step: DivergentStep) -> str | None:
+    """Return the rule of a delay for which an added task is not counted, whatever else is."""
+    size = step.outcome.observed.get("size")
+    if not isinstance(step.operation, Add) or size != len(step.before.store.due_ticks):
+        return None
+    return _rule_of_sign(step.operation.delay_ms)
 
 
 def _rule_of_sign(delay_ms: int) -> str | None:
@@ -266,16 +278,19 @@ def _rule_of_missing(step: DivergentStep, event: Event) -> str:
         sign = _rule_of_sign(operation.delay_ms) if is_sign else None
         own_clock = "TIMER-EMPTIED-BUCKET" if history.popped_empty else "TIMER-OWN-CLOCK"
         return step.rule_of_readd(event.task) or sign or own_clock
-    if isinstance(operation, RunOne):
+    late = _rule_of_late(step, event.task)
+    # A reduced case has a negative delay only where no other delay shows the fault.
+    if isinstance(operation, RunOne) and late != "TIMER-NEGATIVE-DELAY":
         return step.script_rule or "TIMER-EXACTLY-ONCE"
-    return _rule_of_late(step, event.task)
+    return late
 
 
 def _rule_of_late(step: DivergentStep, task: str) -> str:
     history, wheel = step.history, step.before.store
     arming = history.armings.get(task)
     if arming is None:
-        return "TIMER-EXACTLY-ONCE"
+        # It was handed over before. A throw may have kept it from its run, or nothing has.
+        return "TIMER-THROWING-TASK" if step.has_thrown else "TIMER-EXACTLY-ONCE"
     model = history.model
     rounded_up = model.profile.rounding is Rounding.UP
     if not rounded_up and step.now_ms < ceiling_to(arming.expiry_ms, model.configuration.tick_ms):
@@ -293,4 +308,10 @@ def _rule_of_late(step: DivergentStep, task: str) -> str:
         if "TIMER-ALREADY-DUE" in rules:
             # It waits although it was due, so that the own clock lagged: not every delay does this.
             rules -= {"TIMER-NEGATIVE-DELAY", "TIMER-ZERO-DELAY"}
-    return next((rule for rule in _RULES_OF_LATENESS if rule in rules), "TIMER-NOT-LATE")
+    evidence = next((rule for rule in _RULES_OF_LATENESS if rule in rules), None)
+    return evidence or ("TIMER-EXACTLY-ONCE" if _is_gone(step) else "TIMER-NOT-LATE")
+
+
+def _is_gone(step: DivergentStep) -> bool:
+    """Decide whether the size says that an unexpired task waits no longer: nothing will run it."""
+    return step.outcome.observed.get("size") == len(step.after.store.due_ticks)

@@ -16,6 +16,11 @@ _RULES_OF_ACTIONS = (
 )
 
 
+def throws(script: tuple[op.Action, ...]) -> bool:
+    """Decide whether a task of this script throws."""
+    return any(isinstance(action, op.Throw) for action in script)
+
+
 @dataclass(frozen=True, slots=True)
 class DivergentStep:
     """A divergent step beside the nearest expectation: its events, one after another, its state."""
@@ -43,7 +48,7 @@ class DivergentStep:
         """Decide whether a task has thrown, or may have in this step."""
         running = () if self.is_stepped else (event.task for event in self.events)
         scripts = (self.before.scripts.get(task, ()) for task in running)
-        return self.history.thrown or any(op.Throw() in script for script in scripts)
+        return self.history.thrown or any(map(throws, scripts))
 
     @property
     def script_rule(self) -> str | None:

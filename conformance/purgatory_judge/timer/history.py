@@ -57,12 +57,15 @@ class History:
     armings: dict[str, Arming] = field(default_factory=dict)
     ended: list[Ended] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)
-    expired: set[str] = field(default_factory=set)
+    expired: dict[str, int] = field(default_factory=dict)
+    """The tasks that have expired, each with the due tick of its last arming, ms."""
     runs_owed: dict[str, set[str]] = field(default_factory=dict)
     used_places: set[tuple[int, int]] = field(default_factory=set)
     thrown: bool = False
+    refused: bool = False
+    """True once the executor has refused a task."""
     popped_empty: bool = False
-    """Whether the bucket that was popped last had no task left."""
+    """True if the bucket that was popped last had no task left."""
 
     def begin_with(self, state: State) -> None:
         """Begin with pending tasks of which only the due ticks are known."""
@@ -80,19 +83,33 @@ class History:
             case op.Cancel(task):
                 self._cancel(before, task, visited, frozenset())
             case op.Advance():
-                self._advance(before, after, self._handed_over(outcome), visited)
+                if self.is_refused(operation):
+                    self._refused(operation.to_ms)
+                else:
+                    self._advance(before, after, self._handed_over(outcome), visited)
             case op.RunOne():
                 self._run_one(before, after, visited)
             case op.Shutdown():
                 self._shutdown(before, visited)
+            case op.Reachable(task):
+                if not self.model.may_hold(before, task):
+                    visited.add("TIMER-RELEASES")
             case _:
                 pass
         for event in outcome.events:
-            if event.kind is EventKind.EXPIRED:
+            if event.kind is EventKind.EXPIRED or isinstance(operation, op.Advance):
                 self._expire(event.task, visited)
         self._places(before, operation, after)
         self._observables(before, operation, outcome, visited)
         return visited
+
+    def is_refused(self, operation: op.Operation) -> bool:
+        """Decide whether an executor refuses tasks that are due in a step."""
+        if not isinstance(operation, op.Advance) or not operation.refuse:
+            return False
+        return self.model.profile.executor is not Executor.INLINE and any(
+            arming.due_tick <= operation.to_ms for arming in self.armings.values()
+        )
 
     def is_reused(self, wheel: TimingWheel, bucket: Bucket, now_ms: int) -> bool:
         """Decide whether a bucket's place was used before, or by a bucket popped before it."""
@@ -214,6 +231,13 @@ class History:
         if isinstance(before.store, TimingWheel):
             self._pop(before.store, now, visited)
 
+    def _refused(self, now_ms: int) -> None:
+        """Note that the executor has refused what is due."""
+        self.refused = True
+        for arming in self.armings.values():
+            if arming.due_tick <= now_ms:
+                arming.rules.add("TIMER-EXECUTOR-REFUSES")
+
     def _pop(self, wheel: TimingWheel, now_ms: int, visited: set[str]) -> None:
         shown = self.model.profile.observables
         last = max((bucket for bucket in wheel.buckets if bucket[0] <= now_ms), default=None)
@@ -238,7 +262,7 @@ class History:
         if task not in before.queue[1:]:
             visited.update(self.runs_owed.pop(task, ()))
             if self.forgetful:
-                self.expired.discard(task)
+                self.expired.pop(task, None)
         if before.closed:
             visited.add("TIMER-SHUTDOWN-QUEUE")
         if self.thrown:
@@ -271,7 +295,7 @@ class History:
 
     def _expire(self, task: str, visited: set[str]) -> None:
         arming = self.armings.pop(task, None)
-        self.expired.add(task)
+        self.expired[task] = 0 if arming is None else arming.due_tick
         visited.update(("TIMER-NOT-LATE", "TIMER-EXACTLY-ONCE"))
         if arming is not None:
             visited.update(arming.rules)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_judge.case_judge import CaseJudge, Judge
+from purgatory_judge.case_judge import AskedStep, CaseJudge, Judge, Trigger
 from purgatory_judge.components import narrowed
 from purgatory_judge.derived_steps import base_steps
 from purgatory_judge.finished_names import without_finished_tasks
@@ -14,7 +14,7 @@ from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_model.claims.timer_variants import VARIANTS, variant_model
 from purgatory_model.timer import TimerState
 from purgatory_spec import profiles
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Add, AddInside, Advance, Elapse, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.requirements import Requirement, requirements
 
@@ -39,6 +39,27 @@ _ON_A_REAL_CLOCK = frozenset(
     }
 )
 """The rules that can be judged where time really passes; the others need a manual clock."""
+
+_LARGE = 2**31
+"""The bound below which all sums and intervals of a wheel stay within 64 bits."""
+
+
+def _is_extreme(step: AskedStep) -> bool:
+    """Decide whether a number of a step is large, or the clock is below zero."""
+    numbers = [step.configuration.tick_ms, step.configuration.wheel_size, step.state.now_ms]
+    if isinstance(step.operation, Add):
+        inside = [each.delay_ms for each in step.operation.script if isinstance(each, AddInside)]
+        numbers += [step.operation.delay_ms, *inside]
+    if isinstance(step.operation, Advance | Elapse):
+        numbers.append(step.operation.to_ms)
+    return step.state.now_ms < 0 or any(abs(number) >= _LARGE for number in numbers)
+
+
+_TRIGGERS = {
+    "long_arithmetic": Trigger("a number is 2^31 or more, or the clock below zero", _is_extreme),
+    "taken_after_shutdown": Trigger("the timer is shut down", lambda step: step.state.closed),
+}
+"""The triggers of the variants."""
 
 
 class VariantJudge:
@@ -65,7 +86,7 @@ class VariantJudge:
         """One of the states in which the subject may be."""
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step."""
+        """Judge a step by the operation and the outcome."""
         before = self.state
         steps = [(operation, outcome)]
         if self._derived:
@@ -113,6 +134,7 @@ JUDGED_TIMER = JudgedComponent(
     configuration_type=profiles.TimerConfiguration,
     profile_type=profiles.TimerProfile,
     variants=VARIANTS,
+    triggers=_TRIGGERS,
     judge_of=_judge,
     rules_of=_rules,
 )

@@ -11,7 +11,7 @@ from purgatory_judge.timer.wheel_places import in_last_bucket, is_first_beyond
 from purgatory_model.replacing import replace
 from purgatory_model.step import observables_match
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_spec.operations import Add, Advance, Cancel, RunOne, Shutdown
+from purgatory_spec.operations import Add, Advance, Cancel, Reachable, RunOne, Shutdown
 from purgatory_spec.outcomes import Value
 
 _RULES = {
@@ -26,7 +26,9 @@ _RULES = {
 
 
 def rule_of_result(step: DivergentStep) -> str:
-    """Return the rule that an advance's result breaks; nothing else has a result."""
+    """Return the rule that the result of an advance breaks, or that of a look at a task."""
+    if isinstance(step.operation, Reachable):
+        return "TIMER-RELEASES"
     if step.nearest.result is False:
         return "TIMER-IDLE-ADVANCE"
     wheel = step.before.store

@@ -5,19 +5,23 @@ the project is judged as any subject is: in a process of its own, by vectors and
 with the shortest failing case in the end.
 """
 
+import re
 import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
+from msgspec.structs import replace
 
 from purgatory_conformance.checking import Check, judged, keep
 from purgatory_conformance.commands.options import WORK, opened
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.opening import quietly
 from purgatory_conformance.problems import EXIT_USAGE, Problem
+from purgatory_conformance.reporting.results import FailureLine, Results
 from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_course.playing.page import play_page
 from purgatory_course.teaching.exercises import (
     EXERCISES,
@@ -39,6 +43,8 @@ from purgatory_course.teaching.grading import (
 from purgatory_course.teaching.lessons import Lesson, lessons
 from purgatory_course.teaching.sheet import sheet_page
 from purgatory_course.teaching.slides import slides_page
+from purgatory_spec.jsonlines import InvalidDocument, decode_line
+from purgatory_spec.messages import Do
 from purgatory_spec.profiles import Component
 
 _SOLUTION = "solution.py"
@@ -136,7 +142,7 @@ def check_(context: click.Context, number: str, file: Path, seed: int, work: Pat
     """
     exercise = _exercise(number)
     if not file.is_file():
-        raise Problem(f"{file} does not exist, or is no file", EXIT_USAGE)
+        raise Problem(f"{file}: no such file", EXIT_USAGE)
     match exercise:
         case Predicted():
             code = _told(grade_prediction(exercise, file))
@@ -210,10 +216,37 @@ def _judged(exercise: Built | Judged, name: str, file: Path, seed: int, work: Pa
         click.echo(f"Solved: {file.name} does as the rules say in {seen}.")
         return 0
     written, page = keep(of_whom, [results])
-    print_results(Console(), [results], results_path=str(written), report_path=str(page))
+    results = in_words_of_a_class(results)
+    print_results(standard_output(), [results], results_path=str(written), report_path=str(page))
     if rule:
         click.echo(f"The suite does not catch it by {rule}.")
     return code or 1
+
+
+_NO_RESULT = re.compile(r"'\w+' is declared but '(\w+)' has no 'result'; .*")
+
+
+def in_words_of_a_class(results: Results) -> Results:
+    """Return the results with failures told of methods: the lines of the adapter are not theirs."""
+    failures = dict[str, FailureLine]()
+    for line in results.failures:
+        told = _NO_RESULT.sub(r"\1 must return True or False", line.explanation)
+        kind = line.kind if told == line.explanation else "gave a wrong answer"
+        first = replace(line, kind=kind, explanation=told, asked=_step(line.asked), received="")
+        failures.setdefault(told, first)
+    why = _NO_RESULT.sub(r"\1 must return True or False", results.footer.why)
+    footer = replace(
+        results.footer, why=why.removeprefix("the subject did not show a declared observable: ")
+    )
+    return replace(results, failures=tuple(failures.values()), footer=footer)
+
+
+def _step(asked: str) -> str:
+    """Return the operation of an adapter's request in words; other requests as none."""
+    try:
+        return describe_operation(decode_line(asked, Do).operation)
+    except InvalidDocument:
+        return ""
 
 
 def _source(file: Path, task: str, names: tuple[str, ...]) -> str:

@@ -13,8 +13,8 @@ from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.progress import CampaignProgress
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_conformance.running.campaign import SUITES, Budget
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
@@ -26,6 +26,7 @@ from purgatory_course.breaking.catch_words import (
 )
 from purgatory_course.breaking.counterparts import counterparts_of, seeded_defects
 from purgatory_course.breaking.who_catches import who_catches
+from purgatory_spec.nearest import did_you_mean
 from purgatory_spec.profiles import Component
 from purgatory_spec.seeded_defects import SeededDefect
 
@@ -43,7 +44,7 @@ def break_() -> None:
 @AS_JSON
 def list_(component: str | None, as_json: bool) -> None:
     """List what can be planted: the mutants, and the defects that are planted in the TLA+."""
-    console = Console(highlight=False)
+    console = standard_output()
     wanted = [Component(component)] if component else list(Component)
     if as_json:
         chosen = [each for each in mutants() if each.component in wanted]
@@ -138,7 +139,7 @@ def run(
     if name and (everything or component):
         raise click.UsageError("give either a NAME, or --all or --component, not both")
     budget = _BUDGET if cases is None else replace(_BUDGET, most_cases=cases, least_cases=cases)
-    console = Console(highlight=False)
+    console = standard_output()
     if not name:
         chosen = [each for each in mutants() if component in (None, each.component.value)]
         context.exit(_run_all(console, chosen, seed, budget))

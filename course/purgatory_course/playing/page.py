@@ -25,13 +25,13 @@ _STEPS: tuple[Operation, ...] = (
     Add("c", 27),
     *(Advance(to_ms) for to_ms in (3, 4, 16, 24, 27)),
 )
-"""Of the run that the page begins with."""
+"""The steps of the run that the page begins with."""
 
 _OWN_PAGE = """body { margin: 0 auto; max-width: 60rem; padding: 1rem;
   font: 16px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
   background: light-dark(#ffffff, #14181c); color: light-dark(#1c2126, #e4e9ee); }
 """
-"""What the site's own style says there."""
+"""The styles that a page outside the site needs: the site's own style says them there."""
 
 
 def wheel_to_change() -> Markup:

@@ -95,7 +95,7 @@ def _wrong(
         elif isinstance(step, Advance):
             answer = timer.advance(step.to_ms)
             if not isinstance(answer, set | frozenset | list | tuple):
-                return "", repr(answer)
+                return "", f"{answer!r}, which is no collection of tasks"
             if sorted(map(str, answer)) != expected:
                 return "", f"{', '.join(sorted(map(str, answer))) or 'nothing'} expires"
     except Exception as error:

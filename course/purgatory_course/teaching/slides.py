@@ -13,7 +13,7 @@ from purgatory_spec.cases import decode_case
 _WORDS = ("text", "list")
 _MOST_POINTS = 4
 _MOST_LINES = 24
-"""Of code on one slide; what is longer goes on, on the next one."""
+"""The most lines of code on one slide; longer code goes on, on the next one."""
 
 _SLIDE = Markup('<section class="slide {kind}" aria-label="{label}">\n{body}\n</section>\n')
 _NOTES = Markup('<aside class="notes" hidden>{}</aside>')

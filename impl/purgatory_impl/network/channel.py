@@ -34,7 +34,7 @@ NO_SIZE: Final = -1
 """The size of a receive whose four bytes of size have not come."""
 
 _LARGEST_RESPONSE: Final = 2**31 - 1
-"""In bytes: what four bytes of size, signed, can say."""
+"""The largest response, bytes: the largest number in four bytes of size, signed."""
 
 Response: TypeAlias = bytes | bytearray | memoryview
 """The body of a response."""

@@ -59,7 +59,7 @@ _SIZE: Final = struct.Struct(">i")
 _NOTHING: Final = memoryview(b"")
 _PASSED_OVER_S: Final = 0.001
 _MOST_PASSED_OVER: Final = 5
-"""So many waits are as long as Python's interpreter stays with a thread that does not wait."""
+"""The waits that last as long as Python's interpreter stays with a thread that does not wait."""
 
 
 @dataclass(frozen=True, slots=True)

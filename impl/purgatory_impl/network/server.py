@@ -150,7 +150,7 @@ class Server:
         return self._requests.qsize()
 
     def start(self) -> Self:
-        """Take connections, once.
+        """Start to take connections; a server starts once.
 
         Raises:
             RuntimeError: the server was started before, or the system gives no more threads; then
@@ -204,7 +204,7 @@ class Server:
         self._raise_failure()
 
     def __enter__(self) -> Self:
-        """Start."""
+        """Start the server, and return the server itself."""
         return self.start()
 
     def __exit__(
@@ -213,7 +213,7 @@ class Server:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop."""
+        """Stop the server at the end of the block."""
         self.stop()
 
     def _thread(self, name: str, part: Callable[[], None]) -> threading.Thread:

@@ -22,15 +22,15 @@ from contextlib import suppress
 from typing import Final, Protocol, cast
 
 _HEADER_BYTES: Final = 5
-"""Of a TLS record: type, version, length."""
+"""The bytes of the head of a TLS record: type, version, length."""
 
 _RECORD_TYPES: Final = range(20, 25)
 _LARGEST_RECORD_BYTES: Final = 2**14 + 2**11
 _CHUNK_BYTES: Final = 16 * 1024
-"""How much is encrypted at a time: a record."""
+"""The bytes that are encrypted at a time: a record."""
 
 TURN_RECORDS: Final = 16
-"""How many records of TLS are read and written in a turn.
+"""The most records of TLS that are read and written in a turn.
 
 After the handshake a small one counts as ``SMALL_COST``: it costs the server nearly as much as a
 full one, and who sends well seldom sends many. One behind a record without data ends the turn: new
@@ -41,13 +41,13 @@ SMALL_COST: Final = 4
 _SMALL_BYTES: Final = 1024
 
 TURN_BYTES: Final = TURN_RECORDS * _CHUNK_BYTES
-"""How many bytes are read and written in a turn without TLS, as many as 16 records have."""
+"""The most bytes that are read and written in a turn without TLS: those of 16 records."""
 
 RECORDS_WITHOUT_DATA: Final = 32
-"""How many records in a row may bring no data once the handshake is over."""
+"""The most records in a row that may bring no data once the handshake is over."""
 
 RECORDS_OF_HANDSHAKE: Final = 128
-"""How many records a handshake may have: chains of certificates come in pieces of 512 bytes."""
+"""The most records of a handshake: chains of certificates come in pieces of 512 bytes."""
 
 
 class TooManyRecords(Exception):
@@ -70,7 +70,7 @@ class Transport(Protocol):
         """Return whether the turn is used up, so that more may be there to read or to write."""
 
     def renew(self) -> None:
-        """Begin a turn."""
+        """Begin a turn of reading and writing."""
 
     def handshake(self) -> bool:
         """Go on with the handshake as far as the turn allows; whether it is complete.
@@ -165,7 +165,7 @@ class PlainTransport:
         """Do nothing: no bytes are kept back."""
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket of the connection."""
         self._socket.close()
 
 

@@ -33,7 +33,7 @@ class UnreadResponses:
     """
 
     def __init__(self, limit_bytes: int) -> None:
-        """Count nothing yet.
+        """Begin without any response to count.
 
         Args:
             limit_bytes: The bound; 0 and less is none.

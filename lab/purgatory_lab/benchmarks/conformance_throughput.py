@@ -17,19 +17,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-import msgspec
 
+from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_lab.benchmarks.bench.machine import in_words
 from purgatory_lab.benchmarks.python_peer.resident import peak_bytes
+from purgatory_lab.documents import number, table, write_document
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
 
 SEED = 1
 STEPS_PER_CASE = 28
-"""About how many steps a generated case has; the figures say how many there really were."""
+"""The steps of a generated case, about; the figures say how many there really were."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def measure(subject: str, component: Component, steps: int, work: Path) -> Figur
     _ = opened.subject.profiles
     started = time.perf_counter()
     cases = max(1, steps // STEPS_PER_CASE)
-    budget = Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600)
+    budget = Budget(least_cases=cases, most_cases=cases, minimum_visits=0)
     declared = tuple(
         each for each in opened.deviations if component_of_rule(each.rule) is component
     )
@@ -96,27 +97,26 @@ class Measured:
     figures: list[tuple[str, Figure]]
 
 
-def table(measured: Measured) -> str:
+_HEAD = ("subject", "steps", "start, s", "judging, s", "steps a second", "peak memory, MiB")
+
+
+def text_of(measured: Measured) -> str:
     """Return the figures as a Markdown table, with the machine of the measurement."""
-    lines = [
-        f"Measured on {measured.machine}.",
-        "",
-        "| subject | steps | start, s | judging, s | steps a second | peak memory, MiB |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    lines += [
-        f"| {label} | {f.steps:,} | {f.start_seconds:.2f} | {f.seconds:.1f} "
-        f"| {f.steps_per_second:,.0f} | {f.peak_mib:.0f} |"
-        for label, f in measured.figures
-    ]
-    return "\n".join(lines)
+    rows = (
+        (
+            *(label, number(each.steps), number(each.start_seconds, 2), number(each.seconds, 1)),
+            *(number(each.steps_per_second), number(each.peak_mib)),
+        )
+        for label, each in measured.figures
+    )
+    return f"Measured on {measured.machine}.\n\n{table(_HEAD, rows)}"
 
 
 @click.command()
 @click.option("--steps", type=click.IntRange(1), default=50_000, show_default=True)
 @click.option("--times", type=click.IntRange(2), default=10, show_default=True, help="For memory.")
 @click.option("--kafka/--no-kafka", default=None, help="By default where Java is installed.")
-@click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@WORK
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 @click.option("--one", default="", hidden=True)
 @click.option("--component", default=Component.TIMER.value, hidden=True)
@@ -156,12 +156,10 @@ def main(
     ]
     measured = Measured(in_words(), figures)
     if write is None:
-        click.echo(table(measured))
+        click.echo(text_of(measured))
     else:
-        file = write.parent / "results" / "conformance-throughput.json"
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(msgspec.json.format(msgspec.json.encode(measured)) + b"\n")
-        write_between_marks(write, "figures", table(measured))
+        write_document(write.parent / "results" / "conformance-throughput.json", measured)
+        write_between_marks(write, "figures", text_of(measured))
 
 
 if __name__ == "__main__":

@@ -29,13 +29,14 @@ from purgatory_lab.benchmarks.python_peer.costs import expect
 from purgatory_lab.benchmarks.python_peer.draws import VIRTUAL, Draws, key_names
 from purgatory_lab.benchmarks.python_peer.new_design import Request
 from purgatory_lab.benchmarks.python_peer.purgatory_measures import TIME_OUT_MS, judge_completions
+from purgatory_lab.documents import number, table
 
 KEYS = 3
 TRIES_OF_WATCH, TRIES_OF_CHECK = 2, 1
 
 
 @dataclass(frozen=True)
-class Part:
+class CostPart:
     """A part of an operation's cost.
 
     Attributes:
@@ -54,12 +55,12 @@ Stretches = dict[str, float]
 """Thread time of each stretch, ns for each operation."""
 
 
-def parts_of_purgatory(operations: int, rounds: int) -> list[Part]:
+def parts_of_purgatory(operations: int, rounds: int) -> list[CostPart]:
     """Return the parts of watching under three keys and completing."""
     quiet, collected = _both(lambda: _purgatory(operations), rounds)
 
-    def part(whose: str, name: str, ns: Callable[[Stretches], float]) -> Part:
-        return Part(whose, name, ns(quiet), ns(collected))
+    def part(whose: str, name: str, ns: Callable[[Stretches], float]) -> CostPart:
+        return CostPart(whose, name, ns(quiet), ns(collected))
 
     return [
         part("harness", "the loop", lambda of: of["loop"]),
@@ -79,12 +80,12 @@ def parts_of_purgatory(operations: int, rounds: int) -> list[Part]:
     ]
 
 
-def parts_of_expiry(operations: int, rounds: int) -> list[Part]:
+def parts_of_expiry(operations: int, rounds: int) -> list[CostPart]:
     """Return the parts of adding a timer and letting it expire."""
     quiet, collected = _both(lambda: _expiry(operations), rounds)
 
-    def part(whose: str, name: str, ns: Callable[[Stretches], float]) -> Part:
-        return Part(whose, name, ns(quiet), ns(collected))
+    def part(whose: str, name: str, ns: Callable[[Stretches], float]) -> CostPart:
+        return CostPart(whose, name, ns(quiet), ns(collected))
 
     return [
         part("harness", "the loop", lambda of: of["loop"]),
@@ -218,22 +219,22 @@ def _expiry(count: int) -> Stretches:
     return stretches
 
 
-def table(parts: list[Part]) -> str:
+def table_of(parts: list[CostPart]) -> str:
     """Return all parts and their sum, as Markdown."""
-    lines = [
-        "| part | whose | ns, without the collector | the collector's |",
-        "|---|---|---:|---:|",
-    ]
-    whole = Part(
+    whole = CostPart(
         "",
         "**together**",
         sum(part.quiet_ns for part in parts),
         sum(part.collected_ns for part in parts),
     )
-    for part in (*parts, whole):
-        collector_ns = part.collected_ns - part.quiet_ns
-        lines.append(f"| {part.name} | {part.whose} | {part.quiet_ns:,.0f} | {collector_ns:,.0f} |")
-    return "\n".join(lines)
+    rows = (
+        (
+            *(part.name, part.whose, number(part.quiet_ns)),
+            number(part.collected_ns - part.quiet_ns),
+        )
+        for part in (*parts, whole)
+    )
+    return table(("part", "whose", "ns, without the collector", "the collector's"), rows, left=2)
 
 
 @click.command()
@@ -244,9 +245,9 @@ def main(operations: int, rounds: int) -> None:
     build = "compiled" if COMPILED else "interpreted"
     click.echo(f"{build}, {operations:,} operations, median of {rounds} rounds\n")
     click.echo("Watch under three keys and complete\n")
-    click.echo(table(parts_of_purgatory(operations, rounds)))
+    click.echo(table_of(parts_of_purgatory(operations, rounds)))
     click.echo("\nAdd a timer and let it expire\n")
-    click.echo(table(parts_of_expiry(operations, rounds)))
+    click.echo(table_of(parts_of_expiry(operations, rounds)))
 
 
 if __name__ == "__main__":

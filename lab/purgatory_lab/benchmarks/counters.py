@@ -24,13 +24,13 @@ from typing import Final
 import click
 
 from purgatory_impl import COMPILED, InlineExecutor, Timer, VirtualClock
-from purgatory_lab.benchmarks.bench.words import number, table
 from purgatory_lab.benchmarks.python_peer.costs import Tally, expect
 from purgatory_lab.benchmarks.python_peer.draws import VIRTUAL, Draws
 from purgatory_lab.benchmarks.python_peer.messages import Request
 from purgatory_lab.benchmarks.python_peer.new_design import EXACT
 from purgatory_lab.benchmarks.python_peer.purgatory_measures import PurgatoryMeasures
 from purgatory_lab.benchmarks.python_peer.timers import END_MS
+from purgatory_lab.documents import number, table
 
 PATIENCE_S: Final = 1800.0
 SEED: Final = 1
@@ -49,7 +49,7 @@ PROCESSORS: Final = (
     Caches("48 KiB, 2 MiB", "49152,12,64", "2097152,16,64"),
     Caches("32 KiB, 512 KiB", "32768,8,64", "524288,8,64"),
 )
-"""First and second level: those of an Intel Xeon, and those of an AMD EPYC up to its third."""
+"""The first two cache levels of an Intel Xeon, and those of an AMD EPYC up to its third."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def rows(
 
 
 MEASURES: Final = ("hot", "random", "expire")
-"""Of a timer; they are counted where none is named."""
+"""The measures of a timer, which are counted where none is named."""
 
 OF_PURGATORY: Final[Mapping[str, Callable[[PurgatoryMeasures, Request], object]]] = {
     "interpreted": PurgatoryMeasures.complete_interpreted,

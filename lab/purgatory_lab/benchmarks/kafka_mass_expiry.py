@@ -15,7 +15,9 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.subjects.kafka import mass_expiry_command
+from purgatory_lab.documents import number, table
 
 ROUND_SECONDS = 60.0
 """A round takes 3 seconds or so; one that takes this long will not end."""
@@ -61,31 +63,17 @@ def measure(release: str, rounds: int, operations: int, work: Path) -> list[Roun
     return [Round(**json.loads(line)) for line in finished.stdout.splitlines()]
 
 
-def table(measured: list[Round]) -> str:
-    """Return the rounds as a Markdown table."""
-    lines = ["| round | entries | timer size | estimate |", "|---:|---:|---:|---:|"]
-    lines += [
-        f"| {each.round} | {each.entries:,} | {each.timer_size:,} | {each.estimate:,} |"
-        for each in measured
-    ]
-    return "\n".join(lines)
-
-
 @click.command(help=(__doc__ or "").split("\n", 1)[0])
 @click.option("--release", default="4.4.0", show_default=True, help="Release of Apache Kafka.")
 @click.option("--rounds", default=8, show_default=True, type=click.IntRange(min=1))
 @click.option("--operations", default=20_000, show_default=True, type=click.IntRange(min=1))
-@click.option(
-    "--work",
-    default="purgatory-work",
-    show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where the adapter is built.",
-)
+@WORK
 def main(release: str, rounds: int, operations: int, work: Path) -> None:
     """Print the table, and in how many rounds the interval was exceeded."""
     measured = measure(release, rounds, operations, work)
-    click.echo(table(measured))
+    counts = ((each.round, each.entries, each.timer_size, each.estimate) for each in measured)
+    rows = (list(map(number, each)) for each in counts)
+    click.echo(table(("round", "entries", "timer size", "estimate"), rows, left=0))
     exceeding = sum(each.exceeds for each in measured)
     click.echo(
         f"\nApache Kafka {release}, {operations:,} operations a round, purge interval "

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.subjects.building import BuildFailed, MissingTool
 from purgatory_conformance.subjects.kafka import (
     broker_findings_command,
@@ -43,13 +44,7 @@ SCENARIO_SECONDS = {False: 60.0, True: 500.0}
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
 @click.option("--whole-broker", is_flag=True, help="On a broker; minutes instead of seconds.")
 @click.option("--release", default="4.4.0", show_default=True, help="Release of Apache Kafka.")
-@click.option(
-    "--work",
-    default="purgatory-work",
-    show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where the adapter is built.",
-)
+@WORK
 def main(scenarios: tuple[str, ...], whole_broker: bool, release: str, work: Path) -> None:
     """Run the scenarios, all if none is named, and end with their exit code."""
     known = BROKER_SCENARIOS if whole_broker else SCENARIOS

@@ -20,11 +20,12 @@ import click
 
 from purgatory_impl import COMPILED, DelayedOperation, Purgatory
 from purgatory_lab.benchmarks.python_peer.costs import expect
+from purgatory_lab.documents import number, table
 
 TIME_OUT_MS = 3_600_000
 KEYS = 1000
 _CYCLES = 4
-"""So many amortised purges are waited for."""
+"""The number of amortised purges that are waited for."""
 
 
 class _Waits(DelayedOperation):
@@ -71,12 +72,12 @@ def measured(live: int, keys: str, purge_due: str, operations: int) -> Share:
     Raises:
         CannotMeasure: an entry was lost.
     """
-    key_of: Callable[[int], int] = (lambda number: number % KEYS) if keys != "each" else int
+    key_of: Callable[[int], int] = (lambda serial: serial % KEYS) if keys != "each" else int
     amortised = purge_due == "amortised"
     purgatory: Purgatory[int] = Purgatory(purge_due="amortised" if amortised else "fixed")
     with purgatory:
-        for number in range(live):
-            purgatory.try_complete_else_watch(_Waits(TIME_OUT_MS), (key_of(number),))
+        for serial in range(live):
+            purgatory.try_complete_else_watch(_Waits(TIME_OUT_MS), (key_of(serial),))
         collects = gc.isenabled()
         gc.collect()
         gc.disable()
@@ -102,14 +103,14 @@ def _churned(
     purge_before, caller_before = _thread_ns(reaper), time.thread_time_ns()
     last = time.perf_counter()
     longest, most_stale = 0.0, 0
-    for number in range(live, live + count):
+    for serial in range(live, live + count):
         operation = _Waits(TIME_OUT_MS)
-        purgatory.try_complete_else_watch(operation, (key_of(number),))
+        purgatory.try_complete_else_watch(operation, (key_of(serial),))
         operation.force_complete()
         now = time.perf_counter()
         longest = max(longest, now - last)
         last = now
-        if number % 1000 == 0:
+        if serial % 1000 == 0:
             most_stale = max(most_stale, purgatory.stale)
     caller_ns = time.thread_time_ns() - caller_before
     # A purge that is under way is paid for in full.
@@ -125,20 +126,23 @@ def _thread_ns(thread: threading.Thread) -> int:
     return time.clock_gettime_ns(time.pthread_getcpuclockid(thread.ident))
 
 
-def table(shares: list[Share]) -> str:
+_HEAD = (
+    *("live", "keys", "purge due", "caller, ns", "purges, ns", "share", "longest stop, ms"),
+    "most stale",
+)
+
+
+def table_of(shares: list[Share]) -> str:
     """Return the shares as Markdown."""
-    lines = [
-        "| live | keys | purge due | caller, ns | purges, ns | share | longest stop, ms "
-        "| most stale |",
-        "|---:|---|---|---:|---:|---:|---:|---:|",
-    ]
-    lines += [
-        f"| {each.live:,} | {each.keys} | {each.purge_due} | {each.caller_ns:,.0f} "
-        f"| {each.purge_ns:,.0f} | {each.percent:.0f} % | {each.longest_stop_ms:.1f} "
-        f"| {each.most_stale:,} |"
+    rows = (
+        (
+            *(number(each.live), each.keys, each.purge_due),
+            *(number(each.caller_ns), number(each.purge_ns), f"{each.percent:.0f} %"),
+            *(number(each.longest_stop_ms, 1), number(each.most_stale)),
+        )
         for each in shares
-    ]
-    return "\n".join(lines)
+    )
+    return table(_HEAD, rows, left=("keys", "purge due"))
 
 
 @click.command()
@@ -178,7 +182,7 @@ def main(
         for under in keys
         for each in live
     ]
-    click.echo(table(shares))
+    click.echo(table_of(shares))
 
 
 if __name__ == "__main__":

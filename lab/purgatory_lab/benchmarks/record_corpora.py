@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import click
 
+from purgatory_lab.documents import number, table
+
 _PURGATORY = Path(sys.executable).with_name("purgatory")
 _CORPORA = [
     (subject, component) for subject in ("bundled", "kafka") for component in ("timer", "purgatory")
@@ -33,13 +35,11 @@ class Corpus(NamedTuple):
     exit_code: int
 
     @property
-    def row(self) -> str:
+    def row(self) -> tuple[str, ...]:
         """Return a row of the table."""
+        figures = (self.megabytes, self.recorded_seconds, self.checked_cpu_seconds)
         verdict = "conforms" if self.exit_code == 0 else f"exit code {self.exit_code}"
-        return (
-            f"| {self.name} | {self.megabytes:.1f} | {self.recorded_seconds:.1f} "
-            f"| {self.checked_cpu_seconds:.1f} | {verdict} |"
-        )
+        return (self.name, *(number(each, 1) for each in figures), verdict)
 
 
 def corpus(subject: str, component: str, out: Path, events: int, release: str) -> Corpus:
@@ -84,10 +84,8 @@ def main(out: Path, events: int, release: str) -> None:
         corpora = [each for each in _CORPORA if each[0] != "kafka"]
     out.mkdir(parents=True, exist_ok=True)
     found = [corpus(*each, out, events, release) for each in corpora]
-    click.echo("| corpus | MB, compressed | s to record | CPU s to check | verdict |")
-    click.echo("|---|---:|---:|---:|---|")
-    for each in found:
-        click.echo(each.row)
+    head = ("corpus", "MB, compressed", "s to record", "CPU s to check", "verdict")
+    click.echo(table(head, (each.row for each in found), left=("corpus", "verdict")))
     sys.exit(any(each.exit_code for each in found))
 
 

@@ -36,8 +36,10 @@ from typing import TypeAlias
 import click
 import msgspec
 
+from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_lab.benchmarks.bench.machine import in_words
+from purgatory_lab.documents import number, table
 from purgatory_spark.engine.engine import check_on_spark, plan_of
 from purgatory_spark.engine.session import spark_session
 from purgatory_spec.profiles import Component
@@ -49,7 +51,7 @@ from purgatory_traces.traces.synthetic import run_lines, write_corpus
 
 EVENTS = 1_000_000
 SMALLER = 5
-"""How many times fewer events the smaller corpora have."""
+"""The factor by which the smaller corpora have fewer events."""
 EVENTS_OF_A_RUN = 500
 FILES = 8
 EVERY_FAULTY = 100
@@ -286,7 +288,7 @@ class Processes:
 _WORKER = b"pyspark.worker"
 """The last argument of the daemon that forks Spark's Python workers, Spark's daemon or ours."""
 _PARENT, _USED, _STARTED = 1, slice(11, 13), 19
-"""Where ``/proc/.../stat`` has them, counted from the state of the process."""
+"""The places of fields in ``/proc/.../stat``, counted from the state of the process."""
 
 
 def _descendants(pid: int) -> Iterator[tuple[int, list[str]]]:
@@ -393,26 +395,32 @@ def smaller(corpus: str) -> str:
     return f"{corpus}, fewer"
 
 
-def table(found: Found) -> str:
-    """Return the figures as a Markdown table, with the machine of the measurement."""
+_HEAD = (
+    *("corpus", "engine", "events", "processor time, s", "of it Java, s", "time, s"),
+    *("events a second of processor time", "Python, MiB", "Java, MiB"),
+)
+
+
+def text_of(found: Found) -> str:
+    """Return the figures as Markdown tables, with the machine of the measurement."""
     load = "/".join(f"{each:.1f}" for each in os.getloadavg())
-    lines = [
-        f"Measured on {in_words()}, load average {load} at the end.",
-        "",
-        "| corpus | engine | events | processor time, s | of it Java, s | time, s "
-        "| events a second of processor time | Python, MiB | Java, MiB |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for corpus, measured in found.items():
-        for m in measured:
-            lines.append(
-                f"| {corpus} | {m.engine} | {m.events:,} | {m.cpu_seconds:.0f} "
-                f"| {m.java_seconds:.0f} | {m.wall_seconds:.0f} "
-                f"| {m.events / m.cpu_seconds:,.0f} | {m.worker_mib:.0f} | {m.java_mib:.0f} |"
-            )
-    lines += ["", "| | found | allowed |", "|---|---:|---:|"]
-    lines += [f"| {what} | {value:.3g} | {most} |" for what, value, most in bounds(found)]
-    return "\n".join(lines)
+    rows = (
+        (
+            *(corpus, m.engine, number(m.events), number(m.cpu_seconds), number(m.java_seconds)),
+            *(number(m.wall_seconds), number(m.events / m.cpu_seconds)),
+            *(number(m.worker_mib), number(m.java_mib)),
+        )
+        for corpus, measured in found.items()
+        for m in measured
+    )
+    bounded = ((what, f"{value:.3g}", str(most)) for what, value, most in bounds(found))
+    return "\n\n".join(
+        [
+            f"Measured on {in_words()}, load average {load} at the end.",
+            table(_HEAD, rows, left=2),
+            table(("", "found", "allowed"), bounded),
+        ]
+    )
 
 
 def missed(found: Found) -> list[str]:
@@ -422,7 +430,7 @@ def missed(found: Found) -> list[str]:
 
 @click.command()
 @click.option("--events", type=click.IntRange(1000), default=EVENTS, show_default=True)
-@click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@WORK
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 @click.option("--one", type=click.Choice(["", "local", "spark", "tasks"]), default="", hidden=True)
 @click.option("--folder", type=click.Path(path_type=Path), default=None, hidden=True)
@@ -446,7 +454,7 @@ def main(events: int, work: Path, write: Path | None, one: str, folder: Path | N
             traces = Path(scratch) / "traces"
             planted = write_traces(traces, most)
             found[name] = [measured_apart(engine, traces, planted) for engine in order]
-    text = table(found)
+    text = text_of(found)
     if write is None:
         click.echo(text)
     else:

@@ -16,12 +16,14 @@ from typing import NamedTuple
 
 import click
 
+from purgatory_conformance.commands.options import WORK
+from purgatory_lab.documents import number, table
 from purgatory_spec.profiles import Component
 from purgatory_traces.recording.recording_run import Recorded, record_bundled, record_kafka
 from purgatory_traces.recording.workload import Wish
 
 _KAFKA_TURNS = 10
-"""So many times more turns: most of them are to run on a virtual machine that is warm."""
+"""The factor of more turns for Kafka: most of them are to run on a warm virtual machine."""
 _COMPONENTS = [Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL]
 
 
@@ -82,25 +84,20 @@ def measure(subject: str, component: Component, rounds: int, turns: int, work: P
 @click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
 @click.option("--turns", default=100_000, show_default=True, type=click.IntRange(min=1))
 @click.option("--subject", type=click.Choice(["bundled", "kafka"]), multiple=True)
-@click.option("--work", default=Path("purgatory-work"), type=click.Path(path_type=Path))
+@WORK
 def main(rounds: int, turns: int, subject: tuple[str, ...], work: Path) -> None:
-    """Print the table."""
-    click.echo(
-        "| subject | without, us/turn | recorded, us/turn | lines/turn | us/line | bytes/line |"
-    )
-    click.echo("|---|---:|---:|---:|---:|---:|")
+    """Measure the recorder's costs and print them in a table."""
+    rows = []
     for name in subject or ("bundled", "kafka"):
         for component in _COMPONENTS:
             of_each = turns * _KAFKA_TURNS if name == "kafka" else turns
             found = measure(name, component, rounds, of_each, work)
-            click.echo(
-                f"| {name} {component.value.replace('_', ' ')} "
-                f"| {median(each.plain_us for each in found):.1f} "
-                f"| {median(each.recorded_us for each in found):.1f} "
-                f"| {median(each.lines_per_turn for each in found):.1f} "
-                f"| {median(each.per_line_us for each in found):.2f} "
-                f"| {median(each.bytes_per_line for each in found):.0f} |"
-            )
+            names = ("plain_us", "recorded_us", "lines_per_turn", "per_line_us", "bytes_per_line")
+            medians = (median(getattr(each, figure) for each in found) for figure in names)
+            figures = map(number, medians, (1, 1, 1, 2, 0))
+            rows.append((f"{name} {component.value.replace('_', ' ')}", *figures))
+    head = ("subject", "without, us/turn", "recorded, us/turn", "lines/turn", "us/line")
+    click.echo(table((*head, "bytes/line"), rows))
 
 
 if __name__ == "__main__":

@@ -8,15 +8,15 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from purgatory_conformance.problems import (
-    EXIT_INCONCLUSIVE,
-    EXIT_SUBJECT_FAILED,
-    EXIT_USAGE,
-    Problem,
-)
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_conformance.subjects.declaration import declaration_of
-from purgatory_lab.commands.printed_run import counts_of, print_run, wide_console
-from purgatory_lab.commands.schedule_class import class_
+from purgatory_lab.commands.schedule_class import (
+    class_,
+    counts_of,
+    print_run,
+    problems_of_runs,
+    wide_console,
+)
 from purgatory_lab.scheduling.bundled.scenarios import (
     SCENARIOS,
     prepared_scenario,
@@ -24,7 +24,6 @@ from purgatory_lab.scheduling.bundled.scenarios import (
 )
 from purgatory_lab.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
 from purgatory_lab.scheduling.bundled.table import BUNDLED
-from purgatory_lab.scheduling.errors import SchedulingError, Stalled
 from purgatory_lab.scheduling.model_outcomes import EndsOf
 from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.scenario import Runs
@@ -222,12 +221,8 @@ def _prepared(scenario: str, race: str | None) -> Iterator[Runs]:
         if race is not None:
             stack.enter_context(_race(race).planted())
         runs = stack.enter_context(scheduled(scenario))
-        try:
+        with problems_of_runs():
             yield runs
-        except Stalled as stalled:
-            raise Problem(str(stalled), EXIT_SUBJECT_FAILED) from stalled
-        except SchedulingError as error:
-            raise Problem(str(error), EXIT_USAGE) from error
 
 
 def _race(name: str) -> SeededRace:

@@ -1,14 +1,17 @@
-"""The command that runs a user's own class under chosen interleavings."""
+"""The command that runs a user's own class under chosen interleavings, and how runs are printed."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
+from typing import Final, cast
 
 import click
 from rich.console import Console
 
 from purgatory_conformance.commands.options import WORK
+from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.problems import (
     EXIT_INCONCLUSIVE,
@@ -16,10 +19,11 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     Problem,
 )
-from purgatory_lab.commands.printed_run import counts_of, print_run, wide_console
 from purgatory_lab.scheduling.errors import SchedulingError, Stalled
-from purgatory_lab.scheduling.run import Record
-from purgatory_lab.scheduling.schedule import as_text, from_text
+from purgatory_lab.scheduling.history import CALLS, RETURNS
+from purgatory_lab.scheduling.run import Mark, Record
+from purgatory_lab.scheduling.schedule import as_text, from_text, letter
+from purgatory_lab.scheduling.search import Search
 from purgatory_lab.scheduling.strangers.programs import Shared
 from purgatory_lab.scheduling.strangers.runs import Stranger
 from purgatory_lab.scheduling.strangers.search import (
@@ -28,6 +32,110 @@ from purgatory_lab.scheduling.strangers.search import (
     replayed,
     search_all,
 )
+from purgatory_model.overlapping.interleaving import Returned
+from purgatory_spec.operations import Operation
+
+_WIDEST: Final = 60
+_NARROWEST: Final = 24
+_BETWEEN: Final = 2
+_OF_CALLS: Final = (CALLS, RETURNS)
+
+Describe = Callable[[Operation], str]
+
+
+def columns(record: Record, describe: Describe, width: int = 120) -> list[str]:
+    """Return the lines of a run.
+
+    Args:
+        record: The run.
+        describe: A call in words.
+        width: Of the lines, characters; but no column is made too narrow to read.
+    """
+    threads = sorted({mark.thread for mark in record.marks})
+    if not threads:
+        return ["nothing happened"]
+    share = min(max(width // len(threads) - _BETWEEN, _NARROWEST), _WIDEST)
+    heads = [f"{letter(thread)}: {record.names[thread]}".ljust(share) for thread in threads]
+    lines = [(" " * _BETWEEN).join(heads).rstrip()]
+    for mark in record.marks:
+        indent = " " * (threads.index(mark.thread) * (share + _BETWEEN))
+        first, further = ("", "    ") if mark.what in _OF_CALLS else ("  ", "    ")
+        words = wrap(
+            words_of(mark, describe), share, initial_indent=first, subsequent_indent=further
+        )
+        lines += [indent + line for line in words]
+    return lines
+
+
+def words_of(mark: Mark, describe: Describe) -> str:
+    """Return a mark of the record in words."""
+    about = mark.about
+    if isinstance(about, Returned):
+        return _returned(about)
+    if mark.what == CALLS:
+        return f"> {describe(cast('Operation', about))}"
+    name = getattr(about, "name", None)
+    return f"{mark.what} of {name}" if isinstance(name, str) else mark.what
+
+
+def _returned(returned: Returned) -> str:
+    if returned.raised is not None:
+        return f"< refused: {returned.raised.value}"
+    result = returned.result
+    match result:
+        case None:
+            return "<"
+        case bool():
+            return f"< {str(result).lower()}"
+        case int():
+            return f"< {result}"
+        case _:
+            return f"< {', '.join(result) or 'nothing'}"
+
+
+_WIDE: Final = 160
+
+
+def wide_console() -> Console:
+    """Return the terminal; a file or a pipe gets wide lines."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+
+
+def counts_of(search: Search) -> str:
+    """Return the number of schedules in words."""
+    if not search.by_preemptions:
+        return f"{search.schedules} random schedules"
+    counts = ", ".join(
+        f"{count} with {number}" for number, count in enumerate(search.by_preemptions)
+    )
+    rest = "" if search.complete or search.failure is not None else "; more are left"
+    return f"{search.schedules} schedules ({counts} preemptions){rest}"
+
+
+@contextmanager
+def problems_of_runs() -> Iterator[None]:
+    """Tell a person what cannot be scheduled.
+
+    Raises:
+        Problem: the code cannot be scheduled, a schedule does not fit, or a thread waits for
+            something that is not scheduled.
+    """
+    try:
+        yield
+    except Stalled as stalled:
+        raise Problem(str(stalled), EXIT_SUBJECT_FAILED) from stalled
+    except SchedulingError as error:
+        raise Problem(str(error), EXIT_USAGE) from error
+
+
+def print_run(console: Console, record: Record, again: str) -> None:
+    """Print a run in columns, what came of it, and the command that makes it again."""
+    for line in columns(record, describe_operation, console.width):
+        console.print(line, markup=False, soft_wrap=True)
+    said = "nothing is wrong" if record.failure is None else str(record.failure)
+    console.print(said, markup=False, soft_wrap=True)
+    console.print(f"again: {again}", markup=False, soft_wrap=True)
 
 
 @click.command("class")
@@ -79,7 +187,7 @@ def class_(
         raise click.UsageError("--schedule is a schedule of one program: name it by --program")
     console = wide_console()
     stranger = Stranger(subject, lambda: open_subject(subject, work_folder=work))
-    with _scheduled(stranger):
+    with problems_of_runs(), stranger.active():
         programs = programs_of(stranger, program)
         if text is not None:
             record = replayed(stranger, programs[0], from_text(text))
@@ -96,22 +204,6 @@ def class_(
                 context.exit(1)
     console.print(_tried(programs, done), soft_wrap=True)
     context.exit(0 if _whole(done, min(preemptions, 1)) == len(programs) else EXIT_INCONCLUSIVE)
-
-
-@contextmanager
-def _scheduled(stranger: Stranger) -> Iterator[None]:
-    """Have the class under control.
-
-    Raises:
-        Problem: it cannot be scheduled, or a thread waits for something that is not.
-    """
-    try:
-        with stranger.active():
-            yield
-    except Stalled as stalled:
-        raise Problem(str(stalled), EXIT_SUBJECT_FAILED) from stalled
-    except SchedulingError as error:
-        raise Problem(str(error), EXIT_USAGE) from error
 
 
 def _show(console: Console, subject: str, program: Shared, record: Record) -> None:

@@ -18,7 +18,7 @@ from purgatory_lab.studies.engines import run_locally, run_on_spark
 from purgatory_lab.studies.page import LEAST_REQUESTS, PAGE, answer_of, publish
 from purgatory_lab.studies.plots import draw_plots
 from purgatory_lab.studies.reading import Rows
-from purgatory_lab.studies.results import Results
+from purgatory_lab.studies.results import ResultsFolder
 from purgatory_lab.studies.tables import schema
 from purgatory_spark.engine.session import spark_session
 from purgatory_traces.commands.check import foreseen
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OUT = Path("purgatory-work") / "studies"
-"""Where results go unless told otherwise."""
+"""The folder of the results unless ``--out`` names another."""
 
 
 @click.group()
@@ -94,7 +94,7 @@ def run_studies(
     tell(choice)
     with foreseen("the study"), _can_go_on(out):
         schema()
-        results = Results(out)
+        results = ResultsFolder(out)
         with ExitStack() as stack:
             spark = None
             missing = any(results.missing(each.settings) for each in chosen)
@@ -127,7 +127,7 @@ def write_docs(results: Path | None, docs: Path) -> None:
             click.echo(str(path))
 
 
-def _run(each: Study, results: Results, spark: "SparkSession | None", workers: int) -> None:
+def _run(each: Study, results: ResultsFolder, spark: "SparkSession | None", workers: int) -> None:
     """Run the settings of a study that have no result yet, and keep each as it comes."""
     missing = results.missing(each.settings)
     click.echo(f"{each.name}: {len(missing)} of {len(each.settings)} settings to run")

@@ -3,13 +3,13 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from purgatory_conformance.describing.steps import describe_operation
 from purgatory_conformance.describing.words import noun
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import (
     SUITES,
     Campaign,
@@ -20,7 +20,69 @@ from purgatory_conformance.running.campaign import (
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.reported.unshown import UNSHOWN
+from purgatory_conformance.subjects.guarded import GuardedSubject
+from purgatory_lab.documents import table
+from purgatory_lab.museum.threads import THREADED, Threaded
+from purgatory_lab.scheduling.schedule import as_text
+from purgatory_lab.scheduling.strangers.judge import RuleBroken
+from purgatory_lab.scheduling.strangers.runs import Stranger
+from purgatory_lab.scheduling.strangers.search import programs_of, search_all
 from purgatory_spec.profiles import Component
+
+SECONDS = 30.0
+"""The time in which a schedule is found, s."""
+
+
+class Scheduled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The findings of schedules about one bug.
+
+    Attributes:
+        rule: The rule that the run breaks.
+        program: The program that was run.
+        calls: The calls of the program's setup and threads, in words.
+        schedule: The schedule, which a replay takes.
+        schedules: How many runs were made until this one.
+    """
+
+    rule: str
+    program: str
+    calls: list[str]
+    schedule: str
+    schedules: int
+
+
+def searched(word: str, seconds: float = SECONDS) -> Scheduled | None:
+    """Return the findings of schedules with at most one preemption; None without a failing run."""
+    stranger = Stranger(word, lambda: open_subject(word, work_folder=Path("unused")))
+    schedules = 0
+    with stranger.active():
+        for each in search_all(stranger, programs_of(stranger), 1, seconds):
+            schedules += each.schedules
+            failed = each.failure
+            if failed is None:
+                continue
+            calls = {"before": each.program.setup, **each.program.threads}
+            told = [
+                f"{name}: {', '.join(map(describe_operation, made))}"
+                for name, made in calls.items()
+                if made
+            ]
+            rule = failed.failure.rule if isinstance(failed.failure, RuleBroken) else ""
+            schedule = as_text(failed.chosen())
+            return Scheduled(rule, each.program.name, told, schedule, schedules)
+    return None
+
+
+def scheduled_rows(findings: Mapping[str, Scheduled]) -> list[tuple[str, ...]]:
+    """Return the rows of the page: report, mechanism, rule, calls, command, runs."""
+    return [_scheduled_row(each, findings[each.name]) for each in THREADED if each.name in findings]
+
+
+def _scheduled_row(bug: Threaded, finding: Scheduled) -> tuple[str, ...]:
+    command = f"`purgatory schedule {bug.word}`"
+    calls = "; ".join(finding.calls)
+    return bug.report, bug.mechanism, finding.rule, calls, command, str(finding.schedules)
+
 
 SEEDS = range(1, 21)
 """The seeds whose cases are counted."""
@@ -31,7 +93,14 @@ ENOUGH = 5
 REGION = "museum"
 """The region of the page that the tables fill."""
 
+THREADS = "bugs-between-threads.json"
+"""The file of the findings of schedules, beside that of the other findings."""
+
+_HEAD = ("report", "mechanism", "kind", "rule", "steps", "found by", "cases")
 _MOST_STEPS_TOLD = 16
+
+_STEP_S = 5.0
+"""The time limit of a step, s: some bugs are that a step does not end."""
 
 
 class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,10 +142,9 @@ def campaign_of(
     mutant: Mutant, suite: str, seed: int, progress: Progress = no_progress
 ) -> Campaign:
     """Return a suite's campaign of a seed on a reported bug, without golden vectors."""
-    unhurried = replace(SUITES[suite], seconds=3600)
-    with closing(mutant.make()) as subject:
+    with closing(GuardedSubject(mutant.make(), _STEP_S)) as subject:
         return run_campaign(
-            subject, mutant.component, seed=seed, budget=unhurried, progress=progress
+            subject, mutant.component, seed=seed, budget=SUITES[suite], progress=progress
         )
 
 
@@ -84,7 +152,7 @@ def first_failing_case(mutant: Mutant, seed: int) -> int:
     """Return the number of the case that fails first, counted from 1; 0 where none does."""
 
     def stop(campaign: Campaign, _: str) -> None:
-        if campaign.first_failure is not None:
+        if campaign.first_failure is not None or campaign.unanswered:
             raise _FirstFailureError(campaign.cases)
 
     try:
@@ -109,38 +177,22 @@ def measured(mutant: Mutant, seeds: Sequence[int] = SEEDS) -> Finding:
     return Finding(counted.cases, cause.rule, steps)
 
 
-def read_findings(path: Path) -> dict[str, Finding]:
-    """Return the stored findings by the names of the wrong subjects."""
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, Finding])
-
-
-def write_findings(path: Path, findings: Mapping[str, Finding]) -> None:
-    """Store findings, a line for each wrong subject."""
-    lines = (
-        f"{msgspec.json.encode(name).decode()}: {msgspec.json.encode(each).decode()}"
-        for name, each in sorted(findings.items())
-    )
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-def tables(findings: Mapping[str, Finding]) -> str:
+def tables(findings: Mapping[str, Finding], scheduled: Mapping[str, Scheduled]) -> str:
     """Return the tables of the page: what is found, by component, and what nothing shows."""
-    return "\n\n".join(_parts(findings))
+    return "\n\n".join(_parts(findings, scheduled))
 
 
-def _parts(findings: Mapping[str, Finding]) -> Iterator[str]:
+def _parts(findings: Mapping[str, Finding], scheduled: Mapping[str, Scheduled]) -> Iterator[str]:
     for component in Component:
         yield f"## In a {noun(component)}"
         mine = [each for each in museum() if each.component is component and each.name in findings]
-        yield _table(
-            ("report", "mechanism", "kind", "rule", "steps", "found by", "cases"),
-            [_row(each, findings[each.name]) for each in mine],
-        )
+        yield table(_HEAD, [_row(each, findings[each.name]) for each in mine], _HEAD)
+    yield "## Between threads"
+    head = ("report", "mechanism", "rule", "calls", "found by", "schedules")
+    yield table(head, scheduled_rows(scheduled), left=6)
     yield "## Not shown"
-    yield _table(
-        ("report", "mechanism", "kind", "why"),
-        [(each.report, each.mechanism, each.kind.value, each.why) for each in UNSHOWN],
-    )
+    rows = [(each.report, each.mechanism, each.kind.value, each.why) for each in UNSHOWN]
+    yield table(("report", "mechanism", "kind", "why"), rows, left=4)
 
 
 def _row(mutant: Mutant, finding: Finding) -> tuple[str, ...]:
@@ -170,10 +222,3 @@ def _cases(finding: Finding) -> str:
         return "not found"
     median = "more than 400" if finding.median == float("inf") else f"{finding.median:g}"
     return f"{median}; {missed} of {len(finding.cases)} seeds miss it" if missed else median
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of Markdown, without bars and line breaks inside its cells."""
-    lines = (head, ["---"] * len(head), *rows)
-    cells = ([" ".join(cell.replace("|", "/").split()) for cell in line] for line in lines)
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)

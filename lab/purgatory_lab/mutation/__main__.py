@@ -25,14 +25,14 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.reporting.marked_pages import write_between_marks
+from purgatory_lab.documents import read_document, write_in_lines
 from purgatory_lab.mutation.figures import (
     RunRecord,
     page_text,
-    read_run,
     run_record,
     terminal_table,
-    write_run,
 )
 from purgatory_lab.mutation.judging import (
     AS_USERS_RUN,
@@ -47,6 +47,7 @@ from purgatory_lab.mutation.mutants import Mutant, Mutants, mutants_of
 from purgatory_lab.mutation.reviewed import (
     LEAST_SHARE,
     Equivalents,
+    Scope,
     problems,
     read_reviewed,
     settled_before,
@@ -54,7 +55,6 @@ from purgatory_lab.mutation.reviewed import (
 )
 from purgatory_lab.mutation.runner import Judge, Result, judge_all
 from purgatory_lab.mutation.scope import MODULES, Trial
-from purgatory_lab.mutation.shares import Scope
 
 _FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
 _REVIEWED = Path(__file__).with_name("survivors.toml")
@@ -156,7 +156,7 @@ def _measured_on(seconds: float, judged: int, earlier: RunRecord | None) -> str:
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--limit", type=float, default=3.0, show_default=True, help="Seconds for a case.")
-@click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@WORK
 @click.option("--again", type=click.Path(exists=True, path_type=Path), help="An earlier run.")
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 def main(
@@ -181,7 +181,7 @@ def main(
     gc.freeze()
     _check_originals(chosen, judge, workers, limit)
     everyone = [mutant for mutants in found.values() for mutant in mutants.judged]
-    earlier = None if again is None else read_run(again)
+    earlier = None if again is None else read_document(again, RunRecord)
     before = earlier.judged() if earlier else []
     settled, rest = settled_before(everyone, before, reviewed)
     results = with_earlier(_judged(everyone, settled, judge, workers, limit), before)
@@ -189,7 +189,7 @@ def main(
     _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began
     run = run_record(results, found, _measured_on(seconds, len(rest), earlier))
-    write_run(work / "mutation.json", run)
+    write_in_lines(work / "mutation.json", run)
     click.echo(terminal_table(results, chosen, Equivalents.of(reviewed)))
     click.echo(f"{seconds:.0f} s")
     complete = set(chosen) == set(MODULES)
@@ -197,7 +197,7 @@ def main(
     for problem in wrong:
         click.echo(problem)
     if write is not None and complete:
-        write_run(write.parent / "results" / "mutation.json", run)
+        write_in_lines(write.parent / "results" / "mutation.json", run)
         write_between_marks(write, "mutation", page_text(run, reviewed))
     sys.exit(1 if wrong else 0)
 

@@ -4,12 +4,12 @@ import html
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
+from purgatory_lab.documents import table
 from purgatory_lab.mutation.mutants import Mutant, Mutants
-from purgatory_lab.mutation.reviewed import Equivalents, Reviewed
+from purgatory_lab.mutation.reviewed import Equivalents, Reviewed, Scope, as_shipped, as_users_run
 from purgatory_lab.mutation.runner import End, Result
 from purgatory_lab.mutation.scope import (
     LEFT_OUT,
@@ -18,12 +18,11 @@ from purgatory_lab.mutation.scope import (
     LeftOut,
     left_out_of,
 )
-from purgatory_lab.mutation.shares import Scope, as_shipped, as_users_run
 from purgatory_lab.scheduling.yield_points import Size
 
 
 @dataclass(frozen=True)
-class Row:
+class Counts:
     """The counts of a module or of a scope: mutants, and those killed by some trials and by all."""
 
     name: str
@@ -83,26 +82,9 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ]
 
 
-def write_run(path: Path, run: RunRecord) -> None:
-    """Write the file of a run: JSON, a line for each mutant."""
-    head = msgspec.json.encode(msgspec.structs.replace(run, results=[])).decode()
-    mutants = ",\n".join(msgspec.json.encode(each).decode() for each in run.results)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{head.removesuffix(']}')}\n{mutants}\n]}}\n", encoding="utf-8")
-
-
-def read_run(path: Path) -> RunRecord:
-    """Read the file of a run.
-
-    Raises:
-        msgspec.DecodeError: the file is none of a run.
-    """
-    return msgspec.json.decode(path.read_bytes(), type=RunRecord)
-
-
 def module_rows(
     results: Sequence[Result], modules: Iterable[str], equivalents: Equivalents
-) -> list[Row]:
+) -> list[Counts]:
     """Return a row for each module: its mutants of one thread, without the equivalent."""
     to_kill = equivalents.others(Scope.ONE_THREAD.of(results))
     return [
@@ -111,7 +93,7 @@ def module_rows(
     ]
 
 
-def scope_rows(results: Sequence[Result], equivalents: Equivalents) -> list[Row]:
+def scope_rows(results: Sequence[Result], equivalents: Equivalents) -> list[Counts]:
     """Return a row for each scope, and one for the killable mutants without a second thread."""
     rows = []
     for scope in Scope:
@@ -122,8 +104,8 @@ def scope_rows(results: Sequence[Result], equivalents: Equivalents) -> list[Row]
     return rows
 
 
-def _row(name: str, results: Sequence[Result]) -> Row:
-    return Row(
+def _row(name: str, results: Sequence[Result]) -> Counts:
+    return Counts(
         name,
         len(results),
         sum(map(as_users_run, results)),
@@ -198,19 +180,17 @@ def page_text(run: RunRecord, reviewed: Sequence[Reviewed]) -> str:
 
 def _figures(results: Sequence[Result], run: RunRecord, equivalents: Equivalents) -> Iterator[str]:
     yield from (run.measured_on, "")
-    yield from _table("mutants", scope_rows(results, equivalents))
+    yield _table("mutants", scope_rows(results, equivalents))
     yield from ("", "The mutants of one thread that are not equivalent, by module:", "")
-    yield from _table("module", module_rows(results, run.not_judged, equivalents))
+    yield _table("module", module_rows(results, run.not_judged, equivalents))
     ends = ", ".join(f"{count:,} {end.value}" for end, count in _by_end(results).items())
     yield from ("", f"How all of them end: {ends}.")
 
 
-def _table(head: str, table: Iterable[Row]) -> Iterator[str]:
-    yield f"| {head} | number | killed as users run it | killed as shipped | killed by all trials |"
-    yield "|---|---:|---:|---:|---:|"
-    for row in table:
-        name = f"`{row.name}`" if row.name in MODULES else row.name
-        yield f"| {name} | {' | '.join(row.cells)} |"
+def _table(head: str, rows: Iterable[Counts]) -> str:
+    heads = ("number", "killed as users run it", "killed as shipped", "killed by all trials")
+    cells = ((f"`{row.name}`" if row.name in MODULES else row.name, *row.cells) for row in rows)
+    return table((head, *heads), cells)
 
 
 def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
@@ -221,10 +201,15 @@ def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
             modules_of.setdefault(size, []).append(f"`{module}`")
     yield from ("", "## What is smaller here", "")
     yield "Some of the cases are asked with constants of the implementation that are smaller."
-    yield from ("", "| constant | value | for mutants of | so that |", "|---|---:|---|---|")
-    for size, names in modules_of.items():
-        constant = f"`{size.module.rpartition('.')[2]}`, `{size.name}`"
-        yield f"| {constant} | {size.value} | {', '.join(names)} | {size.why} |"
+    rows = (
+        (
+            f"`{size.module.rpartition('.')[2]}`, `{size.name}`",
+            *(str(size.value), ", ".join(names), size.why),
+        )
+        for size, names in modules_of.items()
+    )
+    head = ("constant", "value", "for mutants of", "so that")
+    yield from ("", table(head, rows, left={*head} - {"value"}))
 
 
 def _what_is_left_out(results: Sequence[Result], run: RunRecord) -> Iterator[str]:
@@ -234,22 +219,23 @@ def _what_is_left_out(results: Sequence[Result], run: RunRecord) -> Iterator[str
         counts.update(of_a_module)
     kinds = "; ".join(f"{count} {kind}" for kind, count in counts.items())
     yield f"Not among the mutants, by the program that makes them: {kinds}."
-    yield from ("", "| outside the scope | mutants | killed | a thread | why |")
-    yield "|---|---:|---:|---|---|"
     mutants, killed = Counter[LeftOut | None](), Counter[LeftOut | None]()
     for result in results:
         mutant = result.mutant
         left_out = left_out_of(mutant.module, mutant.definition, mutant.line)
         mutants[left_out] += 1
         killed[left_out] += result.end.killed
+    rows = []
     for each in LEFT_OUT:
         if each.module in run.not_judged:
             line = f", {_code(each.line)}" if each.line else ""
             where = f"{_where(each.module, each.definition)}{line}"
             thread = "yes" if each.of_threads else ""
-            yield f"| {where} | {mutants[each]} | {killed[each]} | {thread} | {each.reason} |"
+            rows.append((where, str(mutants[each]), str(killed[each]), thread, each.reason))
     for module, reason in MODULES_LEFT_OUT.items():
-        yield f"| `{module}`, the whole module | | | | {reason} |"
+        rows.append((f"`{module}`, the whole module", "", "", "", reason))
+    head = ("outside the scope", "mutants", "killed", "a thread", "why")
+    yield from ("", table(head, rows, left={*head} - {"mutants", "killed"}))
 
 
 def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Iterator[str]:
@@ -257,12 +243,16 @@ def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Itera
     in_scope = Scope.IN_SCOPE.of(results)
     count = sum(not result.end.killed for result in in_scope)
     yield from ("", "## The survivors", "", f"{count} mutants in scope, each with the reason.", "")
-    yield from ("| where | line | instead | kind | why it survives |", "|---|---|---|---|---|")
-    for entry in reviewed:
-        where = _where(entry.module, entry.definition)
-        changes = "<br>".join(_code(each) for each in entry.mutated)
-        kind = entry.kind.value
-        yield f"| {where} | {_code(entry.line)} | {changes} | {kind} | {entry.reason} |"
+    head = ("where", "line", "instead", "kind", "why it survives")
+    rows = (
+        (
+            *(_where(entry.module, entry.definition), _code(entry.line)),
+            "<br>".join(_code(each) for each in entry.mutated),
+            *(entry.kind.value, entry.reason),
+        )
+        for entry in reviewed
+    )
+    yield table(head, rows, head)
 
 
 def _where(module: str, definition: str) -> str:
@@ -270,7 +260,7 @@ def _where(module: str, definition: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a line of code in a cell of a table, in which a bar would end the cell."""
+    """Return a line of code in a cell of a table."""
     if not text:
         return "*nothing*"
-    return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
+    return f"<code>{html.escape(text, quote=False)}</code>"

@@ -48,7 +48,7 @@ class Campaigns:
 
 
 def _cases(count: int) -> Budget:
-    return Budget(least_cases=count, most_cases=count, minimum_visits=0, seconds=3600)
+    return Budget(least_cases=count, most_cases=count, minimum_visits=0)
 
 
 AS_USERS_RUN = Campaigns((1,), SUITES["standard"])

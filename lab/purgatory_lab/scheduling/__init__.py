@@ -18,10 +18,9 @@ being done all at once, so no interleaving of these threads is missed that makes
     run, scheduler        logical threads, their obstacles, the record; hand-over, deadlock
     controlled            locks and conditions; controlled_threading: threads, and the namespace
     yield_points          the rows of the table; injection
-    strategies, search    who goes on; all schedules up to a number of preemptions, or random ones
+    search                who goes on; all schedules up to a number of preemptions, or random ones
     scenario, history     programs on a world; what they called and what came back
     model_outcomes        every end that a concurrent model comes to with the same programs
-    columns               a run as a table, one column per thread
     strangers             other people's code, without a table
     bundled               the table, worlds, scenarios and seeded races of the bundled code
 """

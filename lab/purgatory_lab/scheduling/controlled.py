@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from purgatory_lab.scheduling.errors import Abandoned, SchedulingError
-from purgatory_lab.scheduling.run import LogicalThread
+from purgatory_lab.scheduling.run import LogicalThread, Obstacle
 from purgatory_lab.scheduling.scheduler import Scheduler
 
 _OUTSIDE: Final = object()
-"""Who holds a lock outside a run."""
+"""The holder of a lock that is held outside a run."""
 
 
 class Naming(Protocol):
@@ -81,10 +81,10 @@ class ControlledLock:
             self._depth += 1
             return True
         if blocking and timeout < 0:
-            self._scheduler.wait_for(self, self.name, self._maker)
+            self._scheduler.wait_for(self.obstacle(), self.name, self._maker)
         elif blocking and timeout > 0:
-            wait = _LimitedWait(self, self._scheduler.after(timeout))
-            self._scheduler.wait_for(wait, self.name, self._maker)
+            limited = self.obstacle(self._scheduler.after(timeout))
+            self._scheduler.wait_for(limited, self.name, self._maker)
         else:
             self._scheduler.reach(self.name, self._maker)
         if self._holder is not None:
@@ -121,18 +121,11 @@ class ControlledLock:
             holder.held.remove(self)
         return depth
 
-    def is_gone(self, thread: LogicalThread) -> bool:
-        """Decide, as an obstacle, whether the lock is free."""
-        return self._holder is None
+    def obstacle(self, until_s: float | None = None) -> Obstacle:
+        """Return the obstacle of a thread that waits until the lock is free, or until a time."""
+        return Obstacle(lambda: self._holder is None, self._described, until_s)
 
-    def until_s(self) -> None:
-        """Return, as an obstacle, that there is no time limit."""
-
-    def run_out(self) -> None:
-        """Do nothing, as an obstacle without a time limit."""
-
-    def describe(self) -> str:
-        """Return, as an obstacle, the names of the lock and of its holder."""
+    def _described(self) -> str:
         holder = self._holder
         name = holder.name if isinstance(holder, LogicalThread) else "nobody in the run"
         return f"{self.name}, which {name} holds"
@@ -161,46 +154,22 @@ class ControlledLock:
         return True
 
 
-class _LimitedWait:
-    """The obstacle of a thread that waits for a lock until a reading of the run's clock."""
-
-    def __init__(self, lock: ControlledLock, until_s: float | None) -> None:
-        self._lock = lock
-        self._until_s = until_s
-
-    def is_gone(self, thread: LogicalThread) -> bool:
-        return self._until_s is None or self._lock.is_gone(thread)
-
-    def until_s(self) -> float | None:
-        return self._until_s
-
-    def run_out(self) -> None:
-        self._until_s = None
-
-    def describe(self) -> str:
-        return self._lock.describe()
-
-
-class _Wait:
+class _Wait(Obstacle):
     """The obstacle of a thread that waits on a condition: a notification, and then the lock."""
 
     def __init__(self, condition: "ControlledCondition", until_s: float | None) -> None:
+        super().__init__(
+            lambda: self.notified, lambda: f"a notification of {condition.name}", until_s
+        )
         self.notified = False
-        self._condition = condition
-        self._until_s = until_s
-        self._over = until_s is not None and until_s <= condition.now_s
+        self.over = until_s is not None and until_s <= condition.now_s
+        self._lock = condition.lock.obstacle()
 
-    def is_gone(self, thread: LogicalThread) -> bool:
-        return (self.notified or self._over) and self._condition.lock.is_gone(thread)
+    def is_gone(self) -> bool:
+        return super().is_gone() and self._lock.is_gone()
 
     def until_s(self) -> float | None:
-        return None if self.notified or self._over else self._until_s
-
-    def run_out(self) -> None:
-        self._over = True
-
-    def describe(self) -> str:
-        return f"a notification of {self._condition.name}"
+        return None if self.notified else super().until_s()
 
 
 class ControlledCondition:
@@ -226,7 +195,7 @@ class ControlledCondition:
         return self._naming.name_of(self._maker, self)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take the condition's lock."""
+        """Take the lock that the condition belongs to."""
         return self.lock.acquire(blocking, timeout)
 
     def release(self) -> None:

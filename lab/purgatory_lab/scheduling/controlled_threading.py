@@ -11,33 +11,8 @@ from purgatory_lab.scheduling.controlled import (
     Naming,
 )
 from purgatory_lab.scheduling.errors import NotUnderControl
-from purgatory_lab.scheduling.run import LogicalThread
+from purgatory_lab.scheduling.run import LogicalThread, end_of
 from purgatory_lab.scheduling.scheduler import Scheduler
-
-
-class ThreadEnd:
-    """The obstacle of a thread that waits for another one to end."""
-
-    def __init__(self, thread: LogicalThread, until_s: float | None) -> None:
-        self._thread = thread
-        self._until_s = until_s
-        self._over = False
-
-    def is_gone(self, thread: LogicalThread) -> bool:
-        """Decide whether the other thread has ended, or the time is over."""
-        return self._thread.ended or self._over
-
-    def until_s(self) -> float | None:
-        """Return the end of the time limit."""
-        return None if self._over else self._until_s
-
-    def run_out(self) -> None:
-        """End the wait: the time is over."""
-        self._over = True
-
-    def describe(self) -> str:
-        """Return the awaited end in words."""
-        return f"the end of {self._thread.name}"
 
 
 class ControlledThread:
@@ -70,7 +45,7 @@ class ControlledThread:
         if self._logical is None:
             raise RuntimeError("cannot join a thread before it is started")
         if not self._logical.ended:
-            end = ThreadEnd(self._logical, self._scheduler.after(timeout))
+            end = end_of(self._logical, until_s=self._scheduler.after(timeout))
             self._scheduler.wait_for(end, "Thread.join", self)
 
     def is_alive(self) -> bool:

@@ -10,7 +10,7 @@ from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
 
 SETUP: Final = "setup"
-"""Who calls before the threads of the run begin."""
+"""The name of the caller before the threads of the run begin."""
 
 CALLS: Final = "calls"
 """The mark at the beginning of a call in the record of a run."""

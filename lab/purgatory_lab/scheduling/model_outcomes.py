@@ -101,7 +101,7 @@ class StartedFrom(Generic[State]):
     state: State
 
     def initial(self) -> State:
-        """Return the given state."""
+        """Return the state that the model is to begin with."""
         return self.state
 
     def steps(self, state: State) -> Iterator[tuple[Step, State]]:

@@ -9,20 +9,53 @@ from typing import NamedTuple, Protocol
 from purgatory_lab.scheduling.errors import SchedulingError
 
 
-class Obstacle(Protocol):
-    """The reason for which a thread cannot go on."""
+class Obstacle:
+    """The reason for which a thread cannot go on: until something is so, or until a time."""
 
-    def is_gone(self, thread: "LogicalThread") -> bool:
+    __slots__ = ("_describe", "_is_so", "_until_s", "over")
+
+    def __init__(
+        self,
+        is_so: Callable[[], bool],
+        describe: Callable[[], str],
+        until_s: float | None = None,
+    ) -> None:
+        """Make an obstacle that is gone when something is so.
+
+        Args:
+            is_so: Decides whether that is so for which the thread waits.
+            describe: Returns the object that the thread waits for, and its holder.
+            until_s: The reading of the run's clock at which the wait ends by itself, s.
+        """
+        self._is_so = is_so
+        self._describe = describe
+        self._until_s = until_s
+        self.over = False
+
+    def is_gone(self) -> bool:
         """Decide whether the thread can go on."""
+        return self.over or self._is_so()
 
     def until_s(self) -> float | None:
         """Return the reading of the run's clock at which the wait ends by itself; None if never."""
+        return None if self.over else self._until_s
 
     def run_out(self) -> None:
         """End the wait, since its time is over."""
+        self.over = True
 
     def describe(self) -> str:
         """Return the object that the thread waits for, and its holder."""
+        return self._describe()
+
+
+def end_of(*threads: "LogicalThread", until_s: float | None = None) -> Obstacle:
+    """Return the obstacle of a thread that waits for the end of others."""
+    return Obstacle(
+        lambda: all(each.ended for each in threads),
+        lambda: "the end of " + ", ".join(each.name for each in threads if not each.ended),
+        until_s,
+    )
 
 
 class Mark(NamedTuple):
@@ -69,7 +102,7 @@ class LogicalThread:
 
     def can_go_on(self) -> bool:
         """Decide whether the thread has no obstacle."""
-        return not self.ended and (self.obstacle is None or self.obstacle.is_gone(self))
+        return not self.ended and (self.obstacle is None or self.obstacle.is_gone())
 
     def call(self) -> None:
         """Run the body of the thread."""
@@ -121,26 +154,14 @@ class Record:
         return tuple(choice.chosen for choice in self.choices)
 
 
-class AtRest:
+class AtRest(Obstacle):
     """The obstacle of a thread that comes when some have ended and no other can go on."""
 
     def __init__(self, threads: Sequence[LogicalThread]) -> None:
-        self._threads = threads
-        self._over = False
-
-    def is_gone(self, thread: LogicalThread) -> bool:
-        """Decide whether all other threads have come to rest."""
-        return self._over
+        """Wait for threads, and then until all others have come to rest."""
+        self._end = end_of(*threads)
+        super().__init__(lambda: False, self._end.describe)
 
     def until_s(self) -> float | None:
         """Return a time before all others when the awaited threads have ended."""
-        ended = not self._over and all(other.ended for other in self._threads)
-        return -inf if ended else None
-
-    def run_out(self) -> None:
-        """Let the thread come: no other can go on."""
-        self._over = True
-
-    def describe(self) -> str:
-        """Return the awaited threads in words."""
-        return "the end of " + ", ".join(each.name for each in self._threads if not each.ended)
+        return -inf if not self.over and self._end.is_gone() else None

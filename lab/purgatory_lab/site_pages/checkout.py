@@ -1,12 +1,13 @@
 """Sources of the pages, and the names and links of rules on them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from markdown.extensions.toc import slugify
 
+from purgatory_lab.documents import table
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import all_requirements, component_of_rule
 
@@ -57,9 +58,9 @@ def piece_name(anchor: str, name: str) -> str:
     return f'<strong class="piece-name" id="{anchor}">{name}</strong>'
 
 
-def table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def shown_table(headers: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """Return a table without the columns that would be empty."""
-    used = [column for column in range(len(headers)) if any(row[column] for row in rows)]
-    lines = [[headers[column] for column in used], ["---"] * len(used)]
-    lines += [[row[column] for column in used] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines = list(rows)
+    used = [column for column in range(len(headers)) if any(row[column] for row in lines)]
+    head = [headers[column] for column in used]
+    return table(head, [[row[column] for column in used] for row in lines], head)

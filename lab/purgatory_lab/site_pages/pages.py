@@ -25,11 +25,9 @@ from purgatory_course.playing.page import (
     wheel_to_change,
 )
 from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL
-from purgatory_lab.site_pages.checkout import ROOT, page_of, table, with_anchors_of_site
-from purgatory_lab.site_pages.examples import mutants_page, vector_pages
-from purgatory_lab.site_pages.rules import protocol_page, rules_page
-from purgatory_lab.site_pages.state_graphs import state_graphs_page
-from purgatory_lab.site_pages.tla_modules import tla_pages
+from purgatory_lab.site_pages.checkout import ROOT, page_of, shown_table, with_anchors_of_site
+from purgatory_lab.site_pages.rules import mutants_page, protocol_page, rules_page, vector_pages
+from purgatory_lab.site_pages.tla_modules import state_graphs_page, tla_pages
 from purgatory_spec.cases import decode_case
 from purgatory_spec.profiles import Component
 
@@ -94,13 +92,9 @@ def _command(command: click.Command, context: click.Context) -> str:
         if isinstance(each, click.Option) and (record := each.get_help_record(context))
     ]
     if records:
-        rows = [(f"<code>{_cell(names)}</code>", _cell(meaning)) for names, meaning in records]
-        lines.append(table(("option", "meaning"), rows))
+        rows = [(f"<code>{names}</code>", meaning) for names, meaning in records]
+        lines.append(shown_table(("option", "meaning"), rows))
     return "\n".join([*lines, ""])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "&#124;")
 
 
 _FENCE: Final = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
@@ -124,7 +118,7 @@ PAGES_OF_SOURCES: Final = {
     "tla/OperationLock.tla": "reference/tla/OperationLock.md",
     "tla/purgatory_tla/bindings/__init__.py": "reference/state-graphs.md",
 }
-"""What the pages link to in a checkout, and the page of the site that is made from it."""
+"""The page of the site made from each file or folder that pages link to in a checkout."""
 
 
 def write_pages(folder: Path) -> None:

@@ -5,12 +5,12 @@ import inspect
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import ProfileField, profile_fields
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
+from purgatory_lab.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, shown_table
 from purgatory_spec.profiles import Component, TimerProfile
 from purgatory_spec.requirements import component_of_rule, requirement, requirements
 
 PROFILE_PAGE = "reference/profile.md"
-"""Below the folder of the pages."""
+"""The path of the page below the folder of the pages."""
 
 
 def profile_page() -> str:
@@ -26,7 +26,7 @@ def profile_page() -> str:
         (f"`profile:{each.name}`", noun(each.component), _code(each.value))
         for each in profile_subjects()
     ]
-    parts += [_SUBJECTS_HEAD, table(("subject", "component", "declares"), rows)]
+    parts += [_SUBJECTS_HEAD, shown_table(("subject", "component", "declares"), rows)]
     return "\n".join(parts)
 
 
@@ -55,7 +55,8 @@ def _field(component: Component, field: ProfileField) -> str:
         condition = f"`{field.name} {word} {value.value}`"
         rows.append((f"`{value.value}`{mark}", value.says, _rules_of(component, condition)))
     explanation = _code(inspect.cleandoc(field.choice.__doc__ or ""))
-    return f"{explanation}\n\n{table(('value', 'meaning', 'rules that apply only then'), rows)}\n"
+    values = shown_table(("value", "meaning", "rules that apply only then"), rows)
+    return f"{explanation}\n\n{values}\n"
 
 
 def _rules_of(component: Component, condition: str) -> str:

@@ -1,15 +1,79 @@
-"""The pages of the TLA+ modules: each definition beside what it says and the rules it states."""
+"""The pages of the TLA+ modules, and of the state graphs that executable models have with them."""
 
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from typing import Final
 
+from purgatory_lab.documents import table
 from purgatory_lab.site_pages.checkout import ROOT, link_to_rule, piece_name
 from purgatory_spec.requirements import requirement
+from purgatory_tla.bindings.figures import FIGURES
+from purgatory_tla.bindings.registry import reported_bindings, small_bindings
+from purgatory_tla.comparing.binding import Binding
 from purgatory_tla.manifest.manifest import Kind, Model, checked, read_manifest
 from purgatory_tla.manifest.models import expected_words
 from purgatory_tla.modules.literate import Definition, LiterateModule, read_literate
+
+_GRAPHS_HEAD = """# State graphs
+
+Each of these executable models has the same state graph as a TLA+ module: the same states, and the
+same steps between them, with the same arguments.
+[Two statements, one graph](../explanation/two-statements-one-graph.md) says what is compared and
+why. To compare them all again:
+
+    purgatory tla compare
+
+The figures are those of the instances that are reported. The small ones, for which `--small` asks,
+show in a few seconds what the others show at length. The seconds are for both sides together, on
+two processors of a small virtual machine.
+"""
+
+
+_MAPPED = ("in TLA+", "in the model")
+
+
+def state_graphs_page() -> str:
+    """Return every module's instances with their figures, and the map, name by name."""
+    every = [*reported_bindings().values(), *small_bindings().values()]
+    every.sort(key=lambda binding: binding.module)
+    parts = [_GRAPHS_HEAD]
+    for module, bindings in groupby(every, key=lambda binding: binding.module):
+        parts += _module(module.removesuffix("History"), list(bindings))
+    return "\n".join(parts)
+
+
+def _module(module: str, bindings: list[Binding[object]]) -> Iterator[str]:
+    history = bindings[0].module
+    yield f"## {module} {{ #{module} }}\n"
+    yield (
+        f"[{module}.tla](tla/{module}.md), with its labels in sight by "
+        f"[{history}.tla](tla/{history}.md).\n"
+    )
+    head = ("instance", "", "states", "edges", "seconds")
+    yield table(head, map(_instance, bindings), left=2) + "\n"
+    variables = {name: each.words for one in bindings for name, each in one.variables.items()}
+    yield "\n### Variables " + f"{{ #{module}-variables }}\n"
+    yield table(_MAPPED, _rows(variables), _MAPPED) + "\n"
+    actions = {name: words for one in bindings for name, words in one.actions.items()}
+    yield "\n### Actions " + f"{{ #{module}-actions }}\n"
+    yield table(_MAPPED, _rows(actions, f"tla/{module}.md#{module}."), _MAPPED) + "\n"
+
+
+def _instance(binding: Binding[object]) -> tuple[str, ...]:
+    figures = FIGURES.get(binding.name)
+    name = f"`{binding.name}`"
+    if figures is None:
+        return name, binding.title, "small", "", ""
+    return name, binding.title, f"{figures.states:,}", f"{figures.edges:,}", str(figures.seconds)
+
+
+def _rows(words: dict[str, str], page: str | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield names with explanations, linked to the definitions on a page of the module."""
+    for name, sentence in words.items():
+        shown = f"`{name}`" if page is None else f"[`{name}`]({page}{name})"
+        yield shown, sentence.replace("``", "`")
+
 
 _FOLDER: Final = ROOT / "tla"
 

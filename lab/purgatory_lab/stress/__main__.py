@@ -9,9 +9,11 @@ Exit code 1 where something is wrong, or a planted race was not found.
 
 import sys
 import time
+from statistics import mean
 
 import click
 
+from purgatory_lab.documents import number, table
 from purgatory_lab.stress.harness import PATIENCE_S
 from purgatory_lab.stress.hunting import hunt
 from purgatory_lab.stress.races import RACES, Race
@@ -31,19 +33,18 @@ def _stress_all(components: tuple[str, ...], seed: int, rounds: int, patience_s:
 
 def _hunt(races: list[Race], seed: int, runs: int, rounds: int) -> bool:
     """Plant each race some times and look for it; whether it was found every time."""
-    click.echo("| race | component | found | rounds, mean | rounds, most | as |")
-    click.echo("|---|---|---:|---:|---:|---|")
+    rows = []
     always = True
     for race in races:
         hunts = [hunt(race, seed + 1000 * n, rounds) for n in range(runs)]
         hits = [each for each in hunts if each.has_found(race)]
         needed = [each.rounds for each in hits] or [0]
         kinds = {each.kinds[0] for each in hits}
-        click.echo(
-            f"| {race.name} | {race.component} | {len(hits)} of {runs} | "
-            f"{sum(needed) / len(needed):.1f} | {max(needed)} | {', '.join(sorted(kinds))} |"
-        )
+        counts = (f"{len(hits)} of {runs}", number(mean(needed), 1), number(max(needed)))
+        rows.append((race.name, race.component, *counts, ", ".join(sorted(kinds))))
         always = always and len(hits) == runs
+    head = ("race", "component", "found", "rounds, mean", "rounds, most", "as")
+    click.echo(table(head, rows, left=("race", "component", "as")))
     return always
 
 

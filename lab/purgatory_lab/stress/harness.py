@@ -8,11 +8,13 @@ for so long, and here is where each of them stands.
 from __future__ import annotations
 
 import gc
+import logging
 import random
 import sys
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,16 +23,16 @@ from types import FrameType
 from typing import Final
 
 SWITCH_INTERVAL_S = 1e-6
-"""How long a thread runs until another may; the interpreter's own default is 5,000 times that."""
+"""The time that a thread runs before another may, s; the default is 5,000 times as long."""
 
 COLLECTOR_THRESHOLDS = (40, 4, 4)
 """The garbage collector looks after so many new objects; the default of the first is 700."""
 
 PATIENCE_S = 60.0
-"""How long nothing may go on, seconds; only what hangs reaches this."""
+"""The longest time without progress, s; only a round that hangs reaches it."""
 
 NOISE: Final = 0.01
-"""At what share of all calls a thread gives way, besides."""
+"""The share of all calls at which a thread gives way, besides."""
 
 Body = Callable[[], Iterator[None]]
 
@@ -53,7 +55,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Fault:
     """A fault that a round has found, in words that name the expected and the observed."""
 
     kind: Kind
@@ -75,11 +77,11 @@ class Round:
     """
 
     counts: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Fault] = field(default_factory=list)
 
     def find(self, kind: Kind, words: str) -> None:
         """Note that something is wrong; any thread may."""
-        self.findings.append(Finding(kind, words))
+        self.findings.append(Fault(kind, words))
 
     def expect(self, kind: Kind, name: str, expected: object, seen: object) -> None:
         """Note a finding where two values differ."""
@@ -189,6 +191,76 @@ def _others() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread is not here]
 
 
-def new_threads(before: set[threading.Thread]) -> list[threading.Thread]:
-    """Return the living threads that are not among ``before``."""
-    return [thread for thread in threading.enumerate() if thread not in before]
+class LogErrors(logging.Handler):
+    """Counts logged lines, and keeps no record: a traceback in it would keep operations alive.
+
+    Attributes:
+        of_tasks: How many failures of timer tasks.
+        others: Every other line of the level of warnings or above.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.of_tasks = 0
+        self.others: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count a record by its kind."""
+        if " the task %s failed" in str(record.msg):
+            self.of_tasks += 1
+        else:
+            self.others.append(self.format(record))
+
+
+@contextmanager
+def counted_log_errors() -> Iterator[LogErrors]:
+    """Count the log records of the implementation, and show none."""
+    errors = LogErrors()
+    logger = logging.getLogger("purgatory")
+    propagate, disabled = logger.propagate, logger.disabled
+    logger.propagate = logger.disabled = False
+    logger.addHandler(errors)
+    try:
+        yield errors
+    finally:
+        logger.removeHandler(errors)
+        logger.propagate, logger.disabled = propagate, disabled
+
+
+_OURS = ("purgatory_impl.", "purgatory_lab.stress.operations")
+
+
+def impl_objects() -> Counter[str]:
+    """Return how many objects of each class of the implementation and of a round there are now."""
+    gc.collect()
+    names = (f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.get_objects())
+    return Counter(name for name in names if name.startswith(_OURS))
+
+
+class Before:
+    """The threads and the objects of the implementation that existed before a round."""
+
+    def __init__(self) -> None:
+        """Note the living threads and objects."""
+        self.threads = set(threading.enumerate())
+        self.objects = impl_objects()
+
+
+def judge_leaks(gone: Mapping[str, Callable[[], object]], before: Before, result: Round) -> None:
+    """Find threads that should have ended, and objects that should be gone.
+
+    Args:
+        gone: Weak references to objects that must be gone once the collector has run.
+        before: The threads and objects that existed before the round.
+        result: Receives what is wrong.
+    """
+    if alive := [each for each in threading.enumerate() if each not in before.threads]:
+        result.find(Kind.LEAK, f"threads have not ended:\n{stacks(alive)}")
+    left = impl_objects() - before.objects
+    # The records of operations are kept on purpose.
+    del left["purgatory_lab.stress.operations.Record"]
+    if left:
+        result.find(Kind.LEAK, ", ".join(f"{count} {name}" for name, count in left.items()))
+    for name, reference in gone.items():
+        if reference() is not None:
+            result.find(Kind.LEAK, f"{name} is still there")

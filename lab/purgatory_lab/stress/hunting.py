@@ -13,7 +13,7 @@ from purgatory_lab.stress.races import RACES, Race
 from purgatory_lab.stress.stress_run import stress
 
 _LIMIT_S: Final = 3600.0
-"""How long a process may take, seconds; only what hangs reaches this."""
+"""The longest time that a process may take, s; only a process that hangs reaches it."""
 
 
 @dataclass(frozen=True)

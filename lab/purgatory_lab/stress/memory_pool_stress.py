@@ -19,12 +19,15 @@ from functools import partial
 from typing import Final
 
 from purgatory_impl import InvalidRelease, LeakDetectingMemoryPool, SimpleMemoryPool
-from purgatory_lab.stress.harness import Kind, Round, new_threads, run_together, stacks
-from purgatory_lab.stress.leaks import (
+from purgatory_lab.stress.harness import (
+    Before,
+    Kind,
     LogErrors,
+    Round,
     counted_log_errors,
     impl_objects,
     judge_leaks,
+    run_together,
 )
 
 _SIZE: Final = 400
@@ -219,7 +222,7 @@ def memory_pool_round(
         patience_s: How long nothing may go on before it counts as stuck, seconds.
     """
     result = Round()
-    threads, objects = set(threading.enumerate()), impl_objects()
+    before = Before()
     with counted_log_errors() as errors:
         run = MemoryPoolRound(seed, detecting, strict, steps, result)
         if run.run(patience_s):
@@ -231,9 +234,7 @@ def memory_pool_round(
     pool = weakref.ref(run.pool)
     del run
     if not result.findings:
-        if left := new_threads(threads):
-            result.find(Kind.LEAK, f"threads have not ended:\n{stacks(left)}")
-        judge_leaks({"the pool": pool}, objects, result)
+        judge_leaks({"the pool": pool}, before, result)
     return result
 
 

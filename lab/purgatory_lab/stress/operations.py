@@ -28,7 +28,7 @@ EXPIRED: Final = "on_expiration"
 EXPIRY_RAISED: Final = "on_expiration raised"
 FINALISED: Final = "finalised"
 FINALISER_FAILED: Final = "finaliser failed"
-"""What a record may hold."""
+"""The events that a record may hold."""
 
 
 @dataclass(frozen=True)

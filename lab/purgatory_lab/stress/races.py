@@ -8,14 +8,14 @@ side by side are never torn apart: these here have a call between them, as most 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
+from unittest.mock import patch
 
 from purgatory_impl import (
     DelayedOperation,
     LeakDetectingMemoryPool,
-    OneShotEnded,
     Purgatory,
     SimpleMemoryPool,
     Task,
@@ -29,6 +29,10 @@ from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.memory_pool import new_buffer
 from purgatory_impl.walks import Pace, Walk
 from purgatory_impl.watchers import Shard
+from purgatory_lab.scheduling.bundled.seeded_races import (
+    add_without_lock,
+    watch_without_second_try,
+)
 from purgatory_lab.stress.harness import PATIENCE_S, Kind
 
 
@@ -58,14 +62,10 @@ class Race:
     @contextmanager
     def planted(self) -> Iterator[None]:
         """Have the race in the implementation for a while."""
-        originals = [(owner, name, owner.__dict__[name]) for owner, name, _ in self.substitutes]
-        try:
+        with ExitStack() as stack:
             for owner, name, substitute in self.substitutes:
-                setattr(owner, name, substitute)
+                stack.enter_context(patch.object(owner, name, substitute))
             yield
-        finally:
-            for owner, name, original in originals:
-                setattr(owner, name, original)
 
 
 # Purgatory
@@ -98,21 +98,6 @@ def _post_by_read_then_write(
 
 def _sum(one: int, other: int) -> int:
     return one + other
-
-
-def _watch_without_second_try(
-    self: Purgatory[Key],
-    operation: DelayedOperation,
-    keys: tuple[Key, ...],
-    shards: tuple[Shard[Key], ...],
-    _me: int,
-) -> bool:
-    armed, due = self._arm(operation, len(keys), self._time_outs)
-    if armed:
-        self._append(operation, keys, shards)
-    self._accounting.count_watch()
-    self._finish_watch(operation, due)
-    return False
 
 
 def _keep_list(_shard: Shard[Key], _watched: WatcherList[Key]) -> None:
@@ -171,18 +156,6 @@ def _sweep_and_let_go_under_lock(self: Walk[Key], pace: Pace | None = None) -> i
 
 def _cancel_without_lock(self: Timer, task: Task) -> bool:
     return task._timer is self and self._wheel.remove(task)
-
-
-def _add_without_lock(
-    self: Timer, task: Task, delay_ms: int, only_move: bool = False
-) -> tuple[bool, bool]:
-    expiry_ms = self._clock.now_ms() + delay_ms
-    if task._timer is not self:
-        self._adopt(task)
-    was_pending = task._next is not None
-    if only_move and not was_pending:
-        raise OneShotEnded
-    return was_pending, self._arm(task, expiry_ms)
 
 
 def _close_and_let_go_under_lock(self: Timer, timeout_ms: int = 5000) -> None:
@@ -246,7 +219,7 @@ RACES: Final = (
         "purgatory",
         "a watch does not try again once the operation is in its lists",
         frozenset({Kind.LOST}),
-        ((Purgatory, "_watch", _watch_without_second_try),),
+        ((Purgatory, "_watch", watch_without_second_try),),
     ),
     Race(
         "stale-read-then-written",
@@ -286,7 +259,7 @@ RACES: Final = (
         "timer",
         "an add puts the task into its bucket under no lock",
         frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST, Kind.STUCK}),
-        ((Timer, "_add_quietly", _add_without_lock),),
+        ((Timer, "_add_quietly", add_without_lock),),
     ),
     Race(
         "finaliser-under-timer-lock",

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from purgatory_lab.stress.harness import PATIENCE_S, Finding, Round, harsh_interpreter
+from purgatory_lab.stress.harness import PATIENCE_S, Fault, Round, harsh_interpreter
 from purgatory_lab.stress.memory_pool_stress import memory_pool_round
-from purgatory_lab.stress.purgatory_round import Load
-from purgatory_lab.stress.purgatory_stress import purgatory_round
+from purgatory_lab.stress.purgatory_stress import Load, purgatory_round
 from purgatory_lab.stress.timer_stress import TimerLoad, timer_round
 
 COMPONENTS: Final = ("purgatory", "timer", "memory_pool")
@@ -40,7 +39,7 @@ class StressRun:
     rounds: int = 0
     setting: str = ""
     counts: Counter[str] = field(default_factory=Counter)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Fault] = field(default_factory=list)
 
     def __str__(self) -> str:
         """Return the findings in words, and the command that looks for them again."""

@@ -19,18 +19,14 @@ from typing import Final
 
 from purgatory_impl import Timer, TimerClosed, TimerTask
 from purgatory_lab.stress.harness import (
+    Before,
     Kind,
-    Round,
-    new_threads,
-    run_together,
-    stacks,
-    wait_until,
-)
-from purgatory_lab.stress.leaks import (
     LogErrors,
+    Round,
     counted_log_errors,
-    impl_objects,
     judge_leaks,
+    run_together,
+    wait_until,
 )
 from purgatory_lab.stress.operations import FINALISED, FINALISER_FAILED, Log, Planned
 
@@ -255,7 +251,7 @@ class TimerRound:
 def timer_round(seed: int, closing: bool, load: TimerLoad, patience_s: float) -> Round:
     """Run one round and judge it; the arguments are those of ``purgatory_round``."""
     result = Round()
-    threads, objects = set(threading.enumerate()), impl_objects()
+    before = Before()
     with counted_log_errors() as errors:
         run = TimerRound(seed, closing, load, result)
         if run.run(patience_s):
@@ -266,9 +262,7 @@ def timer_round(seed: int, closing: bool, load: TimerLoad, patience_s: float) ->
     del run
     if not result.findings:
         _judge_log(records, errors, result)
-        if left := new_threads(threads):
-            result.find(Kind.LEAK, f"threads have not ended:\n{stacks(left)}")
-        judge_leaks({"the round with its timer": round_}, objects, result)
+        judge_leaks({"the round with its timer": round_}, before, result)
         for record in records:
             if record.count(FINALISED) != 1:
                 result.find(Kind.LEAK, f"finalised {record.count(FINALISED)} times: {record}")

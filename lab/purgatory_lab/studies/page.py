@@ -11,11 +11,19 @@ from typing import Final
 
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.studies.catalogue import STUDIES
-from purgatory_lab.studies.figures_of_lists import agreement, expiries, keys, purge, weak
-from purgatory_lab.studies.figures_of_timers import designs, time_outs, wheel
+from purgatory_lab.studies.figures import (
+    agreement,
+    designs,
+    expiries,
+    keys,
+    purge,
+    time_outs,
+    weak,
+    wheel,
+)
 from purgatory_lab.studies.plots import draw_plots
 from purgatory_lab.studies.reading import Rows, count
-from purgatory_lab.studies.results import Results
+from purgatory_lab.studies.results import ResultsFolder
 from purgatory_lab.studies.tables import Row, read_summary, write_summary
 from purgatory_spec.named_files import named_file
 from purgatory_traces.errors import PipelineError
@@ -64,7 +72,7 @@ def publish(docs: Path, results: Path | None) -> list[Path]:
     read = {
         name: read_summary(assets / f"{name}.csv")
         if results is None
-        else _enough(name, Results(results).read_study(name))
+        else _enough(name, ResultsFolder(results).read_study(name))
         for name in STUDIES
     }
     for name, rows in read.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from purgatory_traces.errors import require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _STROKES: Final = (
     ("-", "o", "○"),
@@ -21,7 +23,7 @@ _STROKES: Final = (
     (":", "D", "◇"),
     ((0, (8, 2)), "v", "▽"),
 )
-"""Stroke, marker, and the marker as a letter."""
+"""The strokes, each with its marker and the marker as a letter."""
 _LABEL_PIXELS: Final = 13.0
 _SETTINGS: Final[dict[str, object]] = {
     "axes.spines.right": False,
@@ -51,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A pair of axes.
+    """A pair of axes with its labels and lines.
 
     Attributes:
         title: Above it.
@@ -76,14 +78,7 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
     Raises:
         MissingExtra: matplotlib is not installed.
     """
-    require("matplotlib", "spark", "a plot")
-    matplotlib = import_module("matplotlib")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(_SETTINGS):
-        figure = Figure(figsize=(5.2 * len(panels), 3.6), layout="constrained")
-        FigureCanvasAgg(figure)
+    with drawn_file(path, (5.2 * len(panels), 3.6), "spark") as figure:
         labels: list[Callable[[], None]] = []
         for place, panel in enumerate(panels, start=1):
             axes = figure.add_subplot(1, len(panels), place)
@@ -92,6 +87,29 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
         figure.set_layout_engine("none")
         for label in labels:
             label()
+
+
+@contextmanager
+def drawn_file(path: Path, inches: tuple[float, float], extra: str) -> Iterator[Figure]:
+    """Provide a figure of a size that is drawn into a file at the end.
+
+    Args:
+        path: Of the file; its suffix says which format.
+        inches: Width and height.
+        extra: What installs matplotlib.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    require("matplotlib", extra, "a plot")
+    matplotlib = import_module("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_SETTINGS):
+        figure = Figure(figsize=inches, layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure
         metadata = {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, metadata=metadata, dpi=110)
 

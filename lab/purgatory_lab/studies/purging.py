@@ -11,7 +11,7 @@ from purgatory_lab.studies.timers import RequestQueue
 from purgatory_lab.studies.watcher_counts import WatcherCounts
 
 POLL_MS: Final = 200
-"""How long a reaper that is told nothing sleeps at most, ms; Kafka's figure."""
+"""The longest sleep of a reaper that is told nothing, ms; Kafka's figure."""
 
 
 class PurgeRule:
@@ -72,7 +72,7 @@ class ByEstimate(PurgeRule):
         return due
 
     def estimate(self, timer_size: int) -> int | None:
-        """Return the proposal's estimate."""
+        """Return the proposal's estimate of the total of operations."""
         return self._estimate
 
 

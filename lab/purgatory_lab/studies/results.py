@@ -47,7 +47,7 @@ def code_digest() -> str:
     return digest.hexdigest()[:8]
 
 
-class Results:
+class ResultsFolder:
     """The results in a folder."""
 
     def __init__(self, folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from purgatory_lab.studies.counts import Counts
 
 NO_LEVELS: Final = 1 << 62
-"""So many buckets that all time-outs go into those of one level."""
+"""A number of buckets with which all time-outs go into those of one level."""
 
 
 class StudyTimer(Protocol):

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.commands.options import WORK
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_conformance.reporting.results_file import read_results
+from purgatory_lab.documents import write_in_lines
 from purgatory_lab.verdicts.table import (
     REGION,
     SYSTEMS,
@@ -25,7 +27,6 @@ from purgatory_lab.verdicts.table import (
     read_verdicts,
     system_verdict,
     table_text,
-    write_verdicts,
 )
 
 _SECONDS = 1800.0
@@ -54,7 +55,7 @@ def judged(word: str, work: Path) -> SystemVerdict:
 @click.option(
     "--system", "words", type=click.Choice(list(SYSTEMS)), multiple=True, help="All else."
 )
-@click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@WORK
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 def main(words: tuple[str, ...], work: Path, write: Path | None) -> None:
     """Judge systems, print their rows, and with --write store them and write the table."""
@@ -65,7 +66,7 @@ def main(words: tuple[str, ...], work: Path, write: Path | None) -> None:
         click.echo("\n".join(row for row in rows if row.startswith("|")))
         if write:  # after each system, so that an interrupted run has not been in vain
             everyone = in_order(verdicts)
-            write_verdicts(_stored(write), everyone)
+            write_in_lines(_stored(write), everyone)
             write_between_marks(write / "findings.md", REGION, table_text(everyone))
 
 

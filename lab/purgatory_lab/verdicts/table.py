@@ -8,6 +8,7 @@ import msgspec
 
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.reporting.results import Results
+from purgatory_lab.documents import read_document, table
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule, requirement
 
@@ -32,7 +33,7 @@ SYSTEMS: Mapping[str, str] = {
     "kafka-real-clock": "Apache Kafka `SystemTimer`, real clock",
     "kafka-mock-timer": "Apache Kafka `MockTimer`, the test double",
 }
-"""For each word of ``purgatory check`` the system's name."""
+"""The system's name for each word of ``purgatory check``."""
 
 SEED = 1
 
@@ -51,7 +52,7 @@ _PAGES = {
     Component.MEMORY_POOL: "memory-pool",
     Component.CHANNEL_MUTING: "channel-muting",
 }
-_HEAD = "| system | release | component | verdict | rules held | deviations | command |"
+_HEAD = ("system", "release", "component", "verdict", "rules held", "deviations", "command")
 
 
 class ComponentVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,22 +99,13 @@ def _component_verdict(results: Results) -> ComponentVerdict:
     )
 
 
-def write_verdicts(path: Path, verdicts: Sequence[SystemVerdict]) -> None:
-    """Write the file of the verdicts: JSON, a line for each system."""
-    lines = ",\n".join(msgspec.json.encode(each).decode() for each in verdicts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-
-
 def read_verdicts(path: Path) -> dict[str, SystemVerdict]:
     """Return the stored verdicts by word; none without a file.
 
     Raises:
-        msgspec.DecodeError: the file has none.
+        Problem: the file has none.
     """
-    if not path.is_file():
-        return {}
-    read = msgspec.json.decode(path.read_bytes(), type=list[SystemVerdict])
+    read = read_document(path, list[SystemVerdict]) if path.is_file() else []
     return {each.word: each for each in read}
 
 
@@ -127,18 +119,18 @@ def table_text(verdicts: Sequence[SystemVerdict]) -> str:
     rows = [row for verdict in verdicts for row in _rows(verdict)]
     versions = sorted({each.suite_version for each in verdicts if each.components})
     judged = f"Judged by the suite's version {' and '.join(versions)}." if versions else ""
-    head = [_HEAD, "| --- | --- | --- | --- | ---: | --- | --- |"]
-    return "\n".join([*head, *rows, "", judged]).rstrip()
+    text = table(_HEAD, rows, left={*_HEAD} - {"rules held"})
+    return f"{text}\n\n{judged}".rstrip()
 
 
-def _rows(verdict: SystemVerdict) -> Iterator[str]:
+def _rows(verdict: SystemVerdict) -> Iterator[tuple[str, ...]]:
     command = f"`{' '.join(check_words(verdict.word))}`"
     name = SYSTEMS[verdict.word]
     if verdict.problem:
-        yield f"| {name} | | | not judged: {verdict.problem} | | | {command} |"
+        yield name, "", "", f"not judged: {verdict.problem}", "", "", command
     for each in verdict.components:
         rules = [*map(_link, each.deviations), *(f"**{_link(rule)}**" for rule in each.broken)]
-        cells = (
+        yield (
             name,
             verdict.release,
             noun(each.component),
@@ -148,7 +140,6 @@ def _rows(verdict: SystemVerdict) -> Iterator[str]:
             ", ".join(rules) or "none",
             command,
         )
-        yield f"| {' | '.join(cells)} |"
 
 
 def _link(rule: str) -> str:

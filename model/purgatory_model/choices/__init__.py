@@ -7,4 +7,5 @@ For the purgatory each module has one class, which extends the class of the modu
     watches           watches that do not try first, that arm first, that refuse a negative delay
     inline_executor   time-outs that run within the call that hands them over
     accounting        the exact count, amortised purges, purges that come when they like
+    releases          looks at what is finished, and time-outs that are kept until they would be due
 """

@@ -1,6 +1,7 @@
 """Other accountings: the exact count, amortised purges, purges that come when they like."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from purgatory_model.call import Branch
 from purgatory_model.choices.inline_executor import InlineExecutor
@@ -10,6 +11,7 @@ from purgatory_model.step import Expectation
 from purgatory_spec.operations import Advance, Elapse, Shutdown
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.profiles import Accounting, PurgatoryObservable, PurgeDue
+from purgatory_spec.reasons import Reason
 
 
 class AnyAccounting(InlineExecutor):
@@ -70,17 +72,25 @@ class AnyAccounting(InlineExecutor):
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
     ) -> Iterator[Expectation[PurgatoryState]]:
-        """Let an advance purge where it likes: by its accounting, or after shutdown.
+        """Let an advance purge where it likes: by its accounting, refused, or after shutdown.
 
-        Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
+        Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS, PURGATORY-EXECUTOR-REFUSES.
         """
         likes = state.closed or self.profile.accounting is Accounting.ANY
         for expectation in super()._timer_expectations(state, operation, seen):
             if likes and isinstance(operation, Advance):
                 yield self._purging(expectation)
             yield expectation
+            if expectation.rejected is Reason.REFUSED:
+                refused = expectation.complete(())
+                kept = replace(state, timer=refused.timer)
+                yield replace(expectation, complete=partial(_unpurged, kept))
 
     def _purging(self, expectation: Expectation[PurgatoryState]) -> Expectation[PurgatoryState]:
         """Expect the same, and a purge after it."""
         complete = expectation.complete
         return replace(expectation, complete=lambda events: self.purged(complete(events)))
+
+
+def _unpurged(state: PurgatoryState, _events: tuple[Event, ...]) -> PurgatoryState:
+    return state

@@ -6,13 +6,20 @@ poll.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-from purgatory_model.channel_state import Channel, ChannelMutingState, Coming, Receive
+from purgatory_model.channel_state import Channel, ChannelMutingState, Coming, Peer, Receive
 from purgatory_model.kafka_channels import KafkaChannels, Move, Why
 from purgatory_model.replacing import replace
-from purgatory_model.step import Expectation
+from purgatory_model.step import Expectation, TooManyBranches
 from purgatory_spec import operations as op
+from purgatory_spec.outcomes import Event
 from purgatory_spec.profiles import AskAgain, ChannelMutingFeature, EndWhileWaiting, Recovery
+
+_BESIDE_POLLS = op.Connect | op.Respond | op.Throttle | op.Unthrottle | op.Close | op.Release
+"""The calls between polls, in which the thread may have a turn that reads nothing."""
+
+_MOST_ENDS = 64
 
 
 class AnyChannels(KafkaChannels):
@@ -27,6 +34,50 @@ class AnyChannels(KafkaChannels):
     def asks_with_bytes(self) -> bool:
         """Decide whether a refused channel asks again only for a client that has gone on."""
         return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
+
+    def expectations(
+        self, state: ChannelMutingState, operation: op.Operation
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """Return the ways in which an operation may go; ends may be noticed between polls as well.
+
+        Raises:
+            TooManyBranches: too many clients have ended.
+
+        Rules: MUTING-END-WHILE-WAITING.
+        """
+        ways = super().expectations(state, operation)
+        at_once = self.profile.end_while_waiting is EndWhileWaiting.AT_ONCE
+        if not (at_once and isinstance(operation, _BESIDE_POLLS)):
+            return ways
+        return tuple(noticed for way in ways for noticed in self._noticed(way))
+
+    def _noticed(
+        self, way: Expectation[ChannelMutingState]
+    ) -> Iterator[Expectation[ChannelMutingState]]:
+        """Yield a way with each choice of the ended connections that are closed behind it."""
+        yield way
+        ends = set[ChannelMutingState]()
+        following = list(self._closes_ended(way.complete(())))
+        while following:
+            end = following.pop()
+            if end in ends:
+                continue
+            if len(ends) == _MOST_ENDS:
+                raise TooManyBranches
+            ends.add(end)
+            yield replace(way, complete=partial(_ended, end))
+            following += self._closes_ended(end)
+            if (grant := self._first_served(end)) is not None:
+                following.append(grant.after)
+
+    def _closes_ended(self, state: ChannelMutingState) -> Iterator[ChannelMutingState]:
+        """Yield the states in which the connection of one more client that has ended is closed."""
+        for name, channel in state.channels.items():
+            if not channel.is_open or channel.peer is Peer.THERE:
+                continue
+            is_cut = channel.waits and channel.first is not None and not channel.first.is_whole
+            if is_cut or channel.peer is not Peer.HALF_CLOSED:
+                yield self.closed(state, name)
 
     def _of_channel(
         self, state: ChannelMutingState, name: str, operation: op.OnChannel
@@ -49,6 +100,20 @@ class AnyChannels(KafkaChannels):
         for move in super()._moves_of(state, name, channel):
             is_free = channel.is_throttled and channel.waits
             yield replace(move, must=False) if is_free else move
+
+    def _respond(
+        self, state: ChannelMutingState, name: str
+    ) -> tuple[Expectation[ChannelMutingState], ...]:
+        """Let the last response to a client that sends no more end its connection at once.
+
+        Rules: MUTING-HALF-CLOSE.
+        """
+        ways = super()._respond(state, name)
+        channel = state.channels[name]
+        if not channel.is_open or channel.peer is not Peer.HALF_CLOSED or channel.coming:
+            return ways
+        ended = self.closed(state.with_channel(name, replace(channel, is_ordered=False)), name)
+        return (*ways, self._way(state, ended, frozenset({"MUTING-HALF-CLOSE"})))
 
     def closed(self, state: ChannelMutingState, name: str) -> ChannelMutingState:
         """Close a connection, which leaves the line. Rules: MUTING-CLOSE."""
@@ -134,3 +199,7 @@ class AnyChannels(KafkaChannels):
             must = is_over and not (channel.coming[0].is_whole or channel.is_throttled)
             yield self._close(state, name, "MUTING-SLOW-SENDER", must=must)
         yield from super()._too_late(state, name, channel)
+
+
+def _ended(after: ChannelMutingState, _events: tuple[Event, ...]) -> ChannelMutingState:
+    return after

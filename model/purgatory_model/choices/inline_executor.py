@@ -1,25 +1,28 @@
-"""Time-outs that run within the call of an advance or a watch.
+"""Time-outs that run within the call of an advance or a watch, in its thread.
 
 What a step has handed over is run at the end of that step, in the order of the queue; in an advance
 that is before the test for a purge. An advance hands over the tasks of each tick, the ticks in
 their order. The order inside a tick is left open until the turn of each task, so that an observed
 order is followed and not looked for among all. Operations handed over meanwhile run behind these
 tasks.
+
+So does an advance whose executor refuses time-outs, where the caller runs them; what waits in the
+executor's queue stays there.
 """
 
 from collections.abc import Iterator, Mapping
 
-from purgatory_model.call import Branch, Branches, begin, pruned
+from purgatory_model.call import Branch, Branches, and_then, begin, pruned
 from purgatory_model.choices.watches import AnyWatches
 from purgatory_model.kafka_timer import TimerState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_faces import End
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
-from purgatory_model.step import Expectation
+from purgatory_model.step import Expectation, TooManyBranches
 from purgatory_spec.operations import Add, Advance, Elapse, Shutdown
-from purgatory_spec.outcomes import Event, Value
-from purgatory_spec.profiles import Executor
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.profiles import Executor, RefusedTask, SevereThrow
 
 
 class InlineExecutor(AnyWatches):
@@ -29,39 +32,66 @@ class InlineExecutor(AnyWatches):
     def _is_stepped(self) -> bool:
         return self.profile.executor is Executor.STEPPED
 
+    @property
+    def _is_inline(self) -> bool:
+        return self.profile.executor is Executor.INLINE
+
     def _timer_expectations(
         self,
         state: PurgatoryState,
         operation: Advance | Elapse | Shutdown,
         seen: tuple[Event, ...] | None,
     ) -> Iterator[Expectation[PurgatoryState]]:
-        """Run what the timer hands over, and only then purge. Rules: PURGATORY-TIME-OUT."""
-        if self._is_stepped:
+        """Run what the timer hands over, and only then purge.
+
+        Raises:
+            TooManyBranches: a callback arms what is due, which the executor refuses as well.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-EXECUTOR-REFUSES.
+        """
+        refused = isinstance(operation, Advance) and operation.refuse
+        caller_runs = self.profile.refused_task is RefusedTask.CALLER_RUNS
+        if self._is_stepped and not (refused and caller_runs):
             yield from super()._timer_expectations(state, operation, seen)
             return
+        if isinstance(operation, Advance):
+            operation = Advance(operation.to_ms)
         for expectation in self.timer.expectations(state.timer, operation):
             due = tuple(frozenset(e.task for e in group) for group in expectation.groups)
             begun = begin(state, seen).with_timer(expectation.complete(()))
             for end in self._ends(replace(begun, raised=expectation.rejected, due=due)):
-                yield self._expectation(replace(end, state=self._after(operation, end.state)))
+                if any(event.kind is EventKind.EXPIRED for event in end.events):
+                    raise TooManyBranches
+                after = replace(end, state=self._after(operation, end.state))
+                yield replace(self._expectation(after), observe=self.observe)
 
     def _ends(self, branch: Branch) -> Iterator[End]:
         """End a call, once an inline executor has run what was handed over."""
-        inline = self.profile.executor is Executor.INLINE
-        for each in self._run_all(branch) if inline else (branch,):
+        for each in self._run_all(branch) if branch.due or self._is_inline else (branch,):
             yield from super()._ends(each)
+
+    def run(self, branch: Branch, name: str) -> Branches:
+        """Run a time-out; a severe exception may reach the caller of ``run_one``.
+
+        Rules: PURGATORY-EXPIRY-THROWS.
+        """
+        ran = super().run(branch, name)
+        if not self._is_stepped or self.profile.severe_throw is SevereThrow.AS_ORDINARY:
+            return ran
+        ended = and_then(self.force(branch, name), lambda forced: self._expire(forced, name))
+        return (*ran, *(each for each in ended if each.is_severe))
 
     def _run_all(self, branch: Branch) -> Branches:
         """Run everything that is due; the result or exception of the call stays the same."""
         ended: list[Branch] = []
-        running: Branches = (branch,)
+        running: Branches = (branch.returns(None),)  # no callback sees the call's own exception
         while running:
             going: list[Branch] = []
             for each in running:
-                if each.due or each.state.timer.queue:
+                if each.due or (self._is_inline and each.state.timer.queue):
                     going += self._run_next(each)
                 else:
-                    ended.append(replace(each, result=branch.result, raised=branch.raised))
+                    ended.append(_ended_as(branch, each))
             running = pruned(going)
         return pruned(ended)
 
@@ -79,7 +109,7 @@ class InlineExecutor(AnyWatches):
             return
         for name in sorted(group):
             yield from self.run(_without_due(branch, name), name)
-        if branch.state.timer.queue:
+        if self._is_inline and branch.state.timer.queue:
             yield from self.run_one(branch)
 
     def _add_time_out(self, branch: Branch, add: Add) -> Iterator[Branch]:
@@ -102,12 +132,17 @@ class InlineExecutor(AnyWatches):
         events = tuple(event for group in expectation.groups for event in group)
         yield branch.with_timer(expectation.complete(events))
         if events:
-            for ran in self.run(branch.with_timer(expectation.complete(())), name):
-                yield replace(ran, result=branch.result, raised=branch.raised)
+            at_once = branch.returns(None).with_timer(expectation.complete(()))
+            yield from (_ended_as(branch, ran) for ran in self.run(at_once, name))
 
     def _observe_step(self, size: int | None, state: PurgatoryState) -> Mapping[str, Value]:
         """Leave the timer's size in a callback out: what is still to run may be in it or not."""
         return super()._observe_step(size, state) if self._is_stepped else self.observe(state)
+
+
+def _ended_as(call: Branch, ran: Branch) -> Branch:
+    """Return what has run inside a call, ended as the call itself."""
+    return replace(ran, result=call.result, raised=call.raised, is_severe=call.is_severe)
 
 
 def _perhaps_withdrawn(branch: Branch, name: str) -> Iterator[Branch]:

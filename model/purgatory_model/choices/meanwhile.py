@@ -14,8 +14,19 @@ from purgatory_model.purgatory_faces import End
 from purgatory_model.replacing import replace
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry
-from purgatory_spec.operations import CallbackAction, CallInside, CheckInside, Meanwhile
+from purgatory_spec.operations import (
+    CallbackAction,
+    CallInside,
+    CheckInside,
+    ForceInside,
+    Meanwhile,
+)
 from purgatory_spec.outcomes import tried
+
+
+def may_be_tried(branch: Branch, name: str) -> bool:
+    """Decide whether a call may be trying an operation just now."""
+    return not branch.operation(name).completed and tried(name) in branch.events
 
 
 class WalkInside(AnyWalk, frozen=True):
@@ -38,7 +49,7 @@ class WalkInside(AnyWalk, frozen=True):
         operation = self.branch.operation(entry.operation)
         if self.owner is None and not operation.script.on_try:
             return False
-        return not operation.completed and tried(entry.operation) in self.branch.events
+        return may_be_tried(self.branch, entry.operation)
 
     def waiting(self, owner: str) -> "WalkInside":
         """Wait until the operation that the walk has come to is no longer being tried."""
@@ -67,10 +78,15 @@ class CallsMeanwhile(AnyWalks):
         return pruned(each for ended in answered for each in self._let_go(ended, name))
 
     def _let_go(self, branch: Branch, name: str) -> Iterator[Branch]:
-        """Try again what was left to a try that has ended, and let waiting calls go on or wait.
+        """Do what was left to a try that has ended, and let waiting calls go on or wait.
 
         Rules: PURGATORY-NOT-LOST, PURGATORY-MEANWHILE, PURGATORY-NO-CIRCLE.
         """
+        if name in branch.forced and not branch.operation(name).completed:
+            freed = replace(branch, forced=branch.forced - {name}).returns(None)
+            for forced in self.force(freed, name):
+                yield forced if branch.raised is None else forced.raises(branch.raised)
+            return
         if name in branch.again:
             again = replace(branch, again=branch.again - {name})
             if branch.result is False and not branch.operation(name).completed:
@@ -121,7 +137,7 @@ class CallsMeanwhile(AnyWalks):
         Rules: PURGATORY-NOT-LOST.
         """
         for each in self._go_on(branch) if branch.waiting else (branch,):
-            if all(each.operation(name).completed for name in each.again):
+            if all(each.operation(name).completed for name in each.again | each.forced):
                 yield from super()._ends(each)
 
     def _act(self, branch: Branch, owner: str, action: CallbackAction) -> Branches:
@@ -134,6 +150,10 @@ class CallsMeanwhile(AnyWalks):
                 return self._meanwhile(branch, owner, call)
             case CheckInside(key):
                 return self._walk_on(self._walks_inside(branch, key))
+            case ForceInside(name) if branch.beside and may_be_tried(branch.introduce(name), name):
+                # The call that is trying the operation completes it.
+                left = replace(branch, forced=branch.forced | {name}).returns(False)
+                return pruned((*super()._act(branch, owner, action), left))
             case _:
                 return super()._act(branch, owner, action)
 
@@ -142,11 +162,13 @@ class CallsMeanwhile(AnyWalks):
         later = replace(branch, waiting=(*branch.waiting, Waiting(owner, call)))
         if branch.waiting:
             return (later,)
+        beside = replace(branch, beside=True)
         if isinstance(call, CheckInside):
-            at_once = self._walk_on(self._walks_inside(branch, call.key, owner))
+            at_once = self._walk_on(self._walks_inside(beside, call.key, owner))
         else:
-            at_once = self._act(branch, owner, call)
-        return pruned((*at_once, later))
+            at_once = self._act(beside, owner, call)
+        back = (replace(each, beside=False) for each in at_once)
+        return pruned((*back, later))
 
     def _walks_inside(
         self, branch: Branch, key: str, owner: str | None = None

@@ -1,4 +1,9 @@
-"""Timers of other roundings, orders, delays and executors, and one that does each tick once."""
+"""Timers of other roundings, orders, delays and executors, and one that does each tick once.
+
+Kafka's timer holds a task while it is pending, and the executor until it has run. A heap that
+deletes lazily keeps the entry of a task that was cancelled or moved until an advance comes to its
+due tick.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,8 +19,17 @@ from purgatory_model.kafka_timer import (
 )
 from purgatory_model.pending_tasks import AnyStore, Inserted, PendingTasks, Popped, Tasks
 from purgatory_model.replacing import replace
+from purgatory_model.step import Expectation
 from purgatory_spec import profiles
-from purgatory_spec.operations import Action, AddInside, CancelInside
+from purgatory_spec.operations import (
+    Action,
+    AddInside,
+    CancelInside,
+    Operation,
+    Reachable,
+    Throw,
+    ThrowSort,
+)
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason
 
@@ -107,17 +121,112 @@ class AnyTimer(KafkaTimer[AnyStore]):
             return Reason.INVALID_ARGUMENT
         return reason
 
+    @property
+    def _keeps(self) -> bool:
+        """Decide whether entries may be kept, and somebody asks."""
+        asks = profiles.Feature.REACHABLE in self.profile.features
+        return asks and self.profile.release_cancelled is profiles.ReleaseCancelled.WHEN_DUE
+
+    def may_hold(self, state: TimerState[AnyStore], task: str) -> bool:
+        """Decide whether a task may be held. Rules: TIMER-RELEASES."""
+        is_waiting = task in state.store.due_ticks or task in state.queue
+        return is_waiting or task in state.kept or state.closed
+
+    def kept(self, state: TimerState[AnyStore], task: str, due_tick: int) -> TimerState[AnyStore]:
+        """Keep an entry until its due tick (ms), if entries are kept."""
+        if not self._keeps:
+            return state
+        return replace(
+            state, kept=state.kept.set(task, max(due_tick, state.kept.get(task, due_tick)))
+        )
+
+    def expectations(
+        self, state: TimerState[AnyStore], operation: Operation
+    ) -> tuple[Expectation[TimerState[AnyStore]], ...]:
+        """Return the ways in which an operation may go, a look among them.
+
+        Raises:
+            ValueError: the clock would go back, or the operation needs a real clock.
+        """
+        if not isinstance(operation, Reachable):
+            return super().expectations(state, operation)
+        result = None if self.may_hold(state, operation.task) else False
+        return (self._expectation(TimerBranch(state, result=result)),)
+
+    def _disarm(self, state: TimerState[AnyStore], task: str) -> TimerState[AnyStore]:
+        """End a task's arming, the entry of which may be kept. Rules: TIMER-RELEASES."""
+        due_tick = state.store.due_ticks.get(task)
+        disarmed = super()._disarm(state, task)
+        return disarmed if due_tick is None else self.kept(disarmed, task, due_tick)
+
+    def _advance(self, state: TimerState[AnyStore]) -> list[TimerBranch[AnyStore]]:
+        """Drop the entries that are due, and expire the due tasks. Rules: TIMER-RELEASES."""
+        kept = state.kept
+        for task, due_tick in state.kept.items():
+            if due_tick <= state.now_ms:
+                kept = kept.delete(task)
+        return super()._advance(state if kept is state.kept else replace(state, kept=kept))
+
     def _appended(self, state: TimerState[AnyStore], task: str) -> TimerState[AnyStore]:
         """Note the order of arming, where tasks of one tick expire in that order."""
-        if self.profile.same_tick_order is profiles.SameTickOrder.NONE:
+        if not self._keeps_order:
             return state
         return replace(state, order=(*state.order, task))
 
     def _same_tick(self, state: TimerState[AnyStore], tick: Tasks) -> list[Tasks]:
         """Group the tasks of one tick. Rules: TIMER-SAME-TICK-ORDER."""
-        if self.profile.same_tick_order is profiles.SameTickOrder.NONE:
+        if not self._keeps_order:
             return super()._same_tick(state, tick)
         return [frozenset({task}) for task in state.order if task in tick]
+
+    def passes_on(self, script: tuple[Action, ...]) -> bool:
+        """Decide whether the exception of a task may reach the caller of the step.
+
+        Rules: TIMER-THROWING-TASK.
+        """
+        sort = next((each.sort for each in script if isinstance(each, Throw)), None)
+        has_caller = not self.profile.executor.has_threads
+        as_ordinary = self.profile.severe_throw is profiles.SevereThrow.AS_ORDINARY
+        return has_caller and not as_ordinary and sort is ThrowSort.SEVERE
+
+    def left_behind(
+        self, state: TimerState[AnyStore], due_ticks: Mapping[str, int]
+    ) -> Iterator[TimerState[AnyStore]]:
+        """Yield the states behind an exception that has reached the caller of a step.
+
+        What was due and has not run was handed over, and waits in the queue, or is pending: the
+        last task, the last two, and so on. Kafka's wheel hands over a bucket as a whole.
+        ``due_ticks`` are those of the tasks in the queue, ms.
+
+        Rules: TIMER-THROWING-TASK.
+        """
+        yield state
+        if self.profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
+            return
+        for task in reversed(state.queue):
+            if task not in due_ticks or task in state.store.due_ticks:
+                return
+            due_tick = due_ticks[task]
+            store = state.store.insert(task, due_tick, due_tick, state.now_ms).pending
+            assert store is not None
+            order = (task, *state.order) if self._keeps_order else ()
+            state = replace(state, store=store, queue=state.queue[:-1], order=order)
+            yield state
+
+    @property
+    def _keeps_order(self) -> bool:
+        return self.profile.same_tick_order is not profiles.SameTickOrder.NONE
+
+    def _run_one(self, state: TimerState[AnyStore]) -> list[TimerBranch[AnyStore]]:
+        """Run the head of the queue; what it throws may reach the caller of a stepped executor.
+
+        Rules: TIMER-THROWING-TASK.
+        """
+        ran = super()._run_one(state)
+        stepped = self.profile.executor is profiles.Executor.STEPPED
+        if stepped and state.queue and self.passes_on(state.scripts.get(state.queue[0], ())):
+            ran += [replace(branch, rejected=Reason.THROWN) for branch in ran]
+        return ran
 
     def _act(self, state: TimerState[AnyStore], action: Action) -> list[TimerBranch[AnyStore]]:
         """Carry out an action of a running task.
@@ -152,7 +261,7 @@ class AnyTimer(KafkaTimer[AnyStore]):
             is_due = self.due_tick(state.now_ms + self.delay_meant(delay_ms)) <= state.now_ms
             if not is_due or branch.groups or branch.rejected is not None:
                 continue
-            left = self._disarm(state, task)
+            left = super()._disarm(state, task)
             for place in range(len(state.queue) + 1):
                 queue = (*state.queue[:place], task, *state.queue[place:])
                 yield TimerBranch(replace(left, queue=queue))

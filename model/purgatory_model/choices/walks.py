@@ -78,14 +78,16 @@ class AnyWalk(Walk, frozen=True):
         lists = self.branch.state.lists.drop(self.key, entry)
         return replace(self.past(entry), branch=self.branch.with_lists(lists))
 
-    def behind_exception(self, entry: Entry) -> Self:
+    def behind_exception(self, entry: Entry) -> tuple[Self, ...]:
         """End here, or go on as though nothing had been. Rules: PURGATORY-CHECK-THROWS."""
         if self.profile.throwing_try is profiles.ThrowingTry.STOP:
-            return self
+            return (self,)
+        may_pass = self.profile.severe_throw is profiles.SevereThrow.PASSED_ON
+        here = (self,) if self.branch.is_severe and may_pass else ()
         after = replace(self, branch=self.branch.returns(None), thrown=True)
         if self.branch.operation(entry.operation).completed:
-            return after.dropped(entry)
-        return after.past(entry)
+            return (*here, after.dropped(entry))
+        return (*here, after.past(entry))
 
     def ends(self) -> Branches:
         """End the walk, or drop all entries of completed operations, or those that were found.

@@ -176,13 +176,13 @@ INVARIANTS: Mapping[str, Invariant] = {
         _all_comes_back,
     ),
 }
-"""What holds after every step of every instance without a fault, by id."""
+"""The invariants of every instance without a fault, after every step, by id."""
 
 FALSE_CLAIMS: Mapping[str, tuple[str, ChannelClaim]] = {
     "nobody-waits": ("no channel waits", _nobody_waits),
     "never-beyond": ("the pool never lends more than it has", _never_beyond),
 }
-"""What one would believe, by id, with its sentence."""
+"""Plausible claims that some step breaks, by id: the sentence and the check of each."""
 
 
 def breaks(

@@ -164,7 +164,7 @@ FALSE_CLAIMS: Mapping[str, tuple[str, PoolClaim]] = {
     ),
     "release-restores": ("something is available after each release", _release_restores),
 }
-"""What one would believe of one sort of pool or the other, with the check that fails."""
+"""Plausible claims that some sort of pool breaks, by id: the sentence and the check of each."""
 
 
 def breaks(

@@ -120,7 +120,7 @@ INVARIANTS: dict[str, Invariant] = {
         profiles.Accounting.PROPOSAL,
     ),
 }
-"""What holds in every state of every purgatory, by id."""
+"""The invariants of every state of every purgatory, by id."""
 
 
 def broken_invariants(model: PurgatoryModel, state: State) -> Iterator[str]:

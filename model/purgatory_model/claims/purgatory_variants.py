@@ -18,25 +18,25 @@ from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile
 from purgatory_spec.reasons import Reason
 
 VARIANTS: Mapping[str, str] = {
-    "completed_uncounted": (
-        "an operation that is completed already is tried once, and the estimate leaves it out"
-    ),
-    "completed_watched": (
-        "an operation that is completed already is tried twice and added to the lists"
-    ),
-    "no_keys_internal": "watching under no key fails in a way that no rule plans",
-    "open_after_shutdown": (
-        "after shutdown operations are watched, and their time-outs are lost or refused"
-    ),
-    "second_try_unarmed": "an operation whose second try throws is watched without a time-out",
     "stale_uncounted": (
         "stale operations are not bounded; the model is unchanged, only the bound is excused"
     ),
     "time_out_taken_with_key": (
         "cancelling for a key takes the time-out of every operation under it"
     ),
+    "completed_uncounted": (
+        "an operation that is completed already is tried once, and the estimate leaves it out"
+    ),
+    "completed_watched": (
+        "an operation that is completed already is tried twice and added to the lists"
+    ),
+    "second_try_unarmed": "an operation whose second try throws is watched without a time-out",
+    "no_keys_internal": "watching under no key fails in a way that no rule plans",
+    "open_after_shutdown": (
+        "after shutdown operations are watched, and their time-outs are lost or refused"
+    ),
 }
-"""The variants by name, each with a sentence."""
+"""The variants by name, each with a sentence; what allows least beyond the rules comes first."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from purgatory_model.claims.long_arithmetic_wheel import LongArithmeticWheel, new_level
 from purgatory_model.pending_tasks import Store
-from purgatory_model.timer import TimerModel, TimerState, timing_wheel_model
+from purgatory_model.timer import TimerModel, TimerState, declared_timer_model
 from purgatory_spec.operations import Add, Operation, RunOne
 from purgatory_spec.outcomes import Event, Outcome
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
@@ -92,7 +92,7 @@ def variant_model(
     unknown = names - VARIANTS.keys()
     if unknown:
         raise ValueError(f"there is no variant {min(unknown)!r}")
-    model: object = timing_wheel_model(configuration, profile)
+    model: object = declared_timer_model(configuration, profile)
     if "long_arithmetic" in names:
         lowest = new_level(configuration.tick_ms, configuration.wheel_size, configuration.start_ms)
         wheel = LongArithmeticWheel(configuration.wheel_size, (lowest,))

@@ -13,7 +13,7 @@ from purgatory_model.overlapping.interleaving import History, HistoryEvent, Stat
 from purgatory_model.overlapping.programs import Programmed, Progress
 
 LIMIT = 1_000_000
-"""How much is looked at, unless told otherwise, before an enumeration gives up."""
+"""The most items that are looked at, unless told otherwise, before an enumeration gives up."""
 
 
 class LimitReached(Exception):
@@ -25,7 +25,7 @@ class NeverOver(Exception):
 
 
 _Place: TypeAlias = tuple[Progress[State], History]
-"""Where a run is, and which events of its latest step are still to be told."""
+"""The place of a run, with the events of its latest step that are still to be told."""
 
 _Cloud: TypeAlias = frozenset[_Place[State]]
 

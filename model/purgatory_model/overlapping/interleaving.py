@@ -58,7 +58,7 @@ class Returned:
 HistoryEvent: TypeAlias = Called | Happened | Returned
 
 History: TypeAlias = tuple[HistoryEvent, ...]
-"""What could be seen of a run, in the order in which it happened."""
+"""The visible events of a run, in the order in which they happened."""
 
 State = TypeVar("State", bound=Hashable)
 
@@ -67,7 +67,7 @@ class LabelledSteps(Protocol[State]):
     """States, and the labelled steps between them."""
 
     def initial(self) -> State:
-        """Return the initial state."""
+        """Return the state in which every run begins."""
 
     def steps(self, state: State) -> Iterator[tuple[Step, State]]:
         """Yield the labelled steps that leave a state."""

@@ -108,7 +108,7 @@ class Taken:
 
 
 Order: TypeAlias = tuple[Taken, ...]
-"""In which order calls took effect."""
+"""The order in which calls took effect."""
 
 
 @dataclass(frozen=True, slots=True)

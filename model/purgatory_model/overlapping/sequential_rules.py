@@ -42,7 +42,7 @@ class Rules(Protocol[Rule]):
     """Sequential rules: what the parts of calls do."""
 
     def initial(self) -> Rule:
-        """Return the initial state."""
+        """Return the state in which every run begins."""
 
     def effects(self, state: Rule, operation: Operation, part: Part) -> Iterable[Effect[Rule]]:
         """Yield the ways in which a part of a call may take effect; the first one is ``WHOLE``."""

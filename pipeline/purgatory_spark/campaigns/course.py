@@ -37,7 +37,7 @@ from purgatory_traces.errors import PipelineError, Refused
 from purgatory_traces.version import MODEL_VERSION
 
 _LEAST_RUNS = 100
-"""Fewer runs than these are a trial, from which nobody expects a verdict."""
+"""The fewest runs of a campaign; fewer are a trial, from which no verdict is expected."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from purgatory_spark.campaigns.isolation import Forbearing
 from purgatory_spark.campaigns.merging import Failing
 
 SEEDS_OF_A_GROUP = 4
-"""How many of the shortest failing runs of one kind are carried out again."""
+"""The number of the shortest failing runs of one kind that are carried out again."""
 
 SHRINK_RUNS = 300
-"""How many runs the shrinking of one cause may take."""
+"""The most runs that the shrinking of one cause may take."""
 
 _SECONDS_FOR_FAILURES = 60.0
 

@@ -124,7 +124,7 @@ class Forbearing:
             yield from self._subject.do_all(operations)
 
     def end(self) -> None:
-        """Drop the subject's instance.
+        """Drop the present instance of the subject.
 
         Raises:
             SubjectFailure: it failed.
@@ -133,7 +133,7 @@ class Forbearing:
             self._subject.end()
 
     def close(self) -> None:
-        """End the child process."""
+        """End the child process of the subject."""
         self._subject.close()
 
     @contextmanager

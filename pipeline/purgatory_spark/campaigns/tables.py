@@ -16,12 +16,12 @@ def _declared(columns: Mapping[str, pa.DataType]) -> pa.Schema:
 
 
 NUMBERS = _declared({"component": pa.string(), "number": pa.int64()})
-"""What is to be drawn."""
+"""The columns of the numbers to draw."""
 
 DRAWN = _declared(
     {"component": pa.string(), "number": pa.int64(), "run": pa.string(), "case": pa.binary()}
 )
-"""What was drawn: the id of the run and, encoded, what is to be carried out."""
+"""The columns of what was drawn: the id of the run and, encoded, the case to carry out."""
 
 _JUDGED = {
     "verdict": pa.string(),

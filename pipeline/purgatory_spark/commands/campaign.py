@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, ComponentName
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_spark.campaigns.isolation import SubjectChoice
 from purgatory_spark.engine.session import spark_session
 from purgatory_spec.profiles import Component
@@ -146,7 +146,7 @@ def campaign(
         patience=_PATIENCE,
     )
     with foreseen("the campaign"), _engine(engine, master, remote) as chosen:
-        code = run_course(course, chosen, Console())
+        code = run_course(course, chosen, standard_output())
     context.exit(code)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_USAGE, Problem
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_spark.engine.errors import job_failure
 from purgatory_spark.streaming.own_folder import own_folder
@@ -116,7 +116,7 @@ def watch(
     tables.publish(told)
     summary = tables.summary()
     head = f"{runs_of(summary.runs)}, {lines_of(summary.events)}; engine spark stream"
-    print_summary(Console(), summary, head=head, results=str(tables.results))
+    print_summary(standard_output(), summary, head=head, results=str(tables.results))
     context.exit(summary.exit_code)
 
 

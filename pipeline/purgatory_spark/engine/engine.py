@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 BYTES_OF_A_SHARE = 2 << 20
-"""About how many bytes of files one task reads, if there are files enough."""
+"""The bytes of files that one task reads, about, if there are files enough."""
 BYTES_OF_A_PARTITION = 16 << 20
-"""About how many bytes of lines one task replays, if there are runs enough."""
+"""The bytes of lines that one task replays, about, if there are runs enough."""
 MOST_AGAIN = 10_000
-"""So many runs, at the most, are read again by their names."""
+"""The most runs that are read again by their names."""
 _MOST_TASKS = 10_000
 _SECONDS_TO_CLEAR = 5
 
@@ -63,7 +63,7 @@ _WORKER_SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(4 << 20),
 }
-"""So that a worker holds little at a time, however long the lines."""
+"""The settings with which a worker holds little at a time, however long the lines."""
 
 
 class Input(Protocol):

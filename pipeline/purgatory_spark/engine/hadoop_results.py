@@ -2,8 +2,8 @@
 
 The tables are written to a folder of a new name; then ``manifest.json``, which names the folder, is
 replaced in one step: on an object store by an object, which is there when it is complete, elsewhere
-by renaming a file. Then the results of before are removed. There is no lock: of two checks that
-write to one place, that one counts whose manifest comes last.
+by renaming a file. Then the results of before are removed. There is no lock: where two checks write
+to the same place, the last manifest counts.
 """
 
 import hashlib

@@ -30,16 +30,16 @@ MOST_LINES = 2048
 MOST_BYTES = 1 << 20
 """A block or batch that holds so many bytes is sent on."""
 MOST_ASIDE = 512
-"""How many lines of a run that is cut may be set aside; with more it is read again."""
+"""The most lines of a cut run that may be set aside; a run with more is read again."""
 SORTED_BYTES = 4 << 20
-"""How many bytes of lines a worker sorts in memory at a time, about."""
+"""The bytes of lines that a worker sorts in memory at a time, about."""
 
 PIECE_COLUMNS = "run string, kind bigint, seq bigint, lines bigint, day bigint, payload binary"
 ROW_COLUMNS = "table string, day bigint, component string, payload binary"
 AGAIN = "again"
-"""In the place of a table's name: the payload is the name of a run that has to be read again."""
+"""The word in place of a table's name if the payload is the name of a run to be read again."""
 SUMMARY = "summary"
-"""In the place of a table's name: the payload is what ``summary_of`` gives for a task, pickled."""
+"""The word in place of a table's name if the payload is a task's pickled ``summary_of``."""
 UNKNOWN_DAY = -1
 
 _TYPES = {"string": pa.string(), "bigint": pa.int64(), "binary": pa.binary()}

@@ -19,7 +19,7 @@ _SECONDS_FOR_JAVA = 60
 
 
 WITHOUT_JAVA = "`--engine local` needs no Java"
-"""What to do instead, for most commands."""
+"""The advice where Java is missing, for most commands."""
 
 
 def preflight(

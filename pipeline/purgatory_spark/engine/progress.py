@@ -46,7 +46,7 @@ class WatchedJobs(Protocol):
         """Cancel the jobs that run; may be called again."""
 
     def end(self) -> None:
-        """Stop watching the jobs."""
+        """Stop watching the jobs of the check."""
 
 
 class _JobsHere:

@@ -275,7 +275,7 @@ def _started(
 
 
 def _tell_started(spark: "SparkSession") -> None:
-    """Log where Spark runs, and which settings it has; their values may be secrets."""
+    """Log the place where Spark runs, and the names of its settings: values may be secrets."""
     context = spark.sparkContext
     names = sorted(name for name, _ in context.getConf().getAll())
     _LOGGER.info("Spark %s: %s on %s", context.version, context.applicationId, context.master)

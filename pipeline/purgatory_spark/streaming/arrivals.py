@@ -37,7 +37,7 @@ from purgatory_traces.traces.parsing import MOST_BYTES, place_of
 from purgatory_traces.traces.sources import read_file, read_part, sources_of
 
 MOST_GONE = 10_000
-"""So many files that are gone are still known where they come back."""
+"""The most files that are gone and still recognised if they come back."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS files (
@@ -88,7 +88,7 @@ class Arrivals:
         """
         self.folder = folder
         self.orders = own / "orders"
-        """Where orders appear, as ``*.jsonl``."""
+        """The folder where orders appear, as ``*.jsonl``."""
         self._files_per_order = files_per_order
         self._lock = Lock()
         self.orders.mkdir(parents=True, exist_ok=True)

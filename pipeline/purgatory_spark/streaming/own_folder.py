@@ -15,7 +15,7 @@ from purgatory_traces.results.locking import LOCK, only_one
 
 _WATCHED = "watched.json"
 _LAYOUT = 3
-"""What is kept in the folder, and how; raised where a stream cannot go on from what was kept."""
+"""The version of the folder's layout; raised where a stream cannot go on from an older one."""
 
 
 class Watched(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

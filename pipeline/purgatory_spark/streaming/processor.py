@@ -25,7 +25,7 @@ RECORD_COLUMNS = "home bigint, run string, table string, for_good boolean, paylo
 """A row of a table on its way there, with its run's home; see ``tables``."""
 
 _SHARES = 64
-"""Homes of one order: what begins together is spread over several parts where it is much."""
+"""The homes of one order: many runs that begin together are spread over several parts."""
 
 
 class RunProcessor(StatefulProcessor):

@@ -21,7 +21,7 @@ from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.sources import read_changed, read_file, read_part, sources_of
 
 HEAD_BYTES = 4096
-"""So much of a file tells it from others."""
+"""The most bytes at the beginning of a file that tell it from others."""
 
 LINES = pa.schema(
     [

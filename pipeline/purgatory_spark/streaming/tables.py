@@ -50,7 +50,7 @@ MOST_RUNS = 2_000
 """A part has no more, but for the runs of one home."""
 
 MOST_SMALL = 16
-"""So many parts of half that size or less there may be before they are merged."""
+"""The most parts of half that size or less before parts are merged."""
 
 _QUARANTINE = TableName.QUARANTINE
 _HELD = f"{_QUARANTINE.value}-held"
@@ -111,7 +111,7 @@ class Tables:
         self._inside = folder / f"{RESULTS}{0:016x}"
         self._inside.mkdir(parents=True, exist_ok=True)
         self.staging = folder / f"{STAGING}result"
-        """Where the records of a batch are to be written as Parquet before it is taken."""
+        """The folder for the records of a batch, as Parquet, before the batch is taken."""
         path = folder / _LIST
         self._list = (
             msgspec.json.decode(named_file(path).read_bytes(), type=_List)

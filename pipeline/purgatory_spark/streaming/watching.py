@@ -23,7 +23,7 @@ SETTINGS = {
     ),
     "spark.sql.shuffle.partitions": "4",
 }
-"""What the session of a stream has to be started with; the partitions are fixed for its life."""
+"""The settings that the session of a stream starts with; the partitions are fixed for its life."""
 
 
 @dataclass(frozen=True)

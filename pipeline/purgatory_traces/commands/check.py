@@ -10,7 +10,6 @@ from typing import TypeAlias, cast
 
 import click
 import msgspec
-from rich.console import Console
 
 from purgatory_conformance.describing.words import printable
 from purgatory_conformance.problems import (
@@ -19,6 +18,7 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     Problem,
 )
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_traces.commands.log_level import LOG_LEVEL
 from purgatory_traces.engines.checking import Asked, Done, Files, committed, log_files
@@ -45,7 +45,7 @@ from purgatory_traces.traces.addresses import is_address
 from purgatory_traces.traces.sources import NothingThere, sources_of
 
 CheckBySpark: TypeAlias = Callable[[Asked, Choice, Files | None], Done | None]
-"""Check by Spark; the paths are addresses without files; None where nothing is new."""
+"""Checks by Spark; the paths are addresses without files; None where nothing is new."""
 
 _LOGGER = logging.getLogger(__name__)
 _MOST_NAMES = 5
@@ -166,7 +166,9 @@ def check(
         )
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
     else:
-        print_summary(Console(), done.summary, head=done.head, results=done.folder, report=report)
+        print_summary(
+            standard_output(), done.summary, head=done.head, results=done.folder, report=report
+        )
         _tell_ignored(done.ignored)
     context.exit(done.summary.exit_code)
 

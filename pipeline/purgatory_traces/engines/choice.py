@@ -18,7 +18,7 @@ from purgatory_conformance.problems import Problem
 from purgatory_traces.traces.file_sizes import bytes_of_lines
 
 MOST_LOCAL_LINES = 10_000_000
-"""So many lines, about, are still checked in this process if nothing else is asked for."""
+"""The most lines, about, that are checked in this process unless told otherwise."""
 
 _BYTES_OF_A_LINE = 120
 
@@ -27,9 +27,9 @@ class Engine(Enum):
     """The place where lines are sorted and replayed."""
 
     LOCAL = "local"
-    """In this process."""
+    """The engine that checks in this process."""
     SPARK = "spark"
-    """By Spark, here or elsewhere."""
+    """The engine that checks by Spark, here or elsewhere."""
 
 
 def of_spark(name: str) -> object:

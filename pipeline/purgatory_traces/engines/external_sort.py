@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item", bound=tuple[object, ...])
 
 Key: TypeAlias = "SupportsRichComparison"
-"""What items are compared by."""
+"""The key that items are compared by."""
 
 
 def itself(item: tuple[object, ...]) -> Key:
@@ -35,11 +35,11 @@ def itself(item: tuple[object, ...]) -> Key:
 
 
 CHUNK_BYTES = 64 << 20
-"""How much is sorted in memory at a time, about."""
+"""The bytes that are sorted in memory at a time, about."""
 _MOST_FILES = 64
-"""How many files are merged at a time; of each a part of a chunk is in memory then."""
+"""The most files that are merged at a time; of each a part of a chunk is in memory then."""
 _OVERHEAD_BYTES = 300
-"""What an item takes up beside its bytes and strings, about."""
+"""The bytes that an item takes up beside its own bytes and strings, about."""
 
 _LENGTH = struct.Struct("<Q")
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 Show: TypeAlias = Callable[[int, int, str], None]
-"""Is told how much is done, of how much, and what is being done."""
+"""Takes the work done so far, the whole work, and what is being done, in words."""
 
 
 def is_shown() -> bool:

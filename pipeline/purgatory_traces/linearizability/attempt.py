@@ -13,7 +13,7 @@ from purgatory_traces.linearizability.share import AnyShare, ShareFound
 
 _FIRST_ALLOWANCE = 1_000
 _MOST_WHEN_REFUTED = 10_000
-"""So much a share is allowed at the most for a line before one that nothing explains."""
+"""The most that a share is allowed for a line before one that nothing explains, configurations."""
 
 
 class Attempt:
@@ -55,7 +55,7 @@ class Attempt:
 
     @property
     def explained(self) -> list[ShareFound]:
-        """Return the explained shares."""
+        """Return the shares that some order of calls explains."""
         decided = (each for each in self.found.values() if each.refutation is None)
         return [each for each in decided if each.undecided is None]
 

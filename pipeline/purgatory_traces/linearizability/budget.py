@@ -7,10 +7,10 @@ wherever it is asked.
 from dataclasses import dataclass, field
 
 MOST_CONFIGURATIONS = 900_000
-"""How many configurations are remembered at once, unless told otherwise: some 400 MiB."""
+"""The most configurations that are remembered at once, by default: some 400 MiB."""
 
 FOR_EACH_CALL = 100
-"""So many more may be looked at in all for each call of a run; a long run is not a hard one."""
+"""The configurations that each call of a run adds to those in all: a long run is not a hard one."""
 
 
 class OutOfBudget(Exception):
@@ -46,7 +46,7 @@ class Budget:
         self._most_in_all = self.most_configurations + FOR_EACH_CALL * self.calls
 
     def spend(self) -> None:
-        """Count one more configuration.
+        """Count one more configuration against the budget.
 
         Raises:
             OutOfBudget: the budget is used up.
@@ -79,5 +79,5 @@ class Budget:
         self._allowed = None if configurations is None else self.configurations + configurations
 
     def forget(self, configurations: int) -> None:
-        """Forget so many configurations."""
+        """Count so many configurations as no longer remembered."""
         self._remembered -= configurations

@@ -27,9 +27,9 @@ class Answered(Enum):
     """The verdict on the calls of a run."""
 
     LINEARIZABLE = "linearizable"
-    """Some order of the calls is allowed."""
+    """Some order of the calls is allowed by the rules."""
     NOT_LINEARIZABLE = "not linearizable"
-    """None is."""
+    """The rules allow no order of the calls."""
     INCONCLUSIVE = "inconclusive"
     """It could not be decided, or not for the whole run; the reason says why."""
 

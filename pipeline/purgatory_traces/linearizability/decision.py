@@ -33,7 +33,7 @@ from purgatory_traces.linearizability.search import (
 )
 
 ALLOWANCE = 100
-"""So many configurations are spent to find all ends of a piece, before some have to do."""
+"""The configurations spent to find all ends of a piece, before some of them have to do."""
 
 
 @dataclass(frozen=True, slots=True)

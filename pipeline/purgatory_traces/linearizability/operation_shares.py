@@ -28,7 +28,7 @@ from purgatory_traces.linearizability.traced_history import TracedHistory
 from purgatory_traces.traces.lines import PurgatoryInstance
 
 _FOR_ALL = ""
-"""Stands for the key of calls that may concern any operation."""
+"""The key that stands for that of calls that may concern any operation."""
 
 _NEVER = 1 << 62
 
@@ -43,7 +43,7 @@ class _Watched:
     completed: bool = False
     cancelled: set[str] = field(default_factory=set)
     began_before: bool = False
-    """Whether it was live where the history begins."""
+    """True if the operation was live where the history begins."""
 
     @property
     def may_wait(self) -> bool:

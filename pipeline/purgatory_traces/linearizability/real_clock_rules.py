@@ -27,7 +27,7 @@ from purgatory_traces.replay.overlapping.timer.armings import AS_TIMER, Arming
 from purgatory_traces.traces.lines import PendingTask, Snapshot, TimerInstance
 
 END = Wait(0)
-"""Stands for the end of a run: what is overdue then was not run in time."""
+"""The operation that stands for the end of a run: an overdue task was not run in time."""
 
 
 @dataclass(frozen=True, slots=True)

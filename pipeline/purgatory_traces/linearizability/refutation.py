@@ -17,7 +17,7 @@ from purgatory_traces.linearizability.decision import Stuck, piece_of
 from purgatory_traces.linearizability.search import PieceSearch, Taken, in_order
 
 _MOST_ENDS = 20_000
-"""So many configurations are looked at for what calls could have answered."""
+"""The most configurations looked at for the answers that calls could have given."""
 
 
 class ShownAnswer(NamedTuple):

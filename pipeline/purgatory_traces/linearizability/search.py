@@ -35,7 +35,7 @@ from purgatory_traces.linearizability.budget import Budget
 from purgatory_traces.linearizability.calls import CallRules, RecordedCall, Rule
 
 Calls: TypeAlias = Map[int, Call]
-"""How far calls are of which parts took effect, by number: those that are not over."""
+"""The standings, by number, of the calls that have begun to take effect and are not over."""
 
 
 class Taken(NamedTuple):

@@ -20,7 +20,7 @@ _SAID = 13.0
 _RADIUS = 9.5
 _LABEL = 10.0
 _PAGE = 900.0
-"""So much of a picture is surely seen at once."""
+"""The width of a picture that is surely seen at once."""
 
 
 def timeline(layout: Layout) -> str:

@@ -24,7 +24,7 @@ from purgatory_traces.linearizability.share import ShareFound
 from purgatory_traces.linearizability.words import Words, calls_of_share
 
 MOST_CALLS = 40
-"""How many calls are drawn; of a longer history a window."""
+"""The most calls that are drawn; a longer history is shown in a window."""
 
 _LEFT = 14.0
 _EFFECT_WIDTH = 24.0

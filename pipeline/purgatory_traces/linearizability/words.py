@@ -38,7 +38,7 @@ SYMBOLS = {answered: VERDICT_SYMBOLS[code] for answered, code in EXIT_CODES.item
 
 _MOST_ANSWERS = 6
 _NO_EVENT = "no event"
-"""What a description says where nothing happened; here that goes without saying."""
+"""The end of a description where nothing happened; the pages here leave it out."""
 _MOST_LETTERS = 300
 
 

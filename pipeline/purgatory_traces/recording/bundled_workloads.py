@@ -85,7 +85,7 @@ class TimerWorkload(Workload):
         return self._timer.size > _MOST_TASKS
 
     def close(self) -> None:
-        """Close the timer."""
+        """Close the timer of the workload."""
         self._timer.close()
 
 
@@ -154,7 +154,7 @@ class PurgatoryWorkload(Workload):
         return self._purgatory.timer_size > _MOST_OPERATIONS
 
     def close(self) -> None:
-        """Close the purgatory."""
+        """Close the purgatory of the workload."""
         self._purgatory.close()
 
 

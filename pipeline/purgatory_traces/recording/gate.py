@@ -32,14 +32,14 @@ class Gate:
     def __init__(self) -> None:
         self._threads: weakref.WeakSet[RecordedThread] = weakref.WeakSet()
         self.local: Final = threading.local()
-        """Holds the calling thread as ``thread``, once it has been here."""
+        """The place of the calling thread, as ``thread``, once the thread has been here."""
         self.is_closed = False
         self._change = threading.Lock()
         self._opened = threading.Event()
         self._opened.set()
 
     def thread(self) -> RecordedThread:
-        """Return the calling thread."""
+        """Return the calling thread as the recorder knows it."""
         try:
             thread: RecordedThread = self.local.thread
         except AttributeError:

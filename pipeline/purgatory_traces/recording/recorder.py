@@ -96,7 +96,7 @@ class Recorder:
     """Records one instance; all methods may be called from any thread."""
 
     is_sequential = False
-    """Whether calls are written as steps, each of them in one line."""
+    """True if calls are written as steps, each of them in one line."""
 
     def __init__(
         self,

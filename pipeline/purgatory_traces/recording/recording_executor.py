@@ -54,7 +54,7 @@ class RecordingExecutor(Executor):
         self.name_of: Final = name_of
         self.ran: Final = ran
         self.waiting: Final[dict[_Run, Task]] = {}
-        """What was handed on and does not run yet, first to run first."""
+        """The runs that were handed on and have not begun, with their tasks, first to run first."""
         self._executor = executor
         self._tells_of_expiry = isinstance(executor, SteppedExecutor)
 

@@ -39,7 +39,7 @@ class StepRecorder(Recorder):
         self._events: list[Event] = []
         self._operation: Operation | None = None
         self._inside = 0
-        """How many calls are open that are written with a line for each end."""
+        """The number of open calls that are written with a line for each end."""
 
     def call(self, operation: Operation) -> None:
         """Begin a call of the program."""

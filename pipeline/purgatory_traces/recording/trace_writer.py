@@ -33,7 +33,7 @@ import msgspec
 from purgatory_traces.traces.byte_streams import CHECKSUM, checksum_line
 
 MOST_BUFFERED: Final = 65_536
-"""How many lines may wait to be written, unless told otherwise."""
+"""The most lines that may wait to be written, by default."""
 
 _LINES_AT_ONCE: Final = 4096
 _POLL_SECONDS: Final = 0.005
@@ -159,7 +159,7 @@ class TraceWriter:
             raise TraceNotWritten(f"{self._path}: {self._failure}") from self._failure
 
     def _work(self) -> None:
-        """Run the writing thread."""
+        """Write lines until the writer is closed or fails."""
         try:
             with self._file_of_run():
                 self._write_until_closed()

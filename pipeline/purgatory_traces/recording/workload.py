@@ -38,7 +38,7 @@ class Workload(ABC):
     """A workload on one instance."""
 
     def __init__(self, wish: Wish, lines: Callable[[], int] | None) -> None:
-        """Prepare the workload.
+        """Prepare the workload; no thread runs yet.
 
         Args:
             wish: What is asked for.

@@ -18,7 +18,7 @@ class Missed:
 
     missing: Missing
     is_open: bool = False
-    """Whether the task has come, or need not come any more."""
+    """True once the task has come, or need not come any more."""
     latest_ms: int | None = None
 
     def take(self, line: TraceLine) -> None:

@@ -17,7 +17,7 @@ from purgatory_traces.traces.lines import Located
 from purgatory_traces.traces.parsing import WHY_NOT
 
 MOST_HELD = 100_000
-"""How many lines of a run are held, unless told otherwise, before those missing are given up."""
+"""The most lines of a run held, by default, before its missing lines are given up."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class ReorderedRun:
     _turn: int = 0
     _held: list[Located] = field(default_factory=list)
     _given_up: list[range] = field(default_factory=list)
-    """Which numbers are not waited for any longer."""
+    """The numbers that are not waited for any longer."""
 
     def __post_init__(self) -> None:
         self._replay = RunReplay(self.run)

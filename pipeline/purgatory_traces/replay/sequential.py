@@ -64,7 +64,7 @@ class SequentialJudge:
     _component: profiles.Component = field(init=False)
     _judge: CaseJudge = field(init=False)
     _knows_nothing: bool = field(init=False)
-    """Whether the run begins in the middle, and the snapshot is still to come."""
+    """True if the run begins in the middle, and the snapshot is still to come."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh instance, or be ready for a snapshot.

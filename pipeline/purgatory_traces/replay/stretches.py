@@ -29,7 +29,7 @@ from purgatory_traces.traces.lines import Begin, Located, ManualClock, Snapshot
 from purgatory_traces.traces.parsing import parse
 
 WARMUP: Final = 2048
-"""After so many lines a judge that began at a snapshot is compared."""
+"""The number of lines after which a judge that began at a snapshot is compared."""
 
 
 @dataclass(frozen=True, slots=True)

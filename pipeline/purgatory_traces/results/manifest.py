@@ -23,10 +23,10 @@ MANIFEST = "manifest.json"
 """The name of its file."""
 
 STAGING = "staging-"
-"""How the names of folders begin that are not results yet."""
+"""The beginning of the names of folders that are not results yet."""
 
 RESULTS = "results-"
-"""How the names of folders begin that hold results."""
+"""The beginning of the names of folders that hold results."""
 
 _OWN = re.compile(rf"{RESULTS}[0-9a-f]{{16}}|{STAGING}(?:[0-9a-f]{{16}}|result)")
 

@@ -10,9 +10,9 @@ class RunVerdict(Enum):
     CONFORMS = "conforms"
     """Every line was judged, up to the run's last line, and all are allowed."""
     DIVERGES = "diverges"
-    """Some line is not allowed by the rules; the row tells the first one."""
+    """The rules do not allow some line; the row tells the first one."""
     INCOMPLETE = "incomplete"
-    """What could be judged is allowed; lines are missing or unusable, the end included."""
+    """All judged lines are allowed; lines are missing or unusable, the end included."""
     INCONCLUSIVE = "inconclusive"
     """The run could not be followed to its end, or could not have refuted a rule it is bound by."""
 

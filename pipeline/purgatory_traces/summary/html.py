@@ -60,7 +60,7 @@ class _Rules:
     tested: list[_Tested]
     never: list[Requirement]
     others: int
-    """How many rules no run of this kind tests."""
+    """The number of rules that no run of this kind tests."""
 
 
 def render_page(summary: Summary, head: str) -> str:
@@ -105,7 +105,7 @@ def _shown(cause: Cause, runs: int) -> _ShownCause:
     rule = known_requirement(cause.rule)
     if rule is None:
         return _ShownCause(cause, runs, "", "", [], others)
-    text = [spans(each) for each in paragraphs(rule.text)]
+    text = [spans(each) for each in paragraphs(rule.told)]
     return _ShownCause(cause, runs, rule.title, rule.level.value, text, others)
 
 

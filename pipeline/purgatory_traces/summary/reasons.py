@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from purgatory_traces.results.rows import QuarantineRow, VerdictRow
 
 MOST_REASONS = 200
-"""How many different reasons are told apart; any other is counted under one word."""
+"""The most reasons that are told apart; any other is counted under one word."""
 
 _OTHER = "other reasons"
 _PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|(?<!\w)-[0-9]+|[0-9]+")
@@ -23,7 +23,7 @@ class Correction(Protocol):
     """A correction that puts another row in place of one."""
 
     def __call__(self, row: AnyRow, /) -> AnyRow:
-        """Return the corrected row."""
+        """Return the row that takes the place of a row."""
 
 
 def general(reason: str) -> str:

@@ -19,7 +19,7 @@ HEADLINE_SIGNS: Mapping[int, str] = {0: "✓", 1: "✗", 4: "…"}
 """The sign of the whole, by the exit code."""
 
 UNITS = "Times are in milliseconds, on the clock of the run."
-"""What stands beside lines that tell of times."""
+"""The note beside lines that tell of times."""
 
 _MOST_LETTERS = 300
 

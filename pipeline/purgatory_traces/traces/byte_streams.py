@@ -27,7 +27,7 @@ CHECKSUM = ".sha256"
 """The file that tells the digest of another one has its name with this behind it."""
 
 CHUNK_BYTES = 1 << 18
-"""How much is read at a time."""
+"""The bytes that are read at a time."""
 
 
 class Broken(Exception):
@@ -139,11 +139,11 @@ class _Members:
 
     def __init__(self) -> None:
         self.sound_bytes = 0
-        """How much is in the members that have ended and agree with their checksums."""
+        """The decompressed bytes of the members that have ended and agree with their checksums."""
         self.problem = ""
         self._member: zlib._Decompress | None = None
         self._bytes = 0
-        """How much is in this member so far."""
+        """The decompressed bytes of this member so far."""
 
     @property
     def breaks_off(self) -> bool:

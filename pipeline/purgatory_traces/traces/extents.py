@@ -15,7 +15,7 @@ class Extent:
     __slots__ = ("_ends", "_latest", "lines")
 
     def __init__(self) -> None:
-        """Begin before any line."""
+        """Begin before any line of a run."""
         self.lines = 0
         self._latest = -1
         self._ends = False

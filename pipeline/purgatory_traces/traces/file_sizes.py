@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 _GROWTH: Final = {".gz": 10, ".parquet": 6}
-"""How many bytes of lines a byte of such a file holds, about."""
+"""The bytes of lines that a byte of a file of each kind holds, about."""
 _SECONDS_OF_A_DAY: Final = 86_400
 
 

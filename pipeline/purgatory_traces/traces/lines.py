@@ -35,7 +35,7 @@ class Located(NamedTuple):
     seq: int
     file: str
     number: int
-    """Counted from 1; of a Parquet file, the row."""
+    """The number of the line, from 1; of a Parquet file, that of the row."""
     raw: bytes
 
 
@@ -69,7 +69,7 @@ class MemoryPoolInstance(
 
 
 Instance: TypeAlias = TimerInstance | PurgatoryInstance | MemoryPoolInstance
-"""What a run is a run of."""
+"""The instance that a run is of."""
 
 TRACED = (profiles.Component.TIMER, profiles.Component.PURGATORY, profiles.Component.MEMORY_POOL)
 """The components of which there are traces. What a server's channels do is asked one poll at a
@@ -117,7 +117,7 @@ class Begin(_Line, frozen=True, tag="begin", kw_only=True):
     instance: Instance
     clock: ManualClock | WallClock = ManualClock()
     subject: str = ""
-    """Whom reports are about: name and version."""
+    """The subject that reports are about: name and version."""
     deviations: tuple[DeclaredDeviation, ...] = ()
     keeps_names: bool = False
     omitted: tuple[EventKind, ...] = ()
@@ -160,7 +160,7 @@ class WaitingOperation(_Part, frozen=True):
     late_ms: int | None = None
     queued: int = 0
     tried: int = 0
-    """How many of the script's tries are used up."""
+    """The number of the script's tries that are used up."""
     script: Script = Script()
 
 
@@ -203,7 +203,7 @@ class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
     estimate: int | None = None
     """The estimated total of operations; needed under the accounting ``proposal``."""
     available_bytes: int | None = None
-    """What a pool has available; else its size less what is outstanding."""
+    """The bytes that a pool has available; else its size less the outstanding bytes."""
 
 
 class Step(_Line, frozen=True, tag="step", kw_only=True):

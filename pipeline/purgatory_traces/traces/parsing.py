@@ -29,7 +29,7 @@ LARGEST_SEQ: Final = 2**63 - 1
 """A larger number does not go into the tables."""
 
 NOT_BELIEVED: Final = b""
-"""Stands for a line in damaged data: what it says may be something else than was written."""
+"""The text in place of a line in damaged data, which may say something else than was written."""
 
 NOT_COVERED: Final = b"\n"
 """Follows a run's last line in data that no checksum covers, with the number of that line."""
@@ -38,7 +38,7 @@ WHY_NOT: Mapping[bytes, str] = {
     NOT_BELIEVED: "the data that it stands in is damaged: no line of it counts",
     NOT_COVERED: "its compressed file breaks off: no checksum covers the lines of the run in it",
 }
-"""What is set aside where such a line stands, in words."""
+"""The reason for which such a line is set aside, in words."""
 
 _ANY_LINE: type[TraceLine] = TraceLine  # type: ignore[assignment]
 

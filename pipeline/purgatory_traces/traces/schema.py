@@ -10,7 +10,7 @@ import msgspec
 from purgatory_traces.traces.lines import TRACE_FORMAT, TraceLine
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "schema" / "trace.schema.json"
-"""Where the schema's text is kept; a test keeps it equal to the types."""
+"""The file of the schema's text; a test keeps it equal to the types."""
 
 
 def trace_schema() -> dict[str, object]:

@@ -37,10 +37,10 @@ from purgatory_traces.traces.parquet import read_parquet
 from purgatory_traces.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
-"""Of the files that are taken from folders."""
+"""The endings of the files that are taken from folders."""
 
 SHOWN_BYTES = 1000
-"""How much is kept of a line that is too long to be one."""
+"""The bytes that are kept of a line that is too long."""
 
 
 class NothingThere(PipelineError):
@@ -109,7 +109,7 @@ def _matches(path: str) -> list[str]:
     if os.path.lexists(path):
         return [path]
     if not glob.has_magic(path):
-        raise NothingThere(f"there is no file or folder {path}")
+        raise NothingThere(f"{path}: no such file or folder")
     found = sorted(glob.iglob(path, recursive=True))  # noqa: PTH207
     if not found:
         raise NothingThere(f"no file or folder matches {path}")
@@ -290,7 +290,7 @@ class LinesOfFile:
         self._told_of: set[str] = set()
         """Runs that have lines in the damaged data."""
         self._is_read = False
-        """Whether the line under way was read already."""
+        """True if the line under way was read already."""
 
     def pass_over(self, chunk: bytes) -> None:
         """Count the lines of a piece that was read before; its last line may lack its line feed."""
@@ -373,4 +373,4 @@ class LinesOfFile:
 
 _CARRIAGE_RETURN = ord("\r")
 _MOST_RUNS = 10_000
-"""So many names are kept in memory."""
+"""The most names of runs that are kept in memory."""

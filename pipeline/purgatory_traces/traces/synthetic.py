@@ -30,10 +30,10 @@ class Expected(NamedTuple):
     """The lines of the run that can be read so far that its run is known."""
     verdict: str
     seq: int | None = None
-    """Of a divergence, its first line."""
+    """The first line of a divergence; None without a divergence."""
     rule: str = ""
     quarantined: int = 0
-    """How many lines are set aside."""
+    """The number of lines that are set aside."""
 
 
 _RULES: Mapping[tuple[Component, Fault], str] = {
@@ -58,7 +58,7 @@ _FAULTS_OF_LINES = (
 )
 
 FEWEST_EVENTS = 60
-"""In a shorter run there is no room for every fault."""
+"""The fewest events of a run with room for every fault."""
 
 
 def faults_of(component: Component) -> tuple[Fault, ...]:

@@ -16,7 +16,7 @@ from purgatory_spec.requirements import component_of_rule
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 
 Falsify = Callable[[Operation, Outcome], Outcome]
-"""What a planted defect makes of an outcome."""
+"""Returns the outcome that a planted defect makes of a right one."""
 
 
 class Falsified:

@@ -1,4 +1,4 @@
-"""What released Kafka does with channels that wait for memory: the programs behind the findings."""
+"""Channels of released Kafka that wait for memory: the programs behind the findings."""
 
 import os
 import subprocess

@@ -32,7 +32,7 @@ def seen(
     estimate: int,
     callback: int | None = None,
 ) -> Reply:
-    """What is observed after a step; ``stale`` are entries and operations."""
+    """Return the observables after a step; ``stale`` are entries and operations."""
     # ``callback`` is the timer's size as the last ``on_complete`` began.
     return {
         "entries": entries,

@@ -1,4 +1,4 @@
-"""What TLC finds, asked of Apache Kafka: random behaviours, and the mass expiry."""
+"""Behaviours that TLC finds, asked of Apache Kafka: random ones, and the mass expiry."""
 
 from collections.abc import Iterator
 
@@ -35,7 +35,7 @@ def kafka() -> Iterator[OpenSubject]:
 
 
 def asked(opened: OpenSubject, driven: Driven) -> tuple[int, Difference | None]:
-    """How many steps of TLA+ Kafka goes along with, and what differs then."""
+    """Return the number of steps of TLA+ that Kafka goes along with, and the difference then."""
     declared = profile_of(opened.subject, component_of(driven.configuration))
     offered = driven.for_subject(declared)
     assert misfit(offered, declared) == ""

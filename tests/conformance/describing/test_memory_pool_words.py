@@ -5,7 +5,7 @@ from immutables import Map
 
 from purgatory_conformance.describing import steps
 from purgatory_conformance.describing.states import describe_state
-from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
+from purgatory_conformance.running.profile_changes import changes_of
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
@@ -55,15 +55,16 @@ def test_pools() -> None:
     assert steps.describe_configuration(configuration) == "an unbounded pool"
     profile = profiles.MemoryPoolProfile(release_validation=profiles.ReleaseValidation.IDENTITY)
     assert steps.describe_profile(profile) == "release validation identity, zero request reject"
-    assert [words for words, _ in SUPPORT.alternatives(profile)] == [
-        "release_validation none",
+    assert [change.words for change in changes_of(profile)] == [
         "zero_request refuse",
         "zero_request grant",
+        "release_validation none",
+        "zero_request not_offered",
     ]
 
 
 def test_states() -> None:
-    """What is available and who holds what is said, the first of many; of the rest nothing."""
+    """Describe the available bytes and the first of many holders, and say nothing of the rest."""
     state = MemoryPoolState(60, Map(a=40), now_ms=5, spell_began_ms=3)
     words = "clock 5; 60 available; held: a 40; dry since 3"
     assert describe_state(state) == words

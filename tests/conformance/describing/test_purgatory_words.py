@@ -1,4 +1,4 @@
-"""What happens to a purgatory, in the words of a report."""
+"""Events and results of a purgatory, in the words of a report."""
 
 import pytest
 

@@ -24,6 +24,10 @@ from purgatory_spec.reasons import Reason
         (op.Add("t1", 25), "add t1, delay 25 ms"),
         (op.Add("t1", 0, (op.Throw(),)), "add t1, delay 0 ms; when it runs it throws"),
         (
+            op.Add("t1", 0, (op.Throw(op.ThrowSort.SEVERE),)),
+            "add t1, delay 0 ms; when it runs it throws a severe exception",
+        ),
+        (
             op.Add("t1", 5, (op.AddInside("t2", -1), op.CancelInside("t3"), op.AdvanceInside())),
             "add t1, delay 5 ms; when it runs it adds t2, delay -1 ms, cancels t3 "
             "and advances the timer",
@@ -31,6 +35,7 @@ from purgatory_spec.reasons import Reason
         (op.Cancel("t1"), "cancel t1"),
         (op.Elapse(1020), "let the clock reach 1020"),
         (op.Advance(1020), "advance to 1020"),
+        (op.Advance(1020, refuse=True), "advance to 1020, the executor refuses"),
         (op.RunOne(), "run one task"),
         (op.Wait(20), "wait 20 ms"),
         (op.Shutdown(), "shut down"),
@@ -116,3 +121,10 @@ def test_a_rules_text_falls_into_paragraphs_and_pieces() -> None:
 
 def test_numbers_come_with_the_right_word() -> None:
     assert (counted(1, "step"), counted(0, "step")) == ("1 step", "0 steps")
+
+
+def test_of_a_very_long_name_the_ends_and_the_length_are_told() -> None:
+    """So names that differ in their last letter alone are told apart."""
+    first, second = (describe_task("0" * 9_999 + end) for end in "12")
+    assert first == f"{'0' * 20}…{'0' * 19}1 (10,000 characters)" != second
+    assert describe_task("0" * 200) == "0" * 200

@@ -1,4 +1,4 @@
-"""What is known of a claim is what exploring its instance finds."""
+"""The table of claims says of each claim the same as exploring its instance does."""
 
 from collections.abc import Iterator
 from dataclasses import replace

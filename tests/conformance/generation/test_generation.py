@@ -9,10 +9,8 @@ from purgatory_conformance.generation.channel_muting import table as channel_mut
 from purgatory_conformance.generation.memory_pool import table as memory_pool
 from purgatory_conformance.generation.purgatory import table as purgatory
 from purgatory_conformance.generation.timer import table as timer
-from purgatory_conformance.running import searching
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.running.searching import candidates
-from purgatory_conformance.running.shrinking import reduce_case, shrink
+from purgatory_conformance.running.shrinking import reduce_case, search_smaller
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
@@ -22,7 +20,7 @@ from purgatory_judge.components import narrowed
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
 from purgatory_spec.requirements import requirements_of_steps
-from tests.conformance.generated import drawn
+from tests.conformance.generated import candidates, drawn
 
 
 def seeded(seed: int, profile: profiles.TimerProfile = PROFILE) -> Candidate:
@@ -112,7 +110,7 @@ def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None
 
 
 def test_a_failing_case_is_shrunk_to_its_core() -> None:
-    """When it is shrunk, two operations are left: an add that overflows and an advance."""
+    """Shrink the case to two operations: an add that overflows and an advance."""
     subject = mutant("lost-on-cascade").make()
     profile = narrowed(subject.profiles[profiles.Component.TIMER], profiles.TimerProfile)
 
@@ -121,30 +119,30 @@ def test_a_failing_case_is_shrunk_to_its_core() -> None:
         return run.verdict is CaseVerdict.FAIL
 
     found = next(case for seed in range(99) if fails(case := seeded(seed, profile)))
-    smallest = shrink(profile, found, fails, seed=1, most_runs=600)
+    reduced = reduce_case(profile, found, fails, 300)
+    smallest = search_smaller(profile, reduced, fails, seed=1, most_runs=600)
     assert [operation_name(operation) for operation in smallest.operations] == ["add", "advance"]
     assert smallest.configuration == profiles.TimerConfiguration(1, 2, 0)
 
 
-@pytest.mark.parametrize(("needed", "searched"), [(3, []), (4, [4])])
-def test_what_is_short_is_searched_no_further(
-    needed: int, searched: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only the longer one is looked for among other cases, which have no more operations."""
-    asked: list[int] = []
+@pytest.mark.parametrize(("needed", "others"), [(3, False), (4, True)])
+def test_only_for_a_longer_case_are_others_drawn(needed: int, others: bool) -> None:
+    """Reduce both to what is needed; other cases than parts of the first are run for one alone."""
+    asked: set[str] = set()
 
-    def search(profile: object, fails: object, seed: int, most_runs: int, most: int) -> None:
-        asked.append(most)
+    def fails(case: Candidate) -> bool:
+        asked.update(map(operation_name, case.operations))
+        return len(case.operations) >= needed
 
-    monkeypatch.setattr(searching, "search", search)
     adds = tuple(Add(f"t{number}", 5) for number in range(9))
     found = Candidate(profiles.TimerConfiguration(), adds)
-    smallest = shrink(PROFILE, found, lambda case: len(case.operations) >= needed, seed=1)
-    assert (len(smallest.operations), asked) == (needed, searched)
+    reduced = reduce_case(PROFILE, found, fails, 750)
+    smallest = search_smaller(PROFILE, reduced, fails, seed=1, most_runs=1500)
+    assert (len(smallest.operations), asked != {"add"}) == (needed, others)
 
 
 def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
-    """When a case is reduced, it is smallest with enough runs, and still fails with too few."""
+    """Reduce a case to the smallest with enough runs, and to one that still fails with too few."""
     noise: tuple[Operation, ...] = tuple(Add(f"n{i}", 5) for i in range(20))
     case = Candidate(profiles.TimerConfiguration(), (*noise, Add("a", 7), *noise, Advance(99)))
     runs = 0
@@ -165,7 +163,7 @@ def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
 
 @pytest.mark.parametrize("clock", profiles.Clock)
 def test_negative_delays_that_are_not_offered_are_not_asked_for(clock: profiles.Clock) -> None:
-    """When cases are drawn, that one is asked for none of them, and the other one is."""
+    """Draw no negative delay for a profile that does not offer any, and some for another one."""
 
     def shortest(negative_delay: profiles.NegativeDelay) -> int:
         profile = profiles.TimerProfile(clock=clock, negative_delay=negative_delay)

@@ -1,4 +1,4 @@
-"""What is generated for memory pools: usable, within what was declared, and reducible."""
+"""Cases that are generated for memory pools: usable, within the declaration, reducible."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.components import narrowed
+from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Allocate,
@@ -100,13 +101,43 @@ def test_a_wanted_rule_gets_the_pool_that_shows_it(rule: str) -> None:
         (Allocate("a", 41), Release("a")),
         (Allocate("a", 1), Allocate("a", 1)),
         (Allocate("a", 1), Release("a"), Lose("a")),
-        (Allocate("a", 1), Release("a"), Release("a", ReleaseForm.SLICE)),
+        (ReleaseForeign(2**25 + 1),),
         (Elapse(5), Elapse(4)),
     ],
 )
 def test_unusable_cases_are_told(operations: tuple[Operation, ...]) -> None:
-    """When a case is made of them, no subject can be asked it."""
+    """Refuse a case made of the operations: no subject can be asked it."""
     assert not SUPPORT.usable(PROFILE, Candidate(profiles.MemoryPoolConfiguration(), operations))
+
+
+@pytest.mark.parametrize("form", ReleaseForm)
+def test_what_came_back_is_released_again_in_any_form_where_that_is_offered(
+    form: ReleaseForm,
+) -> None:
+    """Given a buffer that came back: a subject that offers no second release is not asked it."""
+    operations = (Allocate("a", 1), Release("a"), Release("a", form))
+    case = Candidate(profiles.MemoryPoolConfiguration(), operations)
+    once = profiles.MemoryPoolProfile(
+        features=frozenset(profiles.MemoryPoolFeature) - {profiles.MemoryPoolFeature.RELEASE_AGAIN}
+    )
+    assert [SUPPORT.usable(profile, case) for profile in (PROFILE, once)] == [True, False]
+
+
+def test_large_buffers_are_asked_for_as_far_as_a_subject_has_memory() -> None:
+    """Some are longer than 24 bits say, and all buffers of a case take 64 MB or less."""
+    longest = 0
+    for seed in range(300):
+        case = seeded(seed)
+        model = MemoryPoolModel(
+            narrowed(case.configuration, profiles.MemoryPoolConfiguration), PROFILE
+        )
+        state = model.initial()
+        for operation in case.operations:
+            _, state = next(iter(model.successors(state, operation)))
+        sizes = [*state.held.values(), *state.returned.values()]
+        longest = max(longest, *sizes, 0)
+        assert sum(sizes) <= 2**26
+    assert longest > 2**24
 
 
 def test_a_pool_of_an_undeclared_sort_is_unusable() -> None:

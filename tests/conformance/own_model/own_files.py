@@ -9,7 +9,7 @@ from purgatory_conformance.resources import model_template
 
 
 class Unwatched:
-    """Nobody ends what does not come to an end."""
+    """A watch that ends nothing, even if a call does not come to an end."""
 
     def asking(self, what: Callable[[], str]) -> AbstractContextManager[None]:
         return nullcontext()

@@ -32,7 +32,7 @@ def first_difference(own: OwnModel) -> Difference | None:
     explored = explore_small(own, bounds())
     if explored.difference is not None:
         return explored.difference
-    return generate(own, 1, 60, bounds()).difference
+    return generate(own, 3, 60, bounds()).difference
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
     )
     own = loaded(tmp_path, template("timer", change))
     assert explore_small(own, bounds(300)).difference is None
-    generated = generate(own, 2, 60, bounds())
+    generated = generate(own, 3, 60, bounds())
     assert generated.difference is not None
     assert len(generated.difference.steps) <= 2
     assert blamed(generated.difference, own.profile).rule == "TIMER-NOT-EARLY"
@@ -172,6 +172,7 @@ EVERYTHING = {
         "from purgatory_model.purgatory import purgatory_model as model",
         profiles.PurgatoryProfile(
             check_drops=profiles.CheckDrops.AS_PASSED,
+            severe_throw=profiles.SevereThrow.AS_ORDINARY,
             accounting=profiles.Accounting.EXACT,
             features=frozenset(profiles.PurgatoryFeature),
             observables=frozenset(profiles.PurgatoryObservable),

@@ -1,4 +1,4 @@
-"""What a file must define, and what its code may answer: everything else is a clear error."""
+"""Definitions that a file must have, and answers of its code: everything else is a clear error."""
 
 from pathlib import Path
 
@@ -52,9 +52,9 @@ def test_a_file_that_holds_no_model_is_rejected(text: str, words: str, tmp_path:
 
 
 def test_a_file_that_is_not_there_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InvalidOwnModel, match="does not exist"):
+    with pytest.raises(InvalidOwnModel, match="no such file"):
         load(tmp_path / "mine.py", "", Unwatched())
-    with pytest.raises(InvalidOwnModel, match="does not exist, or is no file"):
+    with pytest.raises(InvalidOwnModel, match="no such file"):
         load(tmp_path, "", Unwatched())
 
 

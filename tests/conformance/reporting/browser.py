@@ -1,4 +1,4 @@
-"""What a page does wrong in a browser: overflow, words broken letter by letter, poor contrast."""
+"""Faults of a page in a browser: overflow, words broken letter by letter, poor contrast."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,7 +87,7 @@ _LAYOUT = r"""
       if (new Set(lines.map(line => Math.round(line.top))).size < 2) continue;
       const needed = lines.reduce((sum, line) => sum + line.width, 0);
       const around = node.parentElement.closest('article, main') ?? document.body;
-      if (needed > 0.85 * around.clientWidth) continue;
+      if (needed > 0.85 * around.clientWidth || word.includes('…')) continue;
       let before = null;
       for (let place = index; place < index + word.length; place++) {
         range.setStart(node, place);

@@ -33,7 +33,7 @@ from purgatory_spec.outcomes import Outcome, expired
 from purgatory_spec.profiles import Component, Configuration, TimerConfiguration, TimerProfile
 from purgatory_spec.requirements import requirement
 
-_BUDGET = Budget(least_cases=100, seconds=600, shrink_runs=200)
+_BUDGET = Budget(least_cases=100, shrink_runs=200)
 _SMALL_BUDGET = Budget(least_cases=30, most_cases=120, minimum_visits=0, shrink_runs=20)
 
 MakeResults = Callable[..., Results]

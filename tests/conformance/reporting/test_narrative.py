@@ -66,7 +66,7 @@ def test_a_wide_terminal_has_a_column_for_each_actor_and_count() -> None:
 
 
 def test_a_narrow_terminal_has_one_column_for_who_and_one_for_what() -> None:
-    """Who and what have a column each, and the counts stand beside them."""
+    """Print the actor and the action in a column each, with the counts beside them."""
     lines = told(60).splitlines()
     assert lines[3].split() == ["step", "who", "what", "timer", "estimate", "live"]
     assert any(line.split()[:3] == ["2", "reaper", "resets"] for line in lines)

@@ -1,4 +1,4 @@
-"""What a page may run and load, in a headless browser: its own scripts, and nothing else."""
+"""Scripts that a page may run and load, in a headless browser: its own ones alone."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -77,7 +77,7 @@ def html(
 
 
 def refused(page: Page, html: str) -> list[str]:
-    """What the policy of a page refuses; whoever watches stands in front of the policy."""
+    """Return the refusals by the policy of a page; the watching script stands before the policy."""
     page.goto("about:blank")
     page.set_content(html.replace("<meta charset", f"{_WATCH}<meta charset", 1))
     page.wait_for_load_state()

@@ -143,6 +143,6 @@ def test_a_file_without_its_header_is_rejected(good_results: Results, tmp_path: 
 
 
 def test_a_file_that_cannot_be_read_is_rejected(tmp_path: Path) -> None:
-    assert "cannot be read" in _rejected(tmp_path / "missing.jsonl").problem
+    assert _rejected(tmp_path / "missing.jsonl").problem == "no such file"
     (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\x00")
     assert "cannot be read" in _rejected(tmp_path / "binary.jsonl").problem

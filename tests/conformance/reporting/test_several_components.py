@@ -63,7 +63,7 @@ def test_a_file_that_ends_inside_a_component_is_refused(
 def test_the_worst_component_decides(
     broken_components: tuple[Results, ...], codes: tuple[int, ...], decisive: int
 ) -> None:
-    """What is known to be wrong weighs most, then what gave no answer."""
+    """Weigh a known fault most, then a component that gave no answer."""
     results = [with_exit_code(r, c) for r, c in zip(broken_components, codes, strict=True)]
     assert worst(results).footer.exit_code == decisive
     assert f"verdict {decisive}" in json.loads(render_badge(results))["message"]

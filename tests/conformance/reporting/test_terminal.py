@@ -1,5 +1,6 @@
 """The report at a terminal: complete, in 80 columns, and plain where plain is asked for."""
 
+import contextlib
 import io
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from rich.console import Console
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
 from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance, Elapse, Throw
 from purgatory_spec.outcomes import Outcome, expired
@@ -24,7 +26,7 @@ Printed = Callable[..., str]
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch) -> Printed:
-    """What is printed, by default to a file and 80 columns wide."""
+    """Return a function for the printed text, by default to a file and 80 columns wide."""
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
 
@@ -52,12 +54,16 @@ def late_advance(make_results: MakeResults) -> Results:
     )
 
 
-def test_a_conformant_subject_takes_no_more_than_two_screens(
+def test_a_conformant_subject_shows_every_rule_with_its_whole_title(
     good_results: Results, printed: Printed
 ) -> None:
     lines = printed(good_results).splitlines()
 
-    assert len(lines) < 50
+    assert len(lines) < 100
+    table = lines[lines.index("") + 2 :]
+    titles = " ".join(" ".join(line[52:] for line in table).split())
+    for rule in good_results.rules:
+        assert rule.title in titles
     for rule in good_results.rules:
         (line,) = [line for line in lines if f" {rule.id} " in line]
         assert line.startswith("✓ held ")
@@ -86,6 +92,51 @@ def test_a_failing_subject_shows_what_is_not_well_and_counts_the_rest(
     for rule, state in states.items():
         if state == "broken":
             assert f"✗ broken   {rule} " in text
+
+
+def test_what_reads_a_pipe_gets_whole_lines_without_padding(
+    broken_results: Results, good_results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is wrapped and nothing is padded; ``COLUMNS`` asks for both."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for results in (good_results, broken_results):
+        file = io.StringIO()
+        with contextlib.redirect_stdout(file):
+            print_results(standard_output(), [results], **_PATHS)
+        lines = file.getvalue().splitlines()
+        assert any(
+            line.endswith(f"{rule.id}  {rule.level}  {rule.visits}  {rule.title}")
+            for rule in results.rules
+            for line in lines
+        )
+        assert not any("   " in line.strip() for line in lines)
+        for cause in results.causes:
+            assert f"  expected  {cause.expected}" in lines
+    monkeypatch.setenv("COLUMNS", "80")
+    file = io.StringIO()
+    with contextlib.redirect_stdout(file):
+        print_results(standard_output(), [broken_results], **_PATHS)
+    assert max(map(len, file.getvalue().splitlines())) <= 80
+    assert any("   " in line.strip() for line in file.getvalue().splitlines())
+
+
+def test_what_held_is_not_said_beside_a_subject_that_hung(
+    good_results: Results, printed: Printed
+) -> None:
+    failure = FailureLine("hung", "no reply within 10 s", "", "", "")
+    footer = msgspec.structs.replace(good_results.footer, why="it hung", exit_code=3)
+    text = printed(msgspec.structs.replace(good_results, failures=(failure,), footer=footer))
+    assert "! the subject hung" in text
+    assert "held" not in text
+
+
+def test_what_is_broken_stands_first(broken_results: Results, printed: Printed) -> None:
+    """The rules in the order of the table: the broken ones, then those that were folded away."""
+    lines = printed(broken_results).splitlines()
+    states = [line[2:9].strip() for line in lines if line[:2] in ("✗ ", "≠ ", "? ", "… ", "✓ ")]
+    first = states[: states.index("held")]
+    assert first == sorted(first, key=["broken", "doubtful", "deviates", "too few"].index)
+    assert first.count("too few") == 1
 
 
 def test_every_cause_is_told_with_its_steps_and_its_command(

@@ -57,7 +57,7 @@ class _Picture:
         return found
 
     def differences(self) -> list[tuple[str, str]]:
-        """What each row is about, and its words."""
+        """Return the subject of each row of the comparison, and its words."""
         rows = [g for g in self.root.iter(f"{_SVG}g") if g.get("class") == "comparison"]
         return [
             (about.text or "", " ".join(part.text or "" for part in words))

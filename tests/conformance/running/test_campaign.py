@@ -37,7 +37,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
-QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
+QUICK = replace(SUITES["quick"], shrink_runs=200)
 
 
 class Wrapped:
@@ -153,28 +153,46 @@ def test_equal_seeds_give_equal_campaigns() -> None:
 
 def test_steering_reaches_the_minimum_sooner() -> None:
     """Given a minimum that takes a while: every rule reached it before the cases ran out."""
-    budget = Budget(least_cases=1, most_cases=400, minimum_visits=60, seconds=600)
+    budget = Budget(least_cases=1, most_cases=500, minimum_visits=60)
     campaign = campaign_of(bundled_subject(), budget=budget)
     assert campaign.too_few == []
-    assert campaign.cases < 400
+    assert campaign.cases < 500
 
 
-@pytest.mark.parametrize(("least_cases", "ended_after_s"), [(20, 100), (1, 30)])
-def test_a_slow_machine_has_time_for_many_cases(
-    monkeypatch: pytest.MonkeyPatch, least_cases: int, ended_after_s: int
-) -> None:
-    """It has a hundred for fewer than ten times the least cases, and thirty where they have run."""
-    seconds = count()
-    clock = SimpleNamespace(monotonic=lambda: next(seconds))
+def each_look_at_the_clock(monkeypatch: pytest.MonkeyPatch, takes_s: int) -> None:
+    """Let so many seconds pass between two looks at the clock."""
+    clock = SimpleNamespace(monotonic=count(0, takes_s).__next__)
     monkeypatch.setattr("purgatory_conformance.running.campaign.time", clock)
-    budget = Budget(least_cases=least_cases, minimum_visits=10_000, seconds=10)
-    campaign = campaign_of(bundled_subject(), budget=budget)
+
+
+def test_a_slow_machine_gives_the_same_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A campaign with hours between its cases is that of a fast machine, except for its time."""
+    fast = campaign_of(bundled_subject(), budget=SUITES["quick"])
+    each_look_at_the_clock(monkeypatch, takes_s=3600)
+    slow = campaign_of(bundled_subject(), budget=SUITES["quick"])
+    assert slow.seconds > 100 * 3600
+    slow.seconds = fast.seconds
+    assert slow == fast
+
+
+def test_time_ends_a_campaign_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict says so, and names the option."""
+    each_look_at_the_clock(monkeypatch, takes_s=1)
+    campaign = campaign_of(bundled_subject(), budget=Budget(seconds=10))
+    assert campaign.cases == 9
     assert campaign.verdict is Verdict.INCONCLUSIVE
-    assert campaign.cases == ended_after_s - 1
+    assert campaign.ended_by == "the time of --seconds 10 was over"
+    assert campaign.why.endswith(f"it ended after 9 cases, since {campaign.ended_by}")
+
+
+def test_what_a_suite_cannot_reach_names_the_larger_one() -> None:
+    campaign = campaign_of(bundled_subject(), budget=Budget(least_cases=2, most_cases=4))
+    assert campaign.cases == 4
+    assert campaign.why.endswith("since this suite has no more; a larger --suite has")
 
 
 class ForgetsOnce(Wrapped):
-    """Loses the events of every seventeenth advance that has any, counted over all cases."""
+    """Loses the events of every 211th advance that has any, counted over all cases."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +200,7 @@ class ForgetsOnce(Wrapped):
 
     def seen(self, operation: Operation, outcome: Outcome) -> Outcome:
         self.advances += isinstance(operation, Advance) and bool(outcome.events)
-        if isinstance(operation, Advance) and outcome.events and self.advances % 17 == 0:
+        if isinstance(operation, Advance) and outcome.events and self.advances % 211 == 0:
             return msgspec.structs.replace(outcome, events=())
         return outcome
 

@@ -1,4 +1,4 @@
-"""What a subject refuses is counted and shown, and no verdict rests on much of it."""
+"""Refusals of a subject are counted and shown, and no verdict rests on many of them."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ from purgatory_spec.operations import Add, Allocate, Construct, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.reasons import Reason
 
-QUICK = replace(SUITES["quick"], seconds=600)
+QUICK = SUITES["quick"]
 ENDED = replace(QUICK, most_cases=150)
 """For campaigns that would go on until time is up, since a rule is never put to the test."""
 
@@ -88,7 +88,9 @@ def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> 
     assert "an instance with purge interval above 0" in campaign.why
     results = results_on(campaign, subject)
     (line,) = results.refusals
-    assert (line.reason, line.cases) == ("purges at once, always", campaign.refusals.refused)
+    assert line.reason == "purges at once, always"
+    # A number beyond 32 bits may always be refused, and is told of all the same.
+    assert line.cases == campaign.refusals.reasons.total() >= campaign.refusals.refused > 100
     file = io.StringIO()
     print_results(Console(file=file, width=100), [results], results_path="", report_path="")
     words = f"{line.cases} cases: purges at once, always"

@@ -19,7 +19,7 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, TimerConfiguration
 from tests.conformance.hanging_subjects import crowded, loops, waits_for_a_lock, walks
 
-BUDGET = replace(SUITES["quick"], least_cases=30, most_cases=30, seconds=600)
+BUDGET = replace(SUITES["quick"], least_cases=30, most_cases=30)
 TICK = TimerConfiguration()
 
 

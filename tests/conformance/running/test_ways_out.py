@@ -12,6 +12,7 @@ import pytest
 
 from purgatory_conformance.reporting.results import Hint, results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
+from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.running.replay_file import write_replay
 from purgatory_conformance.running.ways_out import FINDINGS, ways_out
 from purgatory_conformance.running.withdrawn_features import without
@@ -25,11 +26,12 @@ from purgatory_judge.components import narrowed
 from purgatory_judge.judged import JudgedComponent
 from purgatory_judge.registry import judged
 from purgatory_spec import profiles
-from purgatory_spec.operations import Add, Advance, Operation, Release, Throw
+from purgatory_spec.operations import Add, Advance, Operation, Release, Throw, ThrowSort
 from tests.strangers.adapters import MemoryPoolInstance
 from tests.strangers.memory_pools.unchecked import LosesAByte, UncheckedPool
+from tests.strangers.timers import binary_heap
 
-QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
+QUICK = replace(SUITES["quick"], shrink_runs=200)
 DOCS = Path(__file__).parents[3] / "docs"
 
 
@@ -83,7 +85,7 @@ def test_an_unchecked_pool_is_told_what_to_withdraw(
     subject = unchecked(features)
     campaign = run_campaign(subject, profiles.Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
-    withdrawal, deviation = cause.ways_out
+    deviation, withdrawal = cause.ways_out
     assert withdrawal.words.endswith(f"; if you do not offer that, {words}")
     assert deviation.variant == "credits_anything"
     assert deviation.words.startswith(f"all {cause.cases} failing cases pass as the known")
@@ -121,7 +123,11 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     assert ways_out(subject, cause.rule, failing, ()) == ()
     del judged[subject.profiles[profiles.Component.MEMORY_POOL], ()]  # what runs without a feature
     assert len(judged) > 3
-    assert set(judged.values()) == {5}
+    # Cases under a variant are judged to their ends, and again up to their failing steps.
+    assert {(bool(declared), times) for (_, declared), times in judged.items()} == {
+        (False, 5),
+        (True, 10),
+    }
 
 
 def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) -> None:
@@ -179,9 +185,30 @@ def test_a_structure_that_is_wrongly_declared_is_one_cause_and_one_line_to_chang
     (way,) = cause.ways_out
     assert way.line == '"structure": "any"'
     assert way.words == (
-        f"all {cause.cases} failing cases pass under structure any; "
-        "if that is your design, declare it"
+        f"all {cause.cases} failing cases pass under structure any; TIMER-OWN-CLOCK, TIMER-SPAN, "
+        "TIMER-CASCADE and 2 more rules can then no longer be broken: declare it only "
+        "if your documentation promises it, and note the line that does"
     )
+
+
+def test_what_no_case_can_see_kept_asks_for_a_promise_and_stands_last() -> None:
+    """A timer that takes any delay, and declares a largest one, may saturate or wrap."""
+    stranger = replace(
+        binary_heap.STRANGER,
+        profile={
+            **{k: v for k, v in binary_heap.STRANGER.profile.items() if k != "larger_delay"},
+            "largest_delay_ms": 1000,
+        },
+    )
+    subject = stranger.subject()
+    run = run_case(subject, "large", profiles.TimerConfiguration(), (Add("a", 1001),))
+    *_, last = ways_out(subject, "TIMER-LARGEST-DELAY", [run], ())
+    assert (last.line, last.weakens) == (
+        '"larger_delay": "saturate"',
+        ("TIMER-LARGEST-DELAY",),
+    )
+    assert "TIMER-LARGEST-DELAY can then no longer be broken" in last.words
+    assert last.words.endswith("if your documentation promises it, and note the line that does")
 
 
 @pytest.mark.parametrize(
@@ -200,9 +227,13 @@ def test_a_choice_that_was_left_out_is_told(name: str, line: str) -> None:
 
 
 def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
-    """What needs them is gone, and nothing else."""
+    """Leave out the parts that need the feature, and nothing else."""
     throwing = (Add("a", 5, (Throw(),)), Advance(5))
     assert without("script_throw", throwing) == (Add("a", 5), Advance(5))
+    assert without("script_throw_severe", throwing) == throwing
+    severe = (Add("a", 5, (Throw(ThrowSort.SEVERE), Throw())), Advance(5))
+    assert without("script_throw_severe", severe) == throwing
+    assert without("script_throw", severe) == (Add("a", 5), Advance(5))
     assert without("cancel", throwing) == throwing
     armed_again: tuple[Operation, ...] = (Add("a", 5), Add("a", 6), Add("b", 5))
     assert without("readd", armed_again) == (Add("a", 5), Add("b", 5))

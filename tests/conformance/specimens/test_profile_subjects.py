@@ -21,6 +21,8 @@ from purgatory_spec.profiles import (
     NegativeDelay,
     PurgeDue,
     Recovery,
+    RefusedTask,
+    ReleaseCancelled,
     ReleaseValidation,
     Rounding,
     SameTickOrder,
@@ -56,7 +58,8 @@ def test_sibling_that_declares_less_conforms(each: ProfileSubject) -> None:
 @pytest.mark.parametrize("each", STRICTER, ids=lambda each: each.name)
 def test_sibling_fails_for_the_named_rule(each: ProfileSubject) -> None:
     with closing(each.sibling()) as subject:
-        assert shrunk_divergence(subject, each.component).rule == each.sibling_rule
+        found = shrunk_divergence(subject, each.component)
+    assert {each.sibling_rule, *each.sibling_also} & {found.rule, *found.also}
 
 
 def test_names_are_unique() -> None:
@@ -73,6 +76,8 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
         "already_due": set(AlreadyDue),
         "negative_delay": set(NegativeDelay),
         "larger_delay": set(LargerDelay),
+        "release_cancelled": set(ReleaseCancelled),
+        "refused_task": set(RefusedTask),
     },
     Component.PURGATORY: {
         "accounting": set(Accounting),
@@ -84,10 +89,12 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
         "negative_delay": set(NegativeDelay),
         "throwing_try": set(ThrowingTry),
         "cancel_result": set(CancelResult),
+        "refused_task": set(RefusedTask),
         "executor": set(Executor) - {Executor.THREAD, Executor.THREADS},
         "rounding": set(Rounding),
         "same_tick_order": set(SameTickOrder),
         "structure": set(Structure),
+        "release_cancelled": set(ReleaseCancelled),
     },
     Component.MEMORY_POOL: {
         "release_validation": set(ReleaseValidation),

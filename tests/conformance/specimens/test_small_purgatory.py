@@ -24,7 +24,7 @@ from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements, requirements_of_steps
 
-STANDARD = Budget(seconds=3600)  # cases end it, and not the time of a busy machine
+STANDARD = Budget()
 
 
 def campaign_of(

@@ -6,8 +6,13 @@ import msgspec
 import pytest
 
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.specimens.small.other_timers import HeapTimer
-from purgatory_conformance.specimens.small.timer import PROFILE, small_subject
+from purgatory_conformance.specimens.small.other_timers import (
+    HeapTimer,
+    RetryingTimer,
+    StoppingTimer,
+    TickerTimer,
+)
+from purgatory_conformance.specimens.small.timer import PROFILE, SmallTimer, small_subject
 from purgatory_conformance.specimens.wrong import arming
 from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
@@ -17,6 +22,18 @@ from purgatory_spec.requirements import Level, requirements
 from tests.conformance.generated import drawn, passes, run_of
 
 CASES = 300
+ANY = profiles.Structure.ANY
+ACTS = frozenset(
+    {profiles.Feature.SCRIPT_ADD, profiles.Feature.SCRIPT_CANCEL, profiles.Feature.SCRIPT_ADVANCE}
+)
+OF_WHEELS = frozenset(
+    {
+        profiles.Observable.WHEEL_CLOCK,
+        profiles.Observable.QUEUED_BUCKETS,
+        profiles.Observable.NEXT_EXPIRY,
+        profiles.Observable.LEVELS,
+    }
+)
 
 
 PROFILES = [
@@ -35,6 +52,27 @@ PROFILES = [
 )
 def test_small_timer_conforms_under_every_profile(profile: profiles.TimerProfile) -> None:
     passes(small_subject(profile=profile), profiles.Component.TIMER, 60)
+
+
+@pytest.mark.parametrize("executor", [profiles.Executor.STEPPED, profiles.Executor.THREADS])
+@pytest.mark.parametrize("make", [RetryingTimer, StoppingTimer, TickerTimer])
+def test_there_are_several_ways_to_keep_refused_tasks(
+    make: type[SmallTimer], executor: profiles.Executor
+) -> None:
+    """A list, the bucket that was popped, and the next tick: all conform."""
+    structure = profiles.Structure.DELAY_QUEUE_WHEEL if make is StoppingTimer else ANY
+    already_due = profiles.AlreadyDue.NEXT_TICK if make is TickerTimer else profiles.AlreadyDue.FREE
+    of_wheels = frozenset() if make is StoppingTimer else OF_WHEELS
+    acts = frozenset() if executor is profiles.Executor.STEPPED else ACTS
+    profile = msgspec.structs.replace(
+        PROFILE,
+        executor=executor,
+        structure=structure,
+        already_due=already_due,
+        features=PROFILE.features - acts,
+        observables=PROFILE.observables - of_wheels,
+    )
+    passes(small_subject(make, profile=profile), profiles.Component.TIMER, 150)
 
 
 def test_small_timer_is_put_to_every_test() -> None:

@@ -1,4 +1,4 @@
-"""What is bundled as an adapter: all components with all that can be declared."""
+"""The bundled components as an adapter, with all that can be declared."""
 
 # Its argument names an operation that it declares but answers with ``unsupported``, or one of the
 # wrong answers in ``SPOILED``, or one of the modes ``only_unbounded`` and ``only_strict``: the
@@ -54,7 +54,7 @@ def without_action(script: Any, word: str) -> Any:
 
 
 def pick(action: Any) -> Any:
-    """What an action does, without its fields; a try as it is."""
+    """Return an action without its fields; a try as it is."""
     return {"do": action["do"]} if isinstance(action, dict) else action
 
 

@@ -87,7 +87,7 @@ def pipe_threads() -> list[threading.Thread]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be collected does not."""
+    """Decide whether a process runs; one that only waits to be collected does not."""
     if sys.platform == "win32":
         command = ("tasklist", "/FI", f"PID eq {pid}", "/NH")
         listed = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -6,7 +6,6 @@ from asyncio import CancelledError
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.reasons import Reason
 
-BUDGET = Budget(least_cases=80, seconds=600, shrink_runs=100)
+BUDGET = Budget(least_cases=80, shrink_runs=100)
 
 
 def judged(subject: InProcessSubject, component: profiles.Component) -> Campaign:
@@ -35,7 +34,7 @@ def judged(subject: InProcessSubject, component: profiles.Component) -> Campaign
 
 
 def run_but_for_other_classes(task: Task, executor: Executor_) -> None:
-    """What an executor must not do: take an ``Exception`` alone for a failure of the task."""
+    """Take an ``Exception`` alone for a failure of the task, as an executor must not do."""
     with suppress(Exception):
         task.run()
 
@@ -77,7 +76,7 @@ def test_the_model_expects_the_same_whatever_is_thrown(
 ) -> None:
     """Each step is what the model expects, for every class of exception."""
     for module in (bundled.timer, bundled.purgatory):
-        monkeypatch.setattr(module, "failures_in_turn", lambda: repeat(thrown()))
+        monkeypatch.setattr(module, "failure_of", lambda _: thrown())
     subject = bundled.bundled_subject() if stepped else bundled.bundled_inline_subject()
     rest: list[op.Operation] = [op.RunOne()] * 3 if stepped else []
     throws, late = (op.Throw(),), op.Script(on_expiration=(op.Throw(),))

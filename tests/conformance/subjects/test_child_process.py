@@ -82,7 +82,7 @@ def test_steps_need_an_instance(adapters: Adapters) -> None:
 @pytest.mark.parametrize("look_ahead", [1, 2, 32])
 @pytest.mark.parametrize("ended", [False, True])
 def test_consumer_that_stops_early(adapters: Adapters, look_ahead: int, ended: bool) -> None:
-    """What was sent ahead is thrown away, and the next case is as any other."""
+    """Throw away the operations sent ahead, and ask the next case as any other."""
     subject = adapters.start("good", look_ahead=look_ahead)
     for _ in range(5):
         subject.new("case", TimerConfiguration())
@@ -110,7 +110,7 @@ def test_outcomes_left_behind_cannot_be_skipped(adapters: Adapters) -> None:
 
 
 def test_stopping_early_before_a_hang_or_crash(adapters: Adapters) -> None:
-    """What nobody waited for fails nobody; a fresh process serves the next case."""
+    """Report no failure of operations that nobody waited for, and serve the next case anew."""
     for mode in ("hang", "crash"):
         subject = adapters.start(mode, time_limit_seconds=3.0)
         subject.new("case", TimerConfiguration())
@@ -146,7 +146,13 @@ def test_introduction_is_asked_for_when_it_is_needed(adapters: Adapters) -> None
         {
             Component.TIMER: TimerProfile(
                 features=frozenset(
-                    {Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY, Feature.ELAPSE}
+                    {
+                        Feature.CANCEL,
+                        Feature.READD,
+                        Feature.CHANGE_DELAY,
+                        Feature.ELAPSE,
+                        Feature.REACHABLE,
+                    }
                 ),
                 observables=frozenset({Observable.SIZE, Observable.ADVANCE_RESULT}),
             )

@@ -1,4 +1,4 @@
-"""What a subject in this process does not return from is left behind, and ends nothing else."""
+"""A call that a subject in this process does not return from is left behind; all else goes on."""
 
 import threading
 import time

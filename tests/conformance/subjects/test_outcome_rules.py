@@ -1,4 +1,4 @@
-"""What is asked of the results, observables and events of each component."""
+"""The demands on results, observables and events of each component."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is refused at hello beyond wrong types: what no component is judged by, slips of the pen."""
+"""Profiles that hello refuses beyond wrong types: values never judged by, slips of the pen."""
 
 import json
 
@@ -60,6 +60,25 @@ def refused(components: dict[str, object]) -> Fault:
             {"purgatory": {"check_order": "free", "features": ["script_throw"]}},
             "declare 'throwing_try' 'go_on', or leave out script_throw",
         ),
+        (
+            {"timer": {"features": ["script_throw_severe"]}},
+            "'script_throw_severe' is declared without 'script_throw', with which it goes",
+        ),
+        (
+            {"purgatory": {"features": ["script_throw", "script_throw_severe"]}},
+            "declare 'severe_throw' 'as_ordinary', or leave out script_throw_severe",
+        ),
+        (
+            {
+                "purgatory": {
+                    "check_order": "free",
+                    "throwing_try": "go_on",
+                    "executor": "stepped",
+                    "features": ["script_throw", "script_throw_severe"],
+                }
+            },
+            "what a check has met that an exception ends is left to chance",
+        ),
         ({"memory_pool": {}}, "declares none of the features 'strict', 'non_strict' and"),
         ({"memory_pool": {"features": ["construct"]}}, "declare at least one of them"),
         ({"channel_muting": {"features": ["strict"]}}, "neither of the features 'plain' and 'tls'"),
@@ -112,11 +131,11 @@ def test_names_that_resemble_none_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("components", "advice"),
     [
-        ({"timer": {"features": ["cancle"]}}, "; the nearest allowed word is 'cancel';"),
-        ({"timer": {"clock": "Wall"}}, "; the nearest allowed word is 'wall';"),
-        ({"timer": {"clock": "sundial"}}, "; allowed are 'manual', 'wall';"),
-        ({"purgatory": {"features": ["cancel_key"]}}, "word is 'cancel_for_key';"),
-        ({"purgatory": {"observables": ["entrys"]}}, "word is 'entries';"),
+        ({"timer": {"features": ["cancle"]}}, "; did you mean cancel?"),
+        ({"timer": {"clock": "Wall"}}, "; did you mean wall?"),
+        ({"timer": {"clock": "sundial"}}, "; allowed are 'manual', 'wall'"),
+        ({"purgatory": {"features": ["cancel_key"]}}, "; did you mean cancel_for_key"),
+        ({"purgatory": {"observables": ["entrys"]}}, "; did you mean entries"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_nearest(

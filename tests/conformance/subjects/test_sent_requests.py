@@ -1,4 +1,4 @@
-"""What a client has sent, and what a server says it has received."""
+"""The bytes that a client has sent, and the requests that a server says it has received."""
 
 import pytest
 

@@ -51,7 +51,7 @@ def opened(page: Page, run: Run) -> None:
 
 
 def shown(page: Page) -> Shown:
-    """What the picture shows at present, read from its shapes and texts."""
+    """Return the present state of the picture, read from its shapes and texts."""
     found: Shown = page.evaluate(_SHOWN)
     return found
 
@@ -88,7 +88,7 @@ _SHOWN = """
 
 
 def walked(page: Page, run: Run) -> list[Shown]:
-    """What the picture shows of each frame, from the first to the last."""
+    """Return the picture's state at each frame, from the first to the last."""
     opened(page, run)
     found: list[Shown] = [shown(page)]
     for _ in run.frames[1:]:
@@ -98,13 +98,13 @@ def walked(page: Page, run: Run) -> list[Shown]:
 
 
 def last_of_each_step(run: Run, found: list[Shown]) -> list[Shown]:
-    """What is shown when a step is through."""
+    """Return the picture's states at the ends of steps."""
     ends = {frame.step: place for place, frame in enumerate(run.frames)}
     return [found[place] for place in ends.values()]
 
 
 def differences_from_the_wheel(page: Page, run: Run) -> list[str]:
-    """Where the picture differs from the states of the model, stepped here by itself."""
+    """Return the differences of the picture from the states of the model, stepped here itself."""
     model = timing_wheel_model(TimerConfiguration(wheel_size=4), WHEEL)
     state = model.initial()
     expected: list[Shown] = []
@@ -169,7 +169,7 @@ def test_a_wrong_state_is_seen(
 
 
 def differences_from_a_vector(page: Page, name: str) -> list[str]:
-    """Where the picture differs from the counts that the golden vector records of its steps."""
+    """Return the differences of the picture from the counts of a golden vector's steps."""
     vector = next(each for each in all_vectors() if each.header.case == name)
     run = run_of_case(Case(vector.header, vector.steps))
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""What the tests of the broker share."""
+"""Fixtures that the tests of the broker share."""
 
 import time
 from collections.abc import Iterator

@@ -25,7 +25,7 @@ LIMITS = NetworkLimits(limit_bytes=10_000, max_request_bytes=5_000)
 
 
 def eventually(is_so: Callable[[], bool]) -> bool:
-    """Whether it becomes so within a time that only a failure takes."""
+    """Decide whether a condition becomes true within a time that only a failure takes."""
     ends = time.monotonic() + 120
     while not is_so() and time.monotonic() < ends:
         time.sleep(0.002)
@@ -46,7 +46,7 @@ def values_of(exposition: str) -> dict[str, float]:
 
 
 def waiting(broker: Broker) -> Mapping[str, float]:
-    """How many requests wait in each purgatory, by its name."""
+    """Return the number of waiting requests in each purgatory, by its name."""
     values = scraped(broker)
     return {name: values[f"num_delayed_operations_of_{name}"] for name in ("produce", "fetch")}
 
@@ -79,7 +79,7 @@ def threads_now() -> set[threading.Thread]:
 
 
 def is_at_rest(broker: Broker) -> bool:
-    """Nobody waits, and the memory is back."""
+    """Decide whether no request waits and the memory is back."""
     values = scraped(broker)
     names = ("purgatory_size_of_{}", "num_delayed_operations_of_{}")
     return (

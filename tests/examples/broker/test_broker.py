@@ -34,7 +34,7 @@ from broker.protocol import (
 from purgatory_impl import InvalidConfiguration, SimpleMemoryPool
 from purgatory_impl.network import Channel, NetworkLimits
 from purgatory_impl.network import Request as Received
-from purgatory_lab.benchmarks.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.serving import CountedPool
 from tests.examples.broker.running import (
     LIMITS,
     LONG_MS,
@@ -402,7 +402,7 @@ def test_nothing_of_clients_that_have_left_is_kept_until_a_purge() -> None:
 
 
 def kept() -> int:
-    """How many connections and requests there are in this process."""
+    """Return the number of connections and requests in this process."""
     gc.collect()
     return sum(isinstance(each, (Channel, Received)) for each in gc.get_objects())
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads: each number while something is under way, and at rest."""
+"""Numbers that Prometheus reads: each one while something is under way, and at rest."""
 
 import time
 from urllib.request import urlopen

@@ -1,4 +1,4 @@
-"""What a message costs to read: a bound that is stated, whatever somebody sends."""
+"""The cost of reading a message: a bound that is stated, whatever is sent."""
 
 import struct
 import tracemalloc
@@ -77,7 +77,7 @@ RESPONSE_BODIES = {
 
 
 def most_bytes(decode: Callable[[bytes], object], body: bytes) -> int:
-    """How much is taken while a message is read, or refused, at the most."""
+    """Return the most bytes that are taken while a message is read or refused."""
     tracemalloc.start()
     try:
         decode(body)

@@ -1,4 +1,4 @@
-"""Who waits in a purgatory that is closed is told."""
+"""Coroutines that wait in a purgatory are told when it is closed."""
 
 import asyncio
 

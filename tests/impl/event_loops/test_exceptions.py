@@ -1,4 +1,4 @@
-"""What an operation's callables raise reaches the task that awaits, whatever class it is of."""
+"""Exceptions of an operation's callables reach the awaiting task, whatever their class."""
 
 import asyncio
 import threading
@@ -19,13 +19,13 @@ Operation = AwaitedOperation[str]
 
 
 def seen_by(failure: Failure) -> type[BaseException]:
-    """What a task gets: a coroutine cannot raise ``StopIteration``."""
+    """Return the exception that a task gets: a coroutine cannot raise ``StopIteration``."""
     made = type(failure())
     return RuntimeError if made is StopIteration else made
 
 
 async def outcome(task: Awaitable[object]) -> object:
-    """What a task has returned or raised, but for a limit of time."""
+    """Return what a task has returned or raised, but for a limit of time."""
     try:
         return await task
     except TimeoutError:

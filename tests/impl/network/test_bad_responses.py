@@ -1,4 +1,4 @@
-"""What a handler may respond with by mistake, and responses that nobody reads."""
+"""Responses that a handler may give by mistake, and responses that no client reads."""
 
 import array
 import mmap

@@ -1,4 +1,4 @@
-"""How channels end, in time or of their own accord, and that nothing of them is left."""
+"""The ends of channels, in time or of their own accord, after which nothing of them is left."""
 
 import gc
 import select

@@ -26,7 +26,7 @@ from purgatory_impl import MonotonicClock
 from purgatory_impl.errors import ServerFailed
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server
 from purgatory_impl.network.faults import report
-from purgatory_lab.benchmarks.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.serving import CountedPool
 from tests.impl.network.serving import DESCRIPTORS, ask, dial, eventually, serving
 from tests.impl.network.wire import bench, frame, tls_contexts
 from tests.impl.threads import LONG_S
@@ -125,7 +125,7 @@ def site(patch: pytest.MonkeyPatch, *, tls: bool = False) -> Iterator[Site]:
 
 
 def is_closed(wire: socket.socket) -> bool:
-    """Whether the server closes the connection, sooner or later."""
+    """Decide whether the server closes the connection, sooner or later."""
     with suppress(ConnectionResetError):
         while wire.recv(100):
             pass
@@ -133,7 +133,7 @@ def is_closed(wire: socket.socket) -> bool:
 
 
 def are_counted(at: Site, reason: CloseReason, count: int) -> bool:
-    """Whether so many closings are counted for a reason, sooner or later."""
+    """Decide whether so many closings are counted for a reason, sooner or later."""
     return eventually(lambda: at.server.closed[reason] == count)
 
 

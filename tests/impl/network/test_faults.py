@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server
-from purgatory_lab.benchmarks.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.serving import CountedPool
 from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
 from tests.impl.threads import LONG_S
 
@@ -26,7 +26,7 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 IDLE_MS, RECEIVE_MS = 1000, 500
 READINGS_MS = (0, 400, 500, 900, 1000)
-"""What the clock shows while a fault lasts: just before each limit, and at it."""
+"""The clock's readings while a fault lasts: just before each limit, and at it."""
 
 MOST_POLLS = 3
 """Within so many polls the request of a client that behaves is received."""
@@ -52,7 +52,7 @@ def counted(limit: int = 1000, largest: int = 100, *, tls: bool) -> Iterator[Ben
 
 
 def is_served(network: Bench, client: Client) -> bool:
-    """Whether a request of this client is received and answered soon; others are answered, too."""
+    """Decide whether a request of this client is answered soon; others are answered, too."""
     client.request(b"fine")
     for _ in range(MOST_POLLS):
         received = network.poll()

@@ -70,7 +70,7 @@ def slow_request(raw: raw_records.RawClient, size: int) -> bytes:
 
 
 def records_in(client: Client) -> int:
-    """How many records the server has begun to look at since the client's last data."""
+    """Return the number of records that the server has begun to look at since the last data."""
     return cast("transports.TlsTransport", client.channel.transport)._barren
 
 
@@ -235,7 +235,7 @@ COUNTED = [
     (empty, TLS_1_2),
     (renegotiation, TLS_1_2),
 ]
-"""What TLS itself would take for ever, or longer than we do."""
+"""Floods that TLS itself would take for ever, or longer than we do."""
 counted = pytest.mark.parametrize(
     ("flood", "version"), COUNTED, ids=[f"{each.__name__}-{v.name}" for each, v in COUNTED]
 )

@@ -81,7 +81,7 @@ def test_memory_that_comes_back_before_the_line_is_joined_is_not_overlooked() ->
 
 @pytest.mark.usefixtures("eager_switching")
 def test_nobody_is_overlooked_under_many_threads() -> None:
-    """Nobody has waited in vain, and the pool is whole."""
+    """Let no thread wait in vain, and keep the pool whole."""
     line = MemoryLine(SimpleMemoryPool(10, 10))
     problems: list[str] = []
 

@@ -17,7 +17,7 @@ import pytest
 from purgatory_impl import InvalidConfiguration
 from purgatory_impl.network import NetworkLimits, Request, Server
 from purgatory_impl.network import server as server_module
-from purgatory_lab.benchmarks.network.counting import CountedPool
+from purgatory_lab.benchmarks.network.serving import CountedPool
 from tests.impl.network.serving import ask, dial, echo, eventually, response, serving
 from tests.impl.network.wire import both, frame
 from tests.impl.threads import LONG_S

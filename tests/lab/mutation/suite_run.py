@@ -34,9 +34,7 @@ WRONG = {
 }
 """By module and trial: a line, and what stands in its place."""
 
-TWENTY_CASES = Campaigns(
-    (1,), Budget(least_cases=20, most_cases=20, minimum_visits=0, seconds=3600)
-)
+MANY_CASES = Campaigns((1,), Budget(least_cases=150, most_cases=150, minimum_visits=0))
 
 
 def main() -> None:
@@ -45,7 +43,7 @@ def main() -> None:
     for (module, trial), lines in WRONG.items():
         source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
         assert source.count(lines[0]) == 1
-        judge = SuiteJudge({module: (trial,)}, {trial: record(trial, TWENTY_CASES)})
+        judge = SuiteJudge({module: (trial,)}, {trial: record(trial, MANY_CASES)})
         mutants = [
             Mutant(module, "", "", 0, lines[0], line, source.replace(lines[0], line))
             for line in (lines[0], lines[1])

@@ -1,4 +1,4 @@
-"""What the page says of a run."""
+"""The words of the page about a run."""
 
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from purgatory_conformance.reporting.marked_pages import between_marks
 
 pytest.importorskip("cosmic_ray")
 
-from purgatory_lab.mutation.figures import page_text, read_run, run_record, write_run
+from purgatory_lab.documents import read_document, write_in_lines
+from purgatory_lab.mutation.figures import RunRecord, page_text, run_record
 from purgatory_lab.mutation.mutants import Mutant, Mutants
 from purgatory_lab.mutation.reviewed import Kind, Reviewed, read_reviewed
 from purgatory_lab.mutation.runner import End, Result
@@ -63,8 +64,8 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
 def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = {"task_queue": Mutants([SURVIVOR])}
     run = run_record([Result(SURVIVOR, End.SURVIVED, "")], found, "Today.")
-    write_run(tmp_path / "results" / "mutation.json", run)
-    assert read_run(tmp_path / "results" / "mutation.json") == run
+    write_in_lines(tmp_path / "results" / "mutation.json", run)
+    assert read_document(tmp_path / "results" / "mutation.json", RunRecord) == run
     text = (tmp_path / "results" / "mutation.json").read_text(encoding="utf-8")
     assert [line for line in text.splitlines() if "TaskQueue.take" in line] == [
         line for line in text.splitlines() if '"a | b"' in line
@@ -72,7 +73,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    run = read_run(REFERENCE / "results" / "mutation.json")
+    run = read_document(REFERENCE / "results" / "mutation.json", RunRecord)
     page = (REFERENCE / "mutation.md").read_text(encoding="utf-8")
     reviewed = read_reviewed(REVIEWED)
     assert between_marks(page, "mutation", page_text(run, reviewed)) == page

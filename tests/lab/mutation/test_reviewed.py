@@ -12,6 +12,9 @@ from purgatory_lab.mutation.reviewed import (
     Equivalents,
     Kind,
     Reviewed,
+    Scope,
+    as_shipped,
+    as_users_run,
     problems,
     read_reviewed,
     settled_before,
@@ -19,7 +22,6 @@ from purgatory_lab.mutation.reviewed import (
 )
 from purgatory_lab.mutation.runner import End, Result
 from purgatory_lab.mutation.scope import IMPORT
-from purgatory_lab.mutation.shares import Scope, as_shipped, as_users_run
 
 ROOT = Path(__file__).parents[3]
 REVIEWED = ROOT / "lab" / "purgatory_lab" / "mutation" / "survivors.toml"

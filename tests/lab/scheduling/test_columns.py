@@ -1,6 +1,6 @@
 """A run in columns."""
 
-from purgatory_lab.scheduling.columns import columns
+from purgatory_lab.commands.schedule_class import columns
 from purgatory_lab.scheduling.run import Mark, Record
 from purgatory_model.overlapping.interleaving import Returned
 from purgatory_spec.operations import Check, Operation, operation_name

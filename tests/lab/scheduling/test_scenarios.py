@@ -5,12 +5,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from purgatory_lab.scheduling.bundled.bound_scenario import BoundScenario
-from purgatory_lab.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
-from purgatory_lab.scheduling.bundled.explained import ExplainedOperations, ExplainedTimer
-from purgatory_lab.scheduling.bundled.generated import KINDS, generated_scenario
+from purgatory_lab.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS, BoundScenario
 from purgatory_lab.scheduling.bundled.memory_pool.scenarios import BOUND_MEMORY_POOL_SCENARIOS
-from purgatory_lab.scheduling.bundled.scenarios import SCENARIOS, scheduled
+from purgatory_lab.scheduling.bundled.scenarios import (
+    KINDS,
+    SCENARIOS,
+    ExplainedOperations,
+    ExplainedTimer,
+    generated_scenario,
+    scheduled,
+)
 from purgatory_lab.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
 from purgatory_lab.scheduling.errors import CheckFailed, Deadlock
 from purgatory_lab.scheduling.model_outcomes import EndsOf

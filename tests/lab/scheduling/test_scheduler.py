@@ -9,8 +9,7 @@ from purgatory_lab.scheduling import errors
 from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.schedule import from_text
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_lab.scheduling.search import exhaust, replay
-from purgatory_lab.scheduling.strategies import Prefix
+from purgatory_lab.scheduling.search import Prefix, exhaust, replay
 
 from .toys import Toy, ToyRuns
 

@@ -1,4 +1,4 @@
-"""What ``threading``, ``queue`` and ``time`` are to code under test while it is scheduled."""
+"""The stand-ins for ``threading``, ``queue`` and ``time`` of code under test in a scheduled run."""
 
 import queue
 import threading
@@ -11,8 +11,8 @@ import pytest
 from purgatory_lab.scheduling import errors
 from purgatory_lab.scheduling.run import Record
 from purgatory_lab.scheduling.scheduler import Scheduler
+from purgatory_lab.scheduling.search import Prefix
 from purgatory_lab.scheduling.strangers.primitives import Primitives
-from purgatory_lab.scheduling.strategies import Prefix
 
 
 def run(*bodies: Callable[[], object]) -> Record:
@@ -44,7 +44,7 @@ class Box:
 def test_locks_are_those_of_the_code_that_asks_for_them() -> None:
     def body() -> None:
         box = Box()
-        assert type(box.lock).__name__ == "ControlledLock"
+        assert type(box.lock).__name__ == "TriedLock"
         assert type(box.condition).__name__ == "ControlledCondition"
         assert isinstance(box.condition, threading.Condition)
         assert isinstance(None, threading.Condition | None)

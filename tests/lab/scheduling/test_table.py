@@ -23,8 +23,7 @@ from purgatory_lab.scheduling.errors import NotUnderControl, UndeclaredLock
 from purgatory_lab.scheduling.run import Mark, Record, Strategy
 from purgatory_lab.scheduling.scenario import Runs
 from purgatory_lab.scheduling.scheduler import Scheduler
-from purgatory_lab.scheduling.search import exhaust
-from purgatory_lab.scheduling.strategies import Prefix
+from purgatory_lab.scheduling.search import Prefix, exhaust
 from purgatory_lab.scheduling.yield_points import Injection, Table, Where, YieldPoint
 
 MODULES = {
@@ -41,7 +40,7 @@ CLASSES = sorted(
     key=lambda kind: (kind.__module__, kind.__name__),
 )
 COMPILED_ALONE = "purgatory_impl.exclusion"
-"""What threads wait for in the compiled build, which cannot be scheduled."""
+"""The module that threads wait in, in the compiled build, which cannot be scheduled."""
 
 MADE_UNDER_CONTROL = ("Lock", "RLock", "Condition", "Thread")
 
@@ -199,7 +198,7 @@ class InDictionary:
 
 
 class Kept:
-    """What is known of one field of one object in one run."""
+    """The known values and threads of one field of one object in one run."""
 
     def __init__(self) -> None:
         self.threads: set[int] = set()

@@ -1,4 +1,4 @@
-"""What a stress run stands on: threads that are watched, and an interpreter that is put back."""
+"""The base of a stress run: threads that are watched, and an interpreter that is put back."""
 
 import gc
 import sys
@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from purgatory_impl import SteppedExecutor, Timer, VirtualClock
 from purgatory_lab.stress import harness
 from purgatory_lab.stress.__main__ import main
+from purgatory_lab.stress.harness import counted_log_errors, judge_leaks
 from purgatory_lab.stress.hunting import Hunt
-from purgatory_lab.stress.leaks import counted_log_errors, impl_objects, judge_leaks
 
 pytestmark = pytest.mark.verify
 
@@ -65,7 +65,7 @@ def test_threads_that_wait_for_each_other_are_found_and_slow_ones_are_not() -> N
 
 
 def test_an_object_that_stays_is_found() -> None:
-    before = impl_objects()
+    before = harness.Before()
     kept = [Timer(clock=VirtualClock(), executor=SteppedExecutor())]
     result = harness.Round()
     judge_leaks({}, before, result)
@@ -81,7 +81,7 @@ def test_a_reference_that_is_alive_is_found() -> None:
         """Nothing."""
 
     held, result = Held(), harness.Round()
-    judge_leaks({"the object": weakref.ref(held)}, impl_objects(), result)
+    judge_leaks({"the object": weakref.ref(held)}, harness.Before(), result)
     assert str(result.findings[0]) == "leaked: the object is still there"
 
 

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.verify
 
 ROUNDS = {"purgatory": 12, "timer": 9, "memory_pool": 12}
 TIMES = 20
-"""How many times as many rounds the long form has, each seed for itself."""
+"""The factor of rounds of the long form, each seed for itself."""
 
 
 def check(run: StressRun, rounds: int) -> None:

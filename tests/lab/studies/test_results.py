@@ -11,7 +11,7 @@ from pyarrow import parquet
 from purgatory_lab.studies import results, tables
 from purgatory_lab.studies.catalogue import STUDIES, Study
 from purgatory_lab.studies.engines import result_of, run_locally
-from purgatory_lab.studies.results import Results
+from purgatory_lab.studies.results import ResultsFolder
 from purgatory_lab.studies.setting import Setting
 from purgatory_spec.installing import command_for
 from purgatory_traces.errors import MissingExtra
@@ -50,12 +50,12 @@ def test_control_a_row_without_a_column_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_goes_on_where_it_was_ended(tmp_path: Path) -> None:
-    ended = Results(tmp_path)
+    ended = ResultsFolder(tmp_path)
     setting, row = next(run_locally(SETTINGS, 1))
     ended.write(setting, row)
     with pytest.raises(FileNotFoundError):
         ended.write_study(TINY)
-    again = Results(tmp_path)
+    again = ResultsFolder(tmp_path)
     assert again.missing(SETTINGS) == list(SETTINGS[1:])
     for setting, row in run_locally(again.missing(SETTINGS), 1):
         again.write(setting, row)
@@ -65,10 +65,10 @@ def test_a_run_goes_on_where_it_was_ended(tmp_path: Path) -> None:
 def test_results_of_other_code_are_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Results(tmp_path).write(SETTINGS[0], result_of(SETTINGS[0]))
-    assert Results(tmp_path).missing(SETTINGS[:1]) == []
+    ResultsFolder(tmp_path).write(SETTINGS[0], result_of(SETTINGS[0]))
+    assert ResultsFolder(tmp_path).missing(SETTINGS[:1]) == []
     monkeypatch.setattr(results, "code_digest", lambda: "other")
-    assert Results(tmp_path).missing(SETTINGS[:1]) == [SETTINGS[0]]
+    assert ResultsFolder(tmp_path).missing(SETTINGS[:1]) == [SETTINGS[0]]
 
 
 def test_settings_have_names_of_their_own() -> None:

@@ -12,6 +12,7 @@ from purgatory_conformance.registered import PROJECTS
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_lab.documents import write_in_lines
 from purgatory_lab.verdicts.__main__ import judged, main
 from purgatory_lab.verdicts.table import (
     REGION,
@@ -20,7 +21,6 @@ from purgatory_lab.verdicts.table import (
     in_order,
     read_verdicts,
     table_text,
-    write_verdicts,
 )
 from purgatory_spec.requirements import component_of_rule
 
@@ -76,7 +76,7 @@ def test_one_row_is_made_anew_and_the_others_stay(tmp_path: Path) -> None:
     (tmp_path / "findings.md").write_text(
         f"<!-- {REGION}: begin --><!-- {REGION}: end -->\n", encoding="utf-8"
     )
-    write_verdicts(tmp_path / "reference" / "results" / "verdicts.json", [STORED["asyncio"]])
+    write_in_lines(tmp_path / "reference" / "results" / "verdicts.json", [STORED["asyncio"]])
     words = ["--system", "sched", "--work", str(tmp_path), "--write", str(tmp_path)]
     assert CliRunner().invoke(main, words).exit_code == 0
     page = (tmp_path / "findings.md").read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_a_system_whose_tool_is_missing_is_not_judged(
 
 def test_a_system_that_cannot_be_had_has_a_row_that_says_so(tmp_path: Path) -> None:
     verdict = SystemVerdict("sched", problem="the build of sched ended with exit code 1")
-    write_verdicts(tmp_path / "verdicts.json", [verdict])
+    write_in_lines(tmp_path / "verdicts.json", [verdict])
     (row,) = table_text(in_order(read_verdicts(tmp_path / "verdicts.json"))).splitlines()[2:]
     assert "not judged: the build of sched ended with exit code 1" in row
     assert "`purgatory check sched --suite quick --seed 1`" in row

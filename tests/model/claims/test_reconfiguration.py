@@ -83,17 +83,16 @@ Timer = tuple[Remembering, State]
 
 def as_wheel(state: State) -> TimerState[TimingWheel]:
     """The state of a timing wheel that remembers no expiries."""
-    return TimerState(
-        state.now_ms, state.store.wheel, state.queue, state.scripts, state.order, state.closed
-    )
+    beside = state.queue, state.scripts, state.order, state.closed, state.kept
+    return TimerState(state.now_ms, state.store.wheel, *beside)
 
 
 @st.composite
 def cases(
     draw: st.DrawFn,
 ) -> tuple[profiles.TimerProfile, profiles.TimerConfiguration, tuple[Operation, ...]]:
-    """A profile, a configuration, and steps with scripts."""
-    features = frozenset(profiles.Feature) - {profiles.Feature.INT64}
+    """A profile, a configuration, and steps with scripts; no executor refuses tasks."""
+    features = frozenset(profiles.Feature) - {profiles.Feature.INT64, profiles.Feature.REFUSE}
     profile = msgspec.structs.replace(draw(PROFILES), features=features)
     source = HypothesisSource(draw)
     configuration = draw_configuration(profile, source, frozenset())
@@ -205,7 +204,7 @@ def test_afterwards_it_is_a_timer_of_the_new_tick_to_which_the_tasks_were_added(
 
 
 def expires_at(model: Remembering, state: State, until_ms: int) -> dict[str, int]:
-    """When each task expires if the timer is advanced in every millisecond."""
+    """Return each task's expiry if the timer is advanced in every millisecond."""
     found: dict[str, int] = {}
     for now_ms in range(state.now_ms, until_ms):
         outcome, state = after(model, state, Advance(now_ms))
@@ -277,7 +276,7 @@ def copying_buckets(
 
 
 def obeys_the_law(change: Naive, timer: Timer, tick_ms: int, wheel_size: int = 20) -> bool:
-    """Whether each task expires when its expiry, rounded to the new tick, comes."""
+    """Decide whether each task expires when its expiry, rounded to the new tick, comes."""
     model, before = timer
     found = change(model, before, tick_ms, wheel_size)
     seen = expires_at(found.model, found.state, before.now_ms + 200)

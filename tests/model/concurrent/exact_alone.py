@@ -158,14 +158,14 @@ class ExactAlone:
 
 
 def _same_call(called: op.Operation, wanted: op.Operation) -> bool:
-    """Whether a call is the wanted one; the concurrent model knows no delays and no scripts."""
+    """Decide whether a call is the wanted one; the concurrent model knows no delays or scripts."""
     if isinstance(called, op.Watch) and isinstance(wanted, op.Watch):
         return (called.operation, called.keys) == (wanted.operation, wanted.keys)
     return called == wanted
 
 
 def _outcome(history: History, thread: str, observed: Mapping[str, Value]) -> Outcome:
-    """What a call's history amounts to; events of ``Satisfy`` before it have none of these."""
+    """Return the outcome of a call from its history: events of its own thread alone."""
     returned = [event for event in history if isinstance(event, Returned)][-1]
     return Outcome(
         result=returned.result,

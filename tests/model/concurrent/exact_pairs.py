@@ -37,7 +37,7 @@ class _Seen:
 
     @classmethod
     def of(cls, outcome: Outcome) -> "_Seen":
-        """What an outcome is compared by."""
+        """Return the parts of an outcome that are compared."""
         return cls(
             (type(outcome.result), outcome.result),
             outcome.rejected,
@@ -47,7 +47,7 @@ class _Seen:
 
     @property
     def tries(self) -> bool:
-        """Whether an operation was tried."""
+        """Decide whether an operation was tried."""
         return any(event.kind is EventKind.TRIED for event in self.events)
 
 
@@ -92,7 +92,7 @@ class Pairs:
         return op.Watch(str(number), self.instance.entries_per_call, delay_ms, script)
 
     def may(self, pair: Pair, operation: op.Operation) -> bool:
-        """Whether an operation is one that both can be asked for."""
+        """Decide whether both models can be asked for an operation."""
         # The concurrent model counts calls up to a bound, knows no run of an empty queue, and has
         # an operation in the executor's queue once at a time. In the sequential one an operation
         # that is forced or satisfied before it is watched has no script, so its callback cannot
@@ -139,7 +139,7 @@ class Pairs:
         return name in pair.sequential.operations or int(name) not in self.instance.throwing
 
     def _chooses(self, operation: op.Operation) -> bool:
-        """Whether the concurrent model leaves a choice: of time, or of a try that raises."""
+        """Decide whether the concurrent model leaves a choice: of time, or of a try that raises."""
         raises = "throwing-try" in self.instance.features
         return raises or isinstance(operation, op.Advance | op.RunOne)
 

@@ -50,7 +50,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What was done so far of a call, and what could be seen of it."""
+    """The part of a call that was done so far, and the events that could be seen of it."""
 
     moment: Moment
     history: tuple[HistoryEvent, ...] = ()
@@ -116,7 +116,7 @@ class WholeCalls:
         return step.action.startswith("FirstTry") and thread_of(step) == caller
 
     def _advance(self, moment: Moment) -> Iterator[_Run]:
-        """What is due is handed over, tick by tick and in any order inside one; then the pass."""
+        """Hand over due time-outs, tick by tick and in any order inside one; then make the pass."""
         for handed in _orders(moment):
             runs = [_Run(moment)]
             for number in handed:
@@ -136,7 +136,7 @@ class WholeCalls:
         yield from self._whole(_Run(replace(moment, queue=tuple(behind))), begins.__eq__)
 
     def _whole(self, run: _Run, begins: _Begins) -> Iterator[_Run]:
-        """What may come of a step that begins something, until its thread is idle again."""
+        """Yield the runs of a step that begins something, until its thread is idle again."""
         for step, after in self.model.steps(run.moment.state):
             if begins(step):
                 yield from self._finished(self._taken(run, step, after), thread_of(step))

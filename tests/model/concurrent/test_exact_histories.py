@@ -53,7 +53,7 @@ TWICE = (Watch("1", ("k1", "k1"), 1),)
 
 
 def checked(instance: ExactInstance, programs: Programs) -> ExplainedRuns:
-    """Whether every history is explained for operation 1, whatever timer and executor do."""
+    """Check whether every history is explained for operation 1, whatever timer and executor do."""
     runs = Programmed(ConcurrentExact(instance), {**NOBODY, **programs})
     return check_runs(runs, _of_operation_1(OverlappingCalls("1", arms_first=True), instance))
 

@@ -43,7 +43,7 @@ def alone(
 
 @dataclass(frozen=True)
 class Answer:
-    """What can be told of a call that nothing interrupts."""
+    """The answer to a call that nothing interrupts."""
 
     operation: Operation
     result: Value
@@ -72,7 +72,7 @@ def answered(
 
 
 def state_beside(state: ConcurrentPoolState) -> tuple[int, frozenset[tuple[str, int]]]:
-    """What both models know: the bytes available, and who holds how many."""
+    """Return the state that both models have: the bytes available, and those of each holder."""
     held = frozenset((name, each.held_bytes) for name, each in state.threads if each.held_bytes)
     return state.available_bytes, held
 
@@ -82,7 +82,7 @@ def sequential_state(state: MemoryPoolState) -> tuple[int, frozenset[tuple[str, 
 
 
 def possible_calls(shared: ConcurrentMemoryPool, state: ConcurrentPoolState) -> set[Operation]:
-    """What threads that have one buffer at a time may call."""
+    """Return the calls that threads with one buffer at a time may make."""
     calls: set[Operation] = set()
     for name, thread in state.threads:
         if thread.held_bytes:

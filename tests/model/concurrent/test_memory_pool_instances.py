@@ -1,4 +1,4 @@
-"""What is claimed of the pool with threads: the true claims hold, the false ones are broken."""
+"""Claims about the pool with threads: the true ones hold, the false ones are broken."""
 
 import pytest
 

@@ -48,7 +48,7 @@ def programmed(instance: ProposalInstance, programs: Programs) -> Programmed[Pro
 
 
 def explained(instance: ProposalInstance, programs: Programs, operation: int) -> ExplainedRuns:
-    """Whether the rules for overlapping calls explain every history for an operation."""
+    """Check whether the rules for overlapping calls explain every history for an operation."""
     rules = OverlappingCalls(str(operation), any_key_takes_time_out=True)
     projection = Projection(str(operation), frozenset(instance.keys))
     return check_runs(programmed(instance, programs), Projected(projection, Explainer(rules)))
@@ -93,7 +93,7 @@ def test_every_claim_that_is_true_somewhere_fails_somewhere() -> None:
 
 
 def test_the_executor_never_has_to_wait_for_a_lock() -> None:
-    """Nobody has its lock: who had it has completed the operation, or has not armed it yet."""
+    """Find the lock free: its last holder completed the operation, or has not armed it yet."""
     model = ConcurrentProposal(instances.ONE_OPERATION)
     decisions = 0
 

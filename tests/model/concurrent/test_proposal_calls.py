@@ -24,7 +24,7 @@ Shown = tuple[Value, tuple[Event, ...], frozenset[tuple[str, Value]]]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked: a call, or an event on a key, which is followed by a check of it."""
+    """A call, or an event on a key, which is followed by a check of it."""
 
     call: Operation
     event: bool = False
@@ -51,7 +51,7 @@ class BothModels:
         return Pair(self.calls.initial(), self.model.initial())
 
     def after(self, pair: Pair, asked: Asked) -> tuple[Pair, ...]:
-        """What may come of a call in both models, which has to be the same."""
+        """Return the pairs after a call in both models, which have to do the same."""
         if asked.event:
             assert isinstance(asked.call, Check)
             pair = self._raised(pair, asked.call.key)

@@ -130,7 +130,7 @@ def test_a_check_is_not_one_effect_on_two_operations() -> None:
 
 
 def arms_in_one_order(history: History) -> bool:
-    """Whether what is due as it is watched is always handed over last, or always before that."""
+    """Decide whether operations due at their watch are all handed over last, or all earlier."""
     watches, is_last = False, set()
     for event, following in pairwise(history):
         if isinstance(event, Called):

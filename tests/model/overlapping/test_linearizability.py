@@ -140,7 +140,7 @@ def test_an_operation_of_another_component_is_told() -> None:
 
 
 Call = tuple[int, int, Operation, Returned]
-"""Where in a history a call begins and where it ends, and what came of it."""
+"""A call by the places of its beginning and its end in a history, with its return."""
 
 
 def calls_of(history: History) -> list[Call]:

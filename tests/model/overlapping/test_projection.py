@@ -1,4 +1,4 @@
-"""What a history of the purgatory says of one delayed operation."""
+"""The part of a purgatory's history that is about one delayed operation."""
 
 from collections.abc import Iterator
 
@@ -116,7 +116,7 @@ def test_a_return_without_a_call_is_kept() -> None:
 
 
 Toy = tuple[str, str, bool]
-"""Where the watcher is and where the completer is, and whether the operation is completed."""
+"""The places of watcher and completer, and whether the operation is completed."""
 
 
 class OneWatcherOneCompleter:
@@ -173,7 +173,7 @@ def test_a_check_on_the_fly_is_that_of_the_projected_histories() -> None:
 def both_verdicts(
     runs: Programmed[Toy], *, in_parts: bool
 ) -> tuple[UnexplainedRun | None, list[bool]]:
-    """What the check of all runs finds, and for each history whether it is explained."""
+    """Return the finding of the check of all runs, and for each history whether it is explained."""
     if in_parts:
         overlapping = OverlappingCalls("a")
         found = check_runs(runs, Projected(A, Explainer(overlapping))).unexplained

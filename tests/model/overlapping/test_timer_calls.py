@@ -1,4 +1,4 @@
-"""What overlapping calls of a timer do: one step with nothing in between, and not otherwise."""
+"""Overlapping calls of a timer: one step with nothing in between, and not otherwise."""
 
 from collections.abc import Iterator
 

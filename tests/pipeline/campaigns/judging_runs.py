@@ -1,4 +1,4 @@
-"""What tests of campaigns share: a course with few words, and the tables that it leaves."""
+"""Parts that tests of campaigns share: a course with few words, and the tables that it leaves."""
 
 import io
 from collections.abc import Iterable

@@ -52,7 +52,9 @@ def test_large_integers_are_drawn_at_all() -> None:
 def test_other_seeds_and_sizes_draw_other_cases() -> None:
     usual = drawing_of().draw(3)
     assert drawing_of(seed=8).draw(3) != usual
-    assert len(drawing_of(steps=6).draw(3).operations) < len(usual.operations)
+    short, longer = drawing_of(steps=6), drawing_of()
+    lengths = [(len(short.draw(n).operations), len(longer.draw(n).operations)) for n in range(20)]
+    assert sum(few < many for few, many in lengths) > 12
     assert seed_of(7, 3) == "7-3"
 
 

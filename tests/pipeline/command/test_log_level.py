@@ -1,4 +1,4 @@
-"""What ``purgatory trace check`` logs, from which level on, and where."""
+"""The log of ``purgatory trace check``, from which level on, and where."""
 
 import json
 import logging

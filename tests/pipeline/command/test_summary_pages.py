@@ -1,4 +1,4 @@
-"""What a check found, as it stands at a terminal and on a page."""
+"""The findings of a check, as they stand at a terminal and on a page."""
 
 import html
 import io
@@ -89,7 +89,7 @@ def test_a_file_is_no_line() -> None:
 
 def test_a_broken_rule_is_shown_as_such() -> None:
     text = printed(GOOD, WRONG, TESTED)
-    assert "timer: 2 of 40 rules put to the test" in text
+    assert "timer: 2 of 42 rules put to the test" in text
     assert "TIMER-CANCEL" not in re.findall(r"[\w-]+", text[text.index("never: ") :])
     page = render_page(summed(GOOD, WRONG, TESTED), "head")
     (row,) = re.findall(r"<tr[^>]*><th scope=\"row\"><code>TIMER-CANCEL</code>.*</tr>", page)

@@ -141,7 +141,7 @@ def test_what_cannot_be_asked_for_is_said(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"")
     for arguments, code, said in (
-        ((tmp_path / "none.jsonl",), 2, "there is no file or folder"),
+        ((tmp_path / "none.jsonl",), 2, "none.jsonl: no such file or folder"),
         ((path, "--run", "x"), 2, "there is no run 'x'"),
         ((empty,), 4, "there is no run in what was read"),
     ):

@@ -1,4 +1,4 @@
-"""What is sorted on disk is sorted as in memory."""
+"""Items that are sorted on disk are sorted as in memory."""
 
 from pathlib import Path
 from typing import NamedTuple

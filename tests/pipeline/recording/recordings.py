@@ -1,4 +1,4 @@
-"""What the tests of recorders share: reading back what was recorded, and judging it."""
+"""Functions that the tests of recorders share: they read back what was recorded, and judge it."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.verify
 PAGE = ROOT / "docs" / "how-to" / "emit-traces.md"
 PROGRAMS = Path(__file__).parent / "emitters"
 LIE_MS = 200
-"""What a trace says that each delay was longer by: so the task ran early."""
+"""The time by which a trace lies about each delay, ms: so the task ran early."""
 
 
 def lay_out(folder: Path, *titles: str) -> None:

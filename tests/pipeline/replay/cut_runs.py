@@ -54,7 +54,7 @@ class CutRun:
     lines: Sequence[Line]
     ledger: Ledger
     at_once: bool
-    """Whether calls take effect when they begin, and not when they return."""
+    """True if calls take effect when they begin, and not when they return."""
     now_ms: int = 0
     stacks: dict[str, list[OpenLine]] = field(default_factory=dict)
 
@@ -114,13 +114,13 @@ def _return_of(lines: Sequence[Line], place: int) -> Return | None:
 
 
 Said = tuple[int, Finding] | None
-"""Where a run diverges, and how; None where it does not."""
+"""The line where a run diverges, and the finding; None without a divergence."""
 
 
 def said_from(
     cut: int, first: Begin, lines: Sequence[Line], ledger: Callable[[], Ledger], *, at_once: bool
 ) -> Said:
-    """What is said of a run of which nothing is known but its snapshot in front of a line."""
+    """Return the finding on a run that begins with its snapshot in front of a line."""
     told = CutRun(lines, ledger(), at_once).go_to(cut)
     found = judged(msgspec.structs.replace(first, seq=1), [told, *lines[cut:]])
     return None if found is None else (found[0] + cut - 1, found[1])

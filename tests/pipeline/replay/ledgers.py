@@ -1,4 +1,4 @@
-"""What timers, purgatories and memory pools hold that keep to the rules; see ``cut_runs``."""
+"""The contents of timers, purgatories and memory pools that keep to the rules; see ``cut_runs``."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What is known of names that are done with, when they come again."""
+"""Names that are done with, and the knowledge of them when they come again."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the judges of overlapping calls keep does not grow with the run."""
+"""The memory of the judges of overlapping calls does not grow with the run."""
 
 import gc
 from collections.abc import Callable, Iterator, Sized

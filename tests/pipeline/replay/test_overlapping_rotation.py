@@ -98,7 +98,7 @@ def is_quiet(run: Run, cut: int) -> bool:
 
 
 def is_same_or_of_unknown(whole: Said, resumed: Said) -> bool:
-    """Whether the same line is wrong; of a name that is done with no particular rule is named."""
+    """Decide whether the same line is wrong; of a forgotten name no particular rule is named."""
     if is_same(whole, resumed):
         return True
     assert whole is not None

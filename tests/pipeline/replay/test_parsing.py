@@ -51,7 +51,7 @@ UNUSABLE = {
         "a text in it holds half of a surrogate pair, which is no character"
     ),
     STEP.replace("}}", '},"extra":1}'): "Object contains unknown field `extra`",
-    STEP.replace('"step"', '"stop"'): "Invalid value 'stop' - at `$.kind`",
+    STEP.replace('"step"', '"stop"'): "Invalid value 'stop' - at `$.kind`; did you mean step?",
     STEP.replace('"kind":"step",', ""): "Object missing required field `kind`",
     STEP.replace('"cancel"', '"call off"'): "Invalid value 'call off' - at `$.operation.op`",
     STEP.replace('"t"', "5"): "Expected `str`, got `int` - at `$.operation.task`",

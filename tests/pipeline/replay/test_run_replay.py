@@ -1,4 +1,4 @@
-"""What each bad input makes of a run: set aside, incomplete, never a divergence of the instance."""
+"""Bad inputs set a run aside or make it incomplete, and are no divergence of the instance."""
 
 import pickle
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ from .simulation.timer_run import simulated_timer
 
 
 class Simulation(NamedTuple):
-    """What there is to simulate of a component."""
+    """The functions that simulate a component."""
 
     simulated: Callable[..., Any]
     drawn_plan: Callable[[int], Any]

@@ -1,4 +1,4 @@
-"""What simulations found in the judges of overlapping calls: the smallest traces that show it."""
+"""Findings of simulations in the judges of overlapping calls, by the smallest traces."""
 
 from collections.abc import Sequence
 

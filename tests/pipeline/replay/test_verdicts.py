@@ -20,7 +20,7 @@ from .run_lines import located
 
 CASES = cases_in(Path(__file__).with_name("verdicts"))
 ALWAYS = ("seq", "rule", "reason", "deviated", "pending_expiries", "open_calls", "uncompared")
-"""What a case expects of a verdict; what it does not name is as in a verdict by default."""
+"""The fields of a verdict that a case expects; a field that it does not name has its default."""
 
 
 def said_of(rows: Sequence[Row], case: TraceCase) -> dict[str, object]:

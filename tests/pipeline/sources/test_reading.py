@@ -1,4 +1,4 @@
-"""What is read from files, whatever is in them."""
+"""Lines that are read from files, whatever is in them."""
 
 import gzip
 import json

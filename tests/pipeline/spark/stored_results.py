@@ -1,4 +1,4 @@
-"""What a check has written into a store, against the rows of the local engine."""
+"""The rows that a check has written into a store, against the rows of the local engine."""
 
 import os
 import subprocess

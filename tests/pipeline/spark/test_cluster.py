@@ -45,7 +45,7 @@ PAGE = ROOT / "docs" / "how-to" / "check-traces-on-a-cluster.md"
 
 
 class Cluster(NamedTuple):
-    """Where a cluster is, and what a command has to say to it."""
+    """The address of a cluster, and the words that a command needs for it."""
 
     master: str
     environment: dict[str, str]

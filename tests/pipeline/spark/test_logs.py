@@ -1,4 +1,4 @@
-"""What a check on Spark leaves to read: Spark's event log, and the records of the command."""
+"""Logs of a check on Spark: Spark's event log, and the records of the command."""
 
 import json
 import os
@@ -24,7 +24,7 @@ SECRET = "not-to-be-told"
 
 
 class Ended(NamedTuple):
-    """How a check has ended."""
+    """The end of a check: its code and its words."""
 
     exit_code: int
     out: str

@@ -1,4 +1,4 @@
-"""What goes from task to task: rows of runs that lie whole in a share, blocks of all others."""
+"""Data that goes from task to task: rows of runs within a share, blocks of all others."""
 
 import shutil
 from collections import Counter
@@ -30,7 +30,7 @@ FILES, RUNS, EVENTS = 4, 40, 500
 
 
 class Shuffled(NamedTuple):
-    """What a stage of Spark has written for the next, by Spark's own count."""
+    """The data that a stage of Spark has written for the next, by Spark's own count."""
 
     records: int
     bytes: int

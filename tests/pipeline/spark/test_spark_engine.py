@@ -1,4 +1,4 @@
-"""What the engine on Spark promises beyond the rows of ordinary traces."""
+"""Promises of the engine on Spark beyond the rows of ordinary traces."""
 
 import os
 import threading

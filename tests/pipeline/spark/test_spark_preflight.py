@@ -1,4 +1,4 @@
-"""What is missing is said before Spark is started."""
+"""Missing requirements are told before Spark is started."""
 
 import importlib.util
 import os

@@ -27,7 +27,7 @@ from purgatory_lab.benchmarks.trace_pipeline import (
     ratio,
     skew,
     smaller,
-    table,
+    text_of,
     write_many_runs,
     write_one_run,
 )
@@ -105,7 +105,7 @@ def test_bounds_that_are_not_kept_are_told() -> None:
 
 
 def test_the_table_tells_each_run_and_the_bounds() -> None:
-    lines = table(FOUND).splitlines()
+    lines = text_of(FOUND).splitlines()
     assert "| one run | local | 5,000 | 49 | 1 | 10 | 102 | 100 | 500 |" in lines
     assert lines[-1] == "| a Python worker, MiB | 120 | 128 |"
 

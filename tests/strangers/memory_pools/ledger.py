@@ -8,7 +8,7 @@ from ..design import Stranger
 
 
 class LedgerPool:
-    """What is left is added up anew each time; no size is special."""
+    """A pool that adds up anew each time what is left; no size is special."""
 
     def __init__(self, size_bytes: int, largest_bytes: int) -> None:
         self.size_bytes, self.largest_bytes = size_bytes, largest_bytes

@@ -58,5 +58,5 @@ STRANGER = Stranger(
         "observables": ["available_bytes"],
     },
     LendingPool,
-    {LendsNothing: {"POOL-ZERO-REQUEST"}, LendsOnceMore: {"POOL-BOUND", "POOL-NON-STRICT"}},
+    {LendsNothing: {"POOL-ZERO-REQUEST"}, LendsOnceMore: {"POOL-NON-STRICT"}},
 )

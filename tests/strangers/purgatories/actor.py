@@ -105,7 +105,7 @@ class ActorPurgatory(CompletesOnce):
 
 
 class NeverSweeps(ActorPurgatory):
-    """What is completed elsewhere stays for ever in lists that nobody checks."""
+    """Keeps operations that were completed elsewhere for ever in lists that nobody checks."""
 
     def is_too_much(self, stale: int) -> bool:
         return False

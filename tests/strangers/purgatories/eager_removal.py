@@ -74,7 +74,7 @@ class LeavesOneList(EagerPurgatory):
 
 
 class KeepsCancelledTimeOuts(EagerPurgatory):
-    """What nobody waits for any longer still expires."""
+    """Lets operations expire that nobody waits for any longer."""
 
     def lose(self, operation: Delayed) -> None:
         return

@@ -70,7 +70,7 @@ class LooksAtHalf(HashSetPurgatory):
 
 
 class KeepsWhatItCompletes(HashSetPurgatory):
-    """What a check completes stays in the set until somebody else meets it there."""
+    """Leaves the operations that a check completes in the set until another call meets them."""
 
     def check(self, key: str) -> int:
         count = 0

@@ -121,7 +121,7 @@ STRANGER = Stranger(
         "negative_delay": "already_due",
         "features": [
             *("force", "elapse", "script_throw", "script_watch"),
-            *("script_check", "script_force", "script_try", "script_meanwhile"),
+            *("script_check", "script_force", "script_try", "script_meanwhile", "script_crosswise"),
         ],
         "observables": ["entries"],
     },

@@ -10,7 +10,7 @@ from .time_outs import CompletesOnce
 
 
 class RotatingPurgatory(CompletesOnce):
-    """What still waits goes to the end of its ring, so that a whole round leaves the order."""
+    """A purgatory of rings: a waiting operation goes to the end, and a round keeps the order."""
 
     def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
         super().__init__(purge_interval, tick_ms, now_ms)

@@ -40,7 +40,7 @@ class TimeOuts:
                 expire(due[0])
 
     def due(self) -> list[Delayed]:
-        """What is due, the earliest first."""
+        """Return the due operations, the earliest first."""
         due = [o for o, deadline in self.deadlines.items() if deadline <= self.now_ms]
         return sorted(due, key=self.deadlines.__getitem__)
 

@@ -80,7 +80,7 @@ class TryLockPurgatory(CompletesOnce):
 
 
 class LosesTheWord(TryLockPurgatory):
-    """Who cannot lock an operation goes away (KAFKA-6653)."""
+    """Gives up an attempt where another thread has the operation's lock (KAFKA-6653)."""
 
     def attempt(self, operation: Delayed) -> bool:
         mine = self.lock_of(operation)
@@ -111,7 +111,10 @@ STRANGER = Stranger(
         "accounting": "exact",
         "check_drops": "at_end",
         "negative_delay": "as_zero",
-        "features": ["force", "elapse", "script_check", "script_try", "script_meanwhile"],
+        "features": [
+            *("force", "elapse", "script_check", "script_try"),
+            *("script_meanwhile", "script_crosswise"),
+        ],
         "observables": ["entries"],
     },
     TryLockPurgatory,

@@ -24,7 +24,7 @@ class Server(Protocol):
         """Answer a request."""
 
     def look(self) -> dict[str, Any]:
-        """What was received since the last look, and what every connection waits for."""
+        """Return the requests received since the last look, and what every connection waits for."""
 
     def end(self) -> None:
         """Let every thread end."""
@@ -68,7 +68,7 @@ class ServerInstance:
     """One case of the template's adapter."""
 
     def __init__(self, server: Server, configuration: ChannelMutingConfiguration) -> None:
-        """Nobody has connected yet."""
+        """Begin without any connection."""
         self.server = server
         asked = msgspec.to_builtins(configuration)
         self.case = TEMPLATE.Case(AdminPort(server), asked)

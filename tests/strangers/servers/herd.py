@@ -147,7 +147,7 @@ class KeepsHalfARequest(HerdServer):
     """The memory of a request that breaks off is not given back."""
 
     def break_off(self, size_bytes: int) -> None:
-        """Nobody thinks of it."""
+        """Give nothing back to the pool."""
 
 
 class WakesOne(HerdServer):

@@ -61,7 +61,7 @@ class ForgetsToMove(BinaryHeapTimer):
 
 
 class OneTickLate(BinaryHeapTimer):
-    """What is due at the reading itself is left for the next advance."""
+    """Leaves a task that is due at the reading itself for the next advance."""
 
     def is_due(self, due_ms: int) -> bool:
         return due_ms < self.now_ms

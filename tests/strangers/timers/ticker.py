@@ -48,7 +48,7 @@ class TickerTimer:
 
 
 class LosesTheDue(TickerTimer):
-    """What is due already is put where the ticker was, and never found."""
+    """Puts a task that is due already where the ticker was, and never finds it."""
 
     def placed(self, due: int) -> int:
         return due

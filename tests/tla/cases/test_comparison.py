@@ -1,4 +1,4 @@
-"""What was predicted beside what was seen."""
+"""The predicted outcomes beside the seen ones."""
 
 from collections.abc import Iterable
 

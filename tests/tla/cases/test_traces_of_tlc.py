@@ -1,4 +1,4 @@
-"""What TLC's random behaviours predict, asked of the bundled implementations and of wrong ones."""
+"""Predictions of TLC's random behaviours, asked of the bundled implementations and wrong ones."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What TLC's output means, above all: what is not a success."""
+"""The meaning of TLC's output, above all of output that is not a success."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where the checkers are looked for."""
+"""The places where the checkers are looked for."""
 
 import re
 import shutil

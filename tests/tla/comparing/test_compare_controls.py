@@ -36,7 +36,7 @@ Explore = Callable[[Binding[Any]], Dump]
 
 AT_LEAST = 12
 NOT_LARGE = {True: 1, False: 2}
-"""How many changes of each component are planted, in TLA+ and in Python; others are large.
+"""The number of planted changes of each component, in TLA+ and in Python; others are large.
 
 `make test` plants those in TLA+, `make verify` those in Python. The changes that show what the
 history is for are planted in every run, in tests of their own.

@@ -1,4 +1,4 @@
-"""Where two graphs differ, the shortest path to what only one has is told, from either side."""
+"""The shortest path to a difference of two graphs is told, from either side."""
 
 from purgatory_tla.comparing.graph_differences import CommonStep, Differences, Side, differences
 from purgatory_tla.comparing.numbering import Numbering, edge

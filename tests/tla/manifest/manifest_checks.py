@@ -1,4 +1,4 @@
-"""Whether the manifest is in its one form, fits the modules, and has no claim that stands alone."""
+"""Checks that the manifest is in its one form, fits the modules, and has no claim alone."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ def _wrong_form(model: Model) -> Iterator[str]:
 
 
 def _counted(model: Model) -> bool:
-    """Whether the counts are there; of a broken property TLC 2.15 does not tell the depth."""
+    """Decide whether the counts are there; TLC 2.15 tells no depth of a broken property."""
     depth = model.depth is not None or model.expected is Expected.PROPERTY
     return depth and model.generated is not None and model.distinct is not None
 

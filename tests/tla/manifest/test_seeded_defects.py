@@ -1,4 +1,4 @@
-"""What must fail is told with the defect, the property and its rules."""
+"""Seeded defects are told with the property and its rules."""
 
 from purgatory_spec.requirements import requirement
 from purgatory_tla.manifest.seeded_defects import seeded_defects

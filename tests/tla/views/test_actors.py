@@ -17,7 +17,7 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def actions(known: Mapping[str, Owned]) -> dict[str, Owned]:
-    """What ``Next`` leads to: the definitions with a trace line, or else those that prime."""
+    """Return the definitions that ``Next`` leads to, with a trace line; else those that prime."""
     # A step that leaves all variables alone is in no trace, and needs no line.
     found: dict[str, Owned] = {}
     seen: set[str] = set()

@@ -85,7 +85,7 @@ IN_TWO_STEPS = {
     "Look": "the thread sees memory for one of them, and does not take it yet",
     "Take": "the thread takes the memory that it has seen",
 }
-"""What happens only with the variant ``looks-then-takes``."""
+"""The actions that only the variant ``looks-then-takes`` has, with their sentences."""
 
 
 def binding() -> Binding[MutingState]:

@@ -39,4 +39,4 @@ FIGURES = {
     "channel-muting-released": Figures(61_969, 185_565, 9),
     "channel-muting-two-threads": Figures(12_375, 36_728, 3),
 }
-"""By the names of the bindings."""
+"""The figures by the names of the bindings."""

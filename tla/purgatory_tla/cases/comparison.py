@@ -125,7 +125,7 @@ def misfit(driven: Driven, declared: profiles.Profile) -> str:
 
 
 _TOLD_APART = {profiles.MemoryPoolFeature.RELEASE_AGAIN, profiles.MemoryPoolFeature.RELEASE_FOREIGN}
-"""What pools with and without release validation answer differently."""
+"""The features that pools with and without release validation answer differently."""
 
 STEPPED = profiles.Executor.STEPPED
 """The executor that every behaviour has: expiring and running are two steps in TLA+."""

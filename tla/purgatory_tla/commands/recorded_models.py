@@ -1,12 +1,12 @@
 """The models of the manifest, as the commands take them: by name, with a hint at what is near."""
 
-from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.problems import EXIT_USAGE, Problem
+from purgatory_spec.nearest import did_you_mean
 from purgatory_tla.manifest.manifest import InvalidManifest, Model, read_manifest
 
 
 def recorded_models() -> tuple[Model, ...]:
-    """Return all models.
+    """Return all models of the manifest.
 
     Raises:
         Problem: the manifest is none.

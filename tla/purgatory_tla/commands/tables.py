@@ -97,7 +97,7 @@ class ProgressLine:
         self._bar.update(self._task, words=f"{model.name}{states}")
 
     def finished(self) -> None:
-        """Count a finished model."""
+        """Count a model as finished on the bar."""
         self._bar.advance(self._task)
 
 

@@ -53,7 +53,9 @@ def label_of(operation: Operation, *answer: str | int) -> Step:
 
     In the modules the clock moves on by one millisecond, so that ``Elapse`` has no argument.
     """
-    values = (getattr(operation, name) for name in operation.__struct_fields__)
+    # Modules have no executor that refuses.
+    names = (name for name in operation.__struct_fields__ if name != "refuse")
+    values = (getattr(operation, name) for name in names)
     arguments = tuple(each for each in values if isinstance(each, str | int))
     given = () if isinstance(operation, Elapse) else arguments
     return Step(type(operation).__name__, (*given, *answer))

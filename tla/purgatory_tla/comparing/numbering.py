@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 
 MOST = 1 << 20
-"""How many states, and how many labels, can be numbered."""
+"""The most states, and the most labels, that can be numbered."""
 
 
 class TooManyNumbers(Exception):

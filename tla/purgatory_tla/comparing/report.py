@@ -22,7 +22,7 @@ class CompareTable:
         self._width = max(len("binding"), *map(len, names))
 
     def print_header(self) -> None:
-        """Print the columns' names."""
+        """Print the names of the table's columns."""
         self._print_line(" ", "binding", "states", "edges", "seconds", "verdict", style="bold")
 
     def print_row(self, name: str, found: Comparison) -> None:

@@ -11,7 +11,7 @@ from purgatory_tla.manifest.manifest import Model, RunTime
 from purgatory_tla.manifest.models import Finding, Settings, run_model
 
 Listener = Callable[[Model, Progress | None], None]
-"""Told when a model begins, and then about once a second how far it is."""
+"""Takes a model when it begins, and then about once a second its progress."""
 
 
 class _Stopped(Exception):

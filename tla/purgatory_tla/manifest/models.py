@@ -22,7 +22,7 @@ from purgatory_tla.errors import (
 from purgatory_tla.manifest.manifest import Expected, Mode, Model, RunTime, Simulation
 
 _PROVERS = threading.Lock()
-"""z3 works for one thread at a time."""
+"""The lock of z3, which works for one thread at a time."""
 
 
 class Agreement(Enum):

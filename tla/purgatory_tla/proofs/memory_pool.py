@@ -99,7 +99,7 @@ AFTER = Pool(z3.Int("available_after"), array("held_after"))
 REQUEST = z3.Int("request")
 
 Enough = Callable[[z3.ArithRef, z3.ArithRef], z3.BoolRef]
-"""Whether a count of bytes is enough for a request."""
+"""Returns the condition under which a count of bytes is enough for a request."""
 
 
 def non_strict(count: z3.ArithRef, request: z3.ArithRef) -> z3.BoolRef:

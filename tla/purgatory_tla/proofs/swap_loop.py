@@ -41,7 +41,7 @@ from purgatory_tla.proofs.memory_pool import (
 from purgatory_tla.proofs.obligations import Obligation, Proof, ProofVerdict
 
 IDLE, READ, SWAP, HOLDS = map(z3.IntVal, range(4))
-"""Where a thread is."""
+"""The places of a thread in the loop."""
 
 
 @dataclass(frozen=True, slots=True)

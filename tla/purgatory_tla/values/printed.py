@@ -138,7 +138,7 @@ class _Reader:
         return text
 
     def value(self) -> Printed:
-        """Return one value."""
+        """Read one value from the text, and return it."""
         kind, text = self._take()
         if kind == "string":
             return _unquoted(text)

@@ -10,7 +10,7 @@ from purgatory_tla.views.sayings import State, fill, show
 _STRING = re.compile(r'"([^"]*)"')
 
 NOBODY_KNOWN = "someone"
-"""Who acts in a step that changes nothing of any thread's own."""
+"""The actor of a step that changes no thread's own variable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,23 @@
-"""The table of situations for a server's channels: what to do next, and for which rules.
+"""The situations of a server's channels: sorts of asks with their weights, and a few scenes.
 
-Each row makes the operations of one situation, in which certain rules show. A row sees the world
-as its own operations have left it. A generator takes rows by weight; where a rule has not been put
-to the test often enough, its rows weigh more.
+An ask is one operation whose arguments lie at the boundaries of the server's state, with a poll
+behind it or not. A scene has several steps that asks meet too seldom: a line of channels that wait,
+a head of the line that leaves, one connection with very many requests.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
+from purgatory_conformance.generation.asks import channel_muting_asks
 from purgatory_conformance.generation.channel_muting.world import (
-    MOST_CHANNELS,
+    MOST_WRITTEN_BYTES,
     ChannelMutingWorld,
 )
 from purgatory_conformance.generation.draft import drawn_rows
+from purgatory_conformance.generation.fields import name_of
 from purgatory_conformance.generation.source import Source
-from purgatory_model.channel_muting import SIZE_BYTES, channel_of
+from purgatory_model.channel_muting import SIZE_BYTES, Channel, channel_of
 from purgatory_model.step import TooManyBranches
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
@@ -23,18 +26,46 @@ from purgatory_spec.profiles import (
     ChannelMutingProfile,
 )
 
-Make = Callable[[ChannelMutingWorld, Source], Iterator[op.Operation]]
+_SIZES = (
+    *((10, 10), (10, 10), (10, 4), (20, 10), (3, 1), (100, 40)),
+    *((20_000, 10_000), (40_000, 20_000), (100_000, 70_000)),
+)
+"""Limits with their largest requests, bytes; the last ones go beyond pages and TLS records."""
 
-_LIMIT_MS = 100
+_LARGE_SIZES = ((2**25, 2**24 + 9), (2**31 + 3, 10), (2**32 + 1, 10), (2**53 - 2**32 + 5, 40))
+"""Limits and largest requests that are seldom drawn: a server may really take the memory, bytes."""
+
+_BOUNDARIES_BYTES = tuple(
+    power + more
+    for power in (2**8, 2**12, 2**13, 2**14, 2**15, 2**16, 2**24)
+    for more in (0, 1, -1)
+)
+"""Sizes about those of pages, of records, and of integers, bytes."""
+
+_BAD_BYTES = (-1, -(2**31), 2**31 - 1, 2**16 + 1, 2**24 + 1, 2**31 - 4)
+"""Sizes that cannot be, some of which are legal in their lower bits alone, bytes."""
+
+_LIMITS_MS = (100, 100, 100, 100, 60, 1, 2**31 + 3, 2**32 + 3)
 """The limits of time in generated cases, ms."""
 
-_SIZES = ((10, 10), (10, 4), (20, 10), (3, 1), (100, 40), (20_000, 10_000), (40_000, 20_000))
-"""Limits with their largest requests, bytes; the last ones go beyond pages and TLS records."""
+_FAR_MS = (2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**32 + 1)
+"""Spans of time, and readings of an old clock, about the limits of integers, ms."""
+
+_LINES = (1, 1, 1, 2, 2, 3)
+_LONG_LINES = (9, 9, 17, 33)
+"""The numbers of channels that come to wait, one after the other."""
+
+_TURNS = (3, 33, 129, 129)
+"""The numbers of requests of one connection, one after the other."""
+
+
+_MOST_COUNTED = 4
+"""The most operations of a situation that count for the length of a case, in which polls do not."""
 
 
 @dataclass(frozen=True)
 class ChannelMutingRow:
-    """A situation: name, weight, rules put to the test, features needed, and its generator.
+    """A situation: name, weight, rules put to the test, features needed, and its operations.
 
     ``make`` may yield nothing where the situation cannot arise at present.
     """
@@ -43,570 +74,11 @@ class ChannelMutingRow:
     weight: int
     rules: frozenset[str]
     needs: frozenset[ChannelMutingFeature]
-    make: Make
+    make: Callable[["ChannelMutingDraft", Source], Iterator[op.Operation]]
 
     def is_offered(self, profile: ChannelMutingProfile) -> bool:
         """Decide whether a subject of this profile can be brought into the situation."""
         return profile.features.issuperset(self.needs)
-
-
-def _an_idle_channel(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a connection is made where no channel is idle."""
-    if not world.idle and len(world.channels()) < MOST_CHANNELS:
-        yield op.Connect(world.fresh_name())
-
-
-def _connect(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    if len(world.channels()) < MOST_CHANNELS:
-        yield op.Connect(world.fresh_name())
-
-
-def _whole(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a request is sent whole, and polled."""
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        size = source.integer(1, world.most)
-        yield op.Announce(source.item(world.idle), size, SIZE_BYTES + size)
-        yield op.Poll()
-
-
-def _size_alone(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a request is announced, with nothing of its body or a part of it."""
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        size = source.integer(2, world.most) if world.most > 1 else 1
-        body = source.item((0, 0, 1, size - 1))
-        yield op.Announce(source.item(world.idle), size, SIZE_BYTES + min(body, size))
-        yield op.Poll()
-
-
-def _part_of_size(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a part of a size is sent, whether or not there is memory."""
-    if source.integer(0, 1):
-        yield from _exhaust(world, source)
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        size = source.integer(1, world.most)
-        yield op.Announce(source.item(world.idle), size, source.integer(1, SIZE_BYTES - 1))
-        yield op.Poll()
-
-
-def _rest(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a request that was begun is sent to its end."""
-    if world.begun:
-        name, coming = source.item(world.begun)
-        yield op.Send(name, SIZE_BYTES + coming.size_bytes - coming.sent_bytes)
-        yield op.Poll()
-
-
-def _part(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    if world.begun:
-        name, coming = source.item(world.begun)
-        left = SIZE_BYTES + coming.size_bytes - coming.sent_bytes
-        yield op.Send(name, source.integer(1, max(1, left - 1)))
-        yield op.Poll()
-
-
-def _exhaust(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which requests are received until no memory is left."""
-    for _ in range(MOST_CHANNELS):
-        if world.state.available_bytes <= 0 or world.state.waiting:
-            return
-        yield from _an_idle_channel(world, source)
-        if not world.idle:
-            return
-        yield op.Announce(world.idle[0], world.most, SIZE_BYTES + world.most)
-        yield op.Poll()
-
-
-def _wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a request that is refused since no memory is left: its size, a part, or all of it."""
-    yield from _exhaust(world, source)
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        size = source.integer(1, world.most)
-        sent = source.item((0, size // 2, size, size))
-        yield op.Announce(source.item(world.idle), size, SIZE_BYTES + sent)
-        yield op.Poll()
-
-
-def _two_wait(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield from _wait(world, source)
-    yield from _wait(world, source)
-
-
-def _connected(world: ChannelMutingWorld, size: int) -> Iterator[op.Operation]:
-    """Draw steps in which a new client sends a request of this size whole."""
-    name = world.fresh_name()
-    yield op.Connect(name)
-    yield op.Announce(name, size, SIZE_BYTES + size)
-    yield op.Poll()
-
-
-def _head_leaves(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a line whose head wants more than there is, and leaves; the next wants less."""
-    if not world.configuration.strict or world.state.waiting or world.most < 3:
-        return
-    for _ in range(MOST_CHANNELS):
-        left = world.state.available_bytes
-        if left <= world.most - 1 or len(world.channels()) > MOST_CHANNELS - 3:
-            break
-        yield from _connected(world, min(world.most, left - 1))
-    left = world.state.available_bytes
-    if not 0 < left < world.most:
-        return
-    head = world.fresh_name()
-    yield from _connected(world, world.most)
-    yield from _connected(world, source.integer(1, left))
-    if world.has(ChannelMutingFeature.CLOSE) and source.integer(0, 1):
-        yield op.Close(head)
-    elif endings := _endings(world):
-        yield op.HangUp(head, source.item(endings))
-    yield op.Poll()
-
-
-def _several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a poll in which two or three channels are ready, which may want the same memory."""
-    for _ in range(source.integer(2, 3)):
-        if len(world.idle) < 3:
-            yield from _connect(world, source)
-    for name in world.idle[:3]:
-        size = source.integer(max(1, world.most // 2), world.most)
-        yield op.Announce(name, size, SIZE_BYTES + source.item((size, size, 0)))
-    yield op.Poll()
-
-
-def _newcomer(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a newcomer's request between a release, for which a channel waits, and the poll."""
-    yield from _wait(world, source)
-    yield from _an_idle_channel(world, source)
-    if world.idle and world.handled:
-        yield op.Release(source.item(world.handled))
-        yield op.Announce(source.item(world.idle), 1, SIZE_BYTES + 1)
-        yield op.Poll()
-
-
-def _release(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    if world.handled:
-        yield op.Release(source.item(world.handled))
-        yield op.Poll()
-
-
-def _respond(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    if world.ordered:
-        yield op.Respond(source.item(world.ordered))
-        yield op.Poll()
-
-
-def _complete(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a request is released and answered."""
-    if world.handled:
-        request = source.item(world.handled)
-        yield op.Release(request)
-        yield op.Respond(channel_of(request))
-        yield op.Poll()
-
-
-def _poll_while(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which memory comes back while the poll waits for its sockets."""
-    if not world.state.waiting:
-        yield from _wait(world, source)
-    if world.handled:
-        yield op.PollWhile(source.item(world.handled))
-
-
-def _beside(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a client sends without end, and another sends a request."""
-    while len(world.idle) < 2 and len(world.channels()) < MOST_CHANNELS:
-        yield op.Connect(world.fresh_name())
-    if len(world.idle) >= 2:
-        endless = source.item(world.idle)
-        other = source.item([name for name in world.idle if name != endless])
-        size = source.integer(0, world.most)
-        yield op.Announce(other, size, SIZE_BYTES + size)
-        yield op.PollBeside(endless)
-
-
-def _ahead(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which a client sends its next request before the last one is answered."""
-    if not world.ordered:
-        yield from _whole(world, source)
-    there = {name for name, _ in world.channels()}
-    names = [name for name in world.ordered if name in there]
-    if names:
-        size = source.integer(0, world.most)
-        yield op.Announce(source.item(names), size, SIZE_BYTES + source.item((size, size, 0)))
-        yield op.Poll()
-
-
-def _two_reasons(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a waiting channel beside an ordered one with more bytes; then memory comes back."""
-    yield from _wait(world, source)
-    yield from _ahead(world, source)
-    if len(world.handled) and world.state.waiting:
-        yield op.Release(source.item(world.handled))
-        yield op.Poll()
-
-
-def _empty(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        yield op.Announce(source.item(world.idle), 0, SIZE_BYTES)
-        yield op.Poll()
-
-
-def _empty_without_memory(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield from _exhaust(world, source)
-    yield from _empty(world, source)
-
-
-def _behind_an_empty(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw an empty request, another behind it, and an answer to the empty one."""
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        name = source.item(world.idle)
-        size = source.integer(1, world.most)
-        yield op.Announce(name, 0, SIZE_BYTES)
-        yield op.Announce(name, size, SIZE_BYTES + size)
-        yield op.Poll()
-        if name in world.ordered:
-            yield op.Respond(name)
-            yield op.Poll()
-
-
-def _bad_size(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield from _an_idle_channel(world, source)
-    if world.idle:
-        size = source.item((-1, world.most + 1, -world.most, 2**31 - 1, -(2**31)))
-        yield op.Announce(source.item(world.idle), size, SIZE_BYTES)
-        yield op.Poll()
-
-
-def _hang_up(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a client's end, whatever its channel is about."""
-    names = [name for name, _ in world.channels()]
-    if names:
-        yield op.HangUp(source.item(names), source.item(_endings(world)))
-        yield op.Poll()
-
-
-def _endings(world: ChannelMutingWorld) -> list[op.Ending]:
-    offered = {
-        op.Ending.CLOSE: ChannelMutingFeature.HANG_UP,
-        op.Ending.HALF_CLOSE: ChannelMutingFeature.HALF_CLOSE,
-        op.Ending.RESET: ChannelMutingFeature.RESET,
-    }
-    return [ending for ending, feature in offered.items() if world.has(feature)]
-
-
-def _end_mid_request(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a client that announces a request, gets its memory, and ends."""
-    yield from _size_alone(world, source)
-    holding = [name for name, channel in world.channels() if channel.holds]
-    if holding:
-        yield op.HangUp(source.item(holding), source.item(_endings(world)))
-        yield op.Poll()
-
-
-def _end_while_waiting(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw the end of a client whose request waits; later memory comes back."""
-    yield from _wait(world, source)
-    there = {name for name, _ in world.channels()}
-    waiting = [name for name in world.state.waiting if name in there]
-    if waiting:
-        yield op.HangUp(source.item(waiting), source.item(_endings(world)))
-        yield op.Poll()
-        if world.handled:
-            yield op.Release(source.item(world.handled))
-            yield op.Poll()
-
-
-def _end_while_handled(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw the end of a client whose request is handled; then its memory comes back."""
-    yield from _whole(world, source)
-    there = {name for name, _ in world.channels()}
-    requests = [each for each in world.handled if channel_of(each) in there]
-    if requests:
-        request = source.item(requests)
-        yield op.HangUp(channel_of(request), source.item(_endings(world)))
-        yield op.Poll()
-        yield op.Release(request)
-        yield op.Respond(channel_of(request))
-        yield op.Poll()
-
-
-def _half_close(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a client that sends a whole request and no more; it may wait, and is answered."""
-    yield from _an_idle_channel(world, source)
-    if source.integer(0, 1):
-        yield from _exhaust(world, source)
-        yield from _an_idle_channel(world, source)
-    if not world.idle:
-        return
-    name = source.item(world.idle)
-    size = source.integer(1, world.most)
-    yield op.Announce(name, size, SIZE_BYTES + size)
-    if source.integer(0, 1):
-        yield op.Poll()
-    yield op.HangUp(name, op.Ending.HALF_CLOSE)
-    yield op.Poll()
-    yield from _complete(world, source)
-    for request in world.handled:
-        if channel_of(request) == name:
-            yield op.Release(request)
-            yield op.Respond(name)
-            yield op.Poll()
-
-
-def _close(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw the server's close of a connection, preferably one that holds or waits."""
-    names = [name for name, channel in world.channels() if channel.holds or channel.waits]
-    names = names or [name for name, _ in world.channels()]
-    if names:
-        yield op.Close(source.item(names))
-        yield op.Poll()
-
-
-def _throttle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a throttled and answered channel whose client sends more; then throttling ends."""
-    if not world.ordered:
-        yield from _whole(world, source)
-    if not world.ordered:
-        return
-    name = source.item(world.ordered)
-    yield op.Throttle(name)
-    for request in world.handled:
-        if channel_of(request) == name:
-            yield op.Release(request)
-    if source.integer(0, 2) == 0:
-        yield op.Unthrottle(name)
-        yield op.Respond(name)
-    else:
-        yield op.Respond(name)
-    size = source.integer(1, world.most)
-    if name in {each for each, _ in world.channels()}:
-        yield op.Announce(name, size, SIZE_BYTES + size)
-    yield op.Poll()
-    yield op.Unthrottle(name)
-    yield op.Poll()
-
-
-def _throttle_anytime(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw the throttling of any channel; what its clients do, and the others, goes on."""
-    if world.throttleable:
-        yield op.Throttle(source.item(world.throttleable))
-        yield op.Poll()
-
-
-def _throttled_meanwhile(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a new, a waiting or any channel that is throttled; its client goes on, or ends.
-
-    A channel that waits gets its memory meanwhile.
-    """
-    kind = source.integer(0, 2)
-    if kind == 1:
-        names = [world.fresh_name()]
-        yield op.Connect(names[0])
-    elif kind == 2:
-        if not world.state.waiting:
-            yield from _wait(world, source)
-        names = list(world.state.waiting)
-    else:
-        names = [name for name, _ in world.channels()]
-    names = [name for name in names if name in world.throttleable]
-    if not names:
-        return
-    name = source.item(names)
-    yield op.Throttle(name)
-    if name in world.state.waiting:
-        for request in world.handled:
-            yield op.Release(request)
-    if kind != 1 or source.integer(0, 1):
-        yield op.Poll()
-    for coming in world.state.channels[name].coming[-1:]:
-        if world.is_going_on(coming) and coming.is_announced:
-            left = SIZE_BYTES + coming.size_bytes - coming.sent_bytes
-            yield op.Send(name, source.integer(1, left))
-    size = source.integer(0, world.most)
-    yield op.Announce(name, size, source.integer(1, SIZE_BYTES + size))
-    yield op.Poll()
-    if source.integer(0, 2) == 2:
-        yield op.HangUp(name, source.item(tuple(op.Ending)))
-        yield op.Poll()
-    yield op.Unthrottle(name)
-    yield op.Poll()
-
-
-def _unthrottle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    names = [name for name, channel in world.channels() if channel.is_throttled]
-    if names:
-        yield op.Unthrottle(source.item(names))
-        yield op.Poll()
-
-
-def _elapse(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield op.Elapse(world.state.now_ms + source.item((1, 7, _LIMIT_MS // 2 - 1)))
-    yield op.Poll()
-
-
-def _past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield op.Elapse(world.state.now_ms + _LIMIT_MS + source.integer(1, 9))
-    yield op.Poll()
-
-
-def _wait_past_the_limit(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield from _wait(world, source)
-    yield from _past_the_limit(world, source)
-
-
-def _trickle(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw a client that holds memory and sends a byte now and then, past the limit."""
-    yield from _size_alone(world, source)
-    for _ in range(3):
-        yield op.Elapse(world.state.now_ms + _LIMIT_MS // 2 - 1)
-        for name, coming in world.begun:
-            if SIZE_BYTES + coming.size_bytes - coming.sent_bytes > 1:
-                yield op.Send(name, 1)
-        yield op.Poll()
-
-
-def _construct(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    sizes = ((10, 10), (10, 11), (10, 9), (0, 10), (-1, 10), (1, 1), (1, 2), (10, 0), (10, -1))
-    limit, most = source.item(sizes)
-    yield op.Construct(limit, most)
-
-
-def _all_leave(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    """Draw steps in which all clients end, and all memory comes back."""
-    for name, _ in world.channels():
-        yield op.HangUp(name)
-    yield op.Poll()
-    for request in world.handled:
-        yield op.Release(request)
-    for name in world.ordered:
-        yield op.Respond(name)
-    yield op.Poll()
-
-
-def _poll(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
-    yield op.Poll()
-
-
-def _row(
-    name: str, weight: int, rules: str, make: Make, *needs: ChannelMutingFeature
-) -> ChannelMutingRow:
-    return ChannelMutingRow(name, weight, frozenset(rules.split()), frozenset(needs), make)
-
-
-CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
-    _row("connect", 1, "MUTING-OTHERS-GO-ON MUTING-HANDSHAKE", _connect),
-    _row("send a whole request", 4, "MUTING-ASK MUTING-CONSERVATION", _whole),
-    _row("announce a request", 3, "MUTING-ASK MUTING-READ-AFTER-GRANT", _size_alone),
-    _row("send a part of a size", 2, "MUTING-ONLY-REFUSED MUTING-ASK", _part_of_size),
-    _row("send the rest", 4, "MUTING-GRANTED-FINISHES", _rest),
-    _row("send a part", 2, "MUTING-ONLY-REFUSED", _part),
-    _row("take all memory", 2, "MUTING-BOUND", _exhaust),
-    _row(
-        "wait",
-        4,
-        "MUTING-WAIT MUTING-BOUND MUTING-READ-AFTER-GRANT MUTING-NOT-WITH-MEMORY MUTING-DEPLETED",
-        _wait,
-    ),
-    _row("two wait", 2, "MUTING-FIRST-COME MUTING-RECOVER", _two_wait),
-    _row("the head of the line leaves", 4, "MUTING-RECOVER MUTING-FIRST-COME", _head_leaves),
-    _row("several at once", 2, "MUTING-BOUND MUTING-WAIT", _several_at_once),
-    _row("a newcomer", 2, "MUTING-FIRST-COME MUTING-OTHERS-GO-ON", _newcomer),
-    _row("release", 4, "MUTING-RELEASE MUTING-RECOVER MUTING-CONSERVATION", _release),
-    _row("respond", 2, "MUTING-ONE-AT-A-TIME MUTING-OTHERS-GO-ON MUTING-ORDER", _respond),
-    _row("complete a request", 6, "MUTING-RELEASE MUTING-RECOVER MUTING-BUFFERED", _complete),
-    _row(
-        "release within a poll",
-        4,
-        "MUTING-NOT-WITH-MEMORY MUTING-GRANTED-FINISHES MUTING-BUFFERED",
-        _poll_while,
-        ChannelMutingFeature.POLL_WHILE,
-    ),
-    _row("send ahead", 3, "MUTING-ONE-AT-A-TIME MUTING-ORDER MUTING-BUFFERED", _ahead),
-    _row("order and memory", 3, "MUTING-TWO-REASONS MUTING-ONE-AT-A-TIME", _two_reasons),
-    _row("an empty request", 1, "MUTING-EMPTY", _empty),
-    _row("an empty request without memory", 1, "MUTING-EMPTY", _empty_without_memory),
-    _row(
-        "a request behind an empty one",
-        1,
-        "MUTING-EMPTY MUTING-BUFFERED MUTING-ONE-AT-A-TIME",
-        _behind_an_empty,
-    ),
-    _row("a size that cannot be", 2, "MUTING-BAD-SIZE", _bad_size),
-    _row("poll", 1, "MUTING-WAIT", _poll),
-    _row("a client ends", 1, "MUTING-END-MID-REQUEST", _hang_up, ChannelMutingFeature.HANG_UP),
-    _row(
-        "a client ends within a request",
-        2,
-        "MUTING-END-MID-REQUEST",
-        _end_mid_request,
-        ChannelMutingFeature.HANG_UP,
-    ),
-    _row(
-        "a client ends that waits",
-        2,
-        "MUTING-END-WHILE-WAITING",
-        _end_while_waiting,
-        ChannelMutingFeature.HANG_UP,
-    ),
-    _row(
-        "a client ends whose request is handled",
-        2,
-        "MUTING-END-WHILE-HANDLED",
-        _end_while_handled,
-        ChannelMutingFeature.HANG_UP,
-    ),
-    _row("a half-close", 3, "MUTING-HALF-CLOSE", _half_close, ChannelMutingFeature.HALF_CLOSE),
-    _row("the server closes", 4, "MUTING-CLOSE", _close, ChannelMutingFeature.CLOSE),
-    _row("throttle", 3, "MUTING-THROTTLE", _throttle, ChannelMutingFeature.THROTTLE),
-    _row(
-        "throttle at any time",
-        1,
-        "MUTING-THROTTLE",
-        _throttle_anytime,
-        ChannelMutingFeature.THROTTLE_ANYTIME,
-    ),
-    _row(
-        "throttled meanwhile",
-        4,
-        "MUTING-THROTTLE MUTING-HALF-CLOSE",
-        _throttled_meanwhile,
-        ChannelMutingFeature.THROTTLE_ANYTIME,
-    ),
-    _row("end of throttling", 1, "MUTING-THROTTLE", _unthrottle, ChannelMutingFeature.THROTTLE),
-    _row("make another server", 1, "MUTING-CONFIG", _construct, ChannelMutingFeature.CONSTRUCT),
-    _row("time passes", 1, "MUTING-DEPLETED", _elapse, ChannelMutingFeature.ELAPSE),
-    _row("all leave", 1, "MUTING-IDLE-RETURNS", _all_leave, ChannelMutingFeature.HANG_UP),
-)
-"""The rows for every server, the simplest first: shrinking goes towards the top."""
-
-_TIMED_TABLE: tuple[ChannelMutingRow, ...] = (
-    _row("a limit passes", 4, "MUTING-IDLE MUTING-SLOW-SENDER", _past_the_limit),
-    _row("a limit passes as somebody waits", 5, "MUTING-NOT-IDLE", _wait_past_the_limit),
-    _row("a request trickles", 3, "MUTING-SLOW-SENDER", _trickle),
-)
-"""The rows for a server that has limits of time."""
-
-_TLS_TABLE: tuple[ChannelMutingRow, ...] = (
-    _row(
-        "a client sends without end",
-        3,
-        "MUTING-TURNS",
-        _beside,
-        ChannelMutingFeature.POLL_BESIDE,
-    ),
-)
-"""The rows for a server with TLS."""
-
-CHANNEL_MUTING_ROWS = {row.name: row for row in (*CHANNEL_MUTING_TABLE, *_TIMED_TABLE, *_TLS_TABLE)}
-"""Every situation by its name."""
-
-_TIMED_RULES = frozenset({"MUTING-IDLE", "MUTING-NOT-IDLE", "MUTING-SLOW-SENDER"})
-_TLS_RULES = frozenset({"MUTING-HANDSHAKE", "MUTING-BUFFERED", "MUTING-TURNS"})
 
 
 @dataclass(slots=True)
@@ -616,47 +88,96 @@ class ChannelMutingDraft:
     configuration: ChannelMutingConfiguration
     profile: ChannelMutingProfile
     world: ChannelMutingWorld = field(init=False)
+    polls: int = 4
+    """The number of four asks that have a poll behind them."""
+    most_channels: int = 5
+    """The number of channels that asks connect."""
+    ticks: bool = False
+    """True if a short time passes before every second ask."""
+    last: str = ""
+    """The channel that was asked last: half of the asks go on with it."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh server."""
         self.world = ChannelMutingWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[op.Operation, ...]:
-        """Return no operations."""
-        del source
-        return ()
+        """Draw the manner of the case; return a step of the clock for an old one."""
+        self.polls = source.item((4, 3, 2, 1))
+        self.most_channels = source.item((5, 3, 2))
+        has_limits = self.configuration.idle_limit_ms or self.configuration.receive_limit_ms
+        self.ticks = source.integer(0, 2 if has_limits else 7) == 0
+        is_old = source.integer(0, 7) == 7
+        return self.followed((op.Elapse(source.item(_FAR_MS)),) if is_old else ())
 
     @property
     def rows(self) -> list[ChannelMutingRow]:
         """Return the situations that a subject of this profile can be brought into."""
-        configuration = self.configuration
-        has_limits = configuration.idle_limit_ms or configuration.receive_limit_ms
-        table = (
-            *CHANNEL_MUTING_TABLE,
-            *(_TIMED_TABLE if has_limits else ()),
-            *(_TLS_TABLE if configuration.tls else ()),
-        )
-        return [row for row in table if row.is_offered(self.profile)]
+        left_out = () if self.configuration.tls else (_Has.TLS,)
+        return [
+            row
+            for row in CHANNEL_MUTING_TABLE
+            if row.is_offered(self.profile) and row.needs.isdisjoint(left_out)
+        ]
 
     def offers(self, situation: str) -> bool:
         """Decide whether a subject of this profile can be brought into the situation now."""
         return any(row.name == situation for row in self.rows)
 
     def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
-        """Return the operations of a situation, as far as names mean what they should.
+        """Return the operations of a situation, as far as names mean what they should."""
+        return self.followed(CHANNEL_MUTING_ROWS[situation].make(self, source))
+
+    def asks(self) -> Iterator[op.Operation]:
+        """Return the operations worth asking next."""
+        most = self.world.most
+        sizes = {0, 1, most, max(1, most // 2), most + 1, -1, _BAD_BYTES[-1]}
+        return self.asks_of(_KINDS, sorted(sizes))
+
+    def asks_of(
+        self, kinds: Sequence[type[op.Operation]], sizes_bytes: Iterable[int]
+    ) -> Iterator[op.Operation]:
+        """Yield the operations of some kinds that are worth asking next, and can be asked."""
+        world = self.world
+        asks = channel_muting_asks(
+            world.state,
+            self.profile,
+            kinds=kinds,
+            fresh=world.fresh_name() if len(world.channels()) < self.most_channels else None,
+            sizes_bytes=list(sizes_bytes),
+            readings_ms=world.readings_ms() if op.Elapse in kinds else (),
+        )
+        return (
+            each
+            for each in asks
+            if getattr(each, "sent_bytes", 0) <= MOST_WRITTEN_BYTES and world.can_be_asked(each)
+        )
+
+    def size(self, source: Source) -> int:
+        """Draw the size of a request: any, the largest, what is just available, or a boundary."""
+        most, available = self.world.most, self.world.state.available_bytes
+        kind = source.integer(0, 3)
+        if kind == 1:
+            return most
+        sizes = (available, available + 1, available - 1) if kind == 2 else _BOUNDARIES_BYTES
+        possible = [size for size in sizes if 0 < size <= most] if kind else []
+        return source.item(possible) if possible else source.integer(1, most)
+
+    def followed(self, operations: Iterable[op.Operation]) -> tuple[op.Operation, ...]:
+        """Follow the operations that can be asked, and return them.
 
         A poll that may go in too many ways to follow is left out, with what would come behind it.
         """
-        operations: list[op.Operation] = []
-        for operation in CHANNEL_MUTING_ROWS[situation].make(self.world, source):
+        followed: list[op.Operation] = []
+        for operation in operations:
             if not self.world.can_be_asked(operation):
                 continue
             try:
                 self.world.apply(operation)
             except TooManyBranches:
                 break
-            operations.append(operation)
-        return tuple(operations)
+            followed.append(operation)
+        return tuple(followed)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
         """Return no operations: the end of a case ends its server."""
@@ -664,34 +185,334 @@ class ChannelMutingDraft:
         return ()
 
 
+Make = Callable[[ChannelMutingDraft, Source], Iterator[op.Operation]]
+Is = Callable[[ChannelMutingWorld, Channel, op.Operation], bool]
+
+
+# Asks
+
+
+def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
+    """Return the maker of an ask of a kind, of a channel that is in some state."""
+
+    def make(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+        world = draft.world
+        if draft.ticks and source.integer(0, 1):
+            yield op.Elapse(world.state.now_ms + source.item(world.short_spans_ms()))
+        if world.unseen and source.integer(0, 1):
+            yield op.Poll()
+        if kind in _NEED_AN_IDLE_CHANNEL and not world.idle:
+            yield from draft.asks_of((op.Connect,), ())
+        sorts: dict[object, list[op.Operation]] = {}
+        for each in draft.asks_of((kind,), _sizes(draft, source)):
+            channel = world.state.channels.get(channel_of(name_of(each)), _NO_CHANNEL)
+            if is_so(world, channel, each):
+                sorts.setdefault(_sort_of(channel), []).append(each)
+        if not sorts:
+            return
+        asks = source.item(list(sorts.values()))
+        again = [each for each in chain(*sorts.values()) if channel_of(name_of(each)) == draft.last]
+        ask = source.item(again if again and source.integer(0, 1) else asks)
+        draft.last = channel_of(name_of(ask)) or draft.last
+        yield ask
+        if isinstance(ask, op.Announce) and source.integer(0, 3) == 0:
+            # The client sends ahead, so that one poll finds more than one request.
+            size = source.item((draft.size(source), 0))
+            sent = SIZE_BYTES + source.item((size, size // 2))
+            yield op.Announce(ask.channel, size, min(sent, MOST_WRITTEN_BYTES))
+        needs_none = isinstance(ask, op.Poll | op.PollWhile | op.PollBeside | op.Connect)
+        if not needs_none and source.integer(1, 4) <= draft.polls:
+            yield op.Poll()
+
+    return make
+
+
+_NO_CHANNEL = Channel(is_open=False)
+_NEED_AN_IDLE_CHANNEL: Sequence[type[op.Operation]] = (op.Announce, op.PollBeside)
+
+
+def _sort_of(channel: Channel) -> object:
+    """Return the state of a channel as far as it has reasons not to be read, or holds memory."""
+    return channel.receive, channel.is_ordered, channel.is_throttled, channel.peer
+
+
+def _sizes(draft: ChannelMutingDraft, source: Source) -> tuple[int, ...]:
+    """Draw a size that can be, beside none and one that cannot be."""
+    return (draft.size(source), 0, source.item((*_BAD_BYTES, draft.world.most + 1)))
+
+
+def _is_announced(least: int, is_whole: bool) -> Is:
+    """Return the decision on a request of an idle channel: how much of it is sent at once."""
+
+    def is_so(world: ChannelMutingWorld, channel: Channel, each: op.Operation) -> bool:
+        if not isinstance(each, op.Announce) or not _is_idle(channel):
+            return False
+        whole_bytes = SIZE_BYTES + each.size_bytes
+        is_some = least <= each.sent_bytes and (each.sent_bytes == whole_bytes) is is_whole
+        return is_some and 0 < each.size_bytes <= world.most
+
+    return is_so
+
+
+def _is_idle(channel: Channel) -> bool:
+    return channel.may_be_read and not channel.coming
+
+
+def _is_of_a_channel(is_so: Callable[[Channel], bool]) -> Is:
+    """Return the decision on an ask by its channel."""
+    return lambda _world, channel, _each: is_so(channel)
+
+
+def _is_of_a_size(is_so: Callable[[int, int], bool]) -> Is:
+    """Return the decision on a request by its size and the largest one, bytes."""
+    return lambda world, _, each: (
+        isinstance(each, op.Announce) and is_so(each.size_bytes, world.most)
+    )
+
+
+def _is_rest(_: ChannelMutingWorld, channel: Channel, each: op.Operation) -> bool:
+    last = channel.coming[-1]
+    whole_bytes = SIZE_BYTES + max(0, last.size_bytes)
+    return isinstance(each, op.Send) and last.sent_bytes + each.sent_bytes == whole_bytes
+
+
+def _is_half_close(_: ChannelMutingWorld, _channel: Channel, each: op.Operation) -> bool:
+    return isinstance(each, op.HangUp) and each.ending is op.Ending.HALF_CLOSE
+
+
+# Scenes
+
+
+def _sends(
+    draft: ChannelMutingDraft, source: Source, size: int, sent: int
+) -> Iterator[op.Operation]:
+    """Draw a client, new or idle, that sends a request, and the poll."""
+    name = draft.last = source.item([draft.world.fresh_name(), *draft.world.idle])
+    yield op.Connect(name)
+    yield op.Announce(name, size, SIZE_BYTES + min(sent, MOST_WRITTEN_BYTES - SIZE_BYTES))
+    yield op.Poll()
+
+
+def _line(counts: Sequence[int]) -> Make:
+    """Return the maker of a line of channels that wait: all memory is taken, and so many ask."""
+    return lambda draft, source: _waits_in_line(draft, source, source.item(counts))
+
+
+def _waits_in_line(draft: ChannelMutingDraft, source: Source, count: int) -> Iterator[op.Operation]:
+    world = draft.world
+    if not world.model.is_first_come:
+        count = min(count, 5)
+    for _ in range(8):
+        if world.state.available_bytes <= 0 or world.state.waiting:
+            break
+        yield from _sends(draft, source, world.most, world.most)
+    part = source.integer(0, 2)
+    for _ in range(count):
+        size = draft.size(source)
+        yield from _sends(draft, source, size, (size, 0, size // 2)[part])
+
+
+def _order_and_memory(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a channel that waits beside ordered ones with more bytes; then memory comes back."""
+    yield from _waits_in_line(draft, source, source.item((1, 2)))
+    for name in draft.world.ordered:
+        yield op.Announce(name, 1, SIZE_BYTES + 1)
+    for request in draft.world.handled[:1]:
+        yield op.Release(request)
+    yield op.Poll()
+
+
+def _waits_long(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a channel that waits for longer than the limit of time."""
+    yield from _waits_in_line(draft, source, 1)
+    limit_ms = draft.configuration.idle_limit_ms or draft.configuration.receive_limit_ms
+    yield op.Elapse(draft.world.state.now_ms + limit_ms + source.integer(1, 9))
+    yield op.Poll()
+
+
+def _head_leaves(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a line whose head wants more than there is; the next wants less, and is next or fits.
+
+    The head leaves, or some memory comes back.
+    """
+    world = draft.world
+    if not draft.configuration.strict or world.state.waiting or world.most < 3:
+        return
+    for _ in range(8):
+        left = world.state.available_bytes
+        if left <= world.most - 1:
+            break
+        size = min(world.most, left - 1)
+        yield from _sends(draft, source, size, size)
+    left = world.state.available_bytes
+    if not 0 < left < world.most:
+        return
+    yield from _sends(draft, source, world.most, world.most)
+    head = draft.last
+    size = source.integer(1, left)
+    yield from _sends(draft, source, size, size)
+    draft.last = head
+    yield from source.item((_release, _close, _hang_up))(draft, source)
+    yield op.Poll()
+
+
+def _in_turn(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw one connection's requests one after another, few or many."""
+    world = draft.world
+    if not world.idle:
+        yield op.Connect(world.fresh_name())
+    if not world.idle:
+        return
+    name, size = source.item(world.idle), source.item((1, min(draft.size(source), 2**14)))
+    for _ in range(source.item(_TURNS)):
+        yield op.Announce(name, size, SIZE_BYTES + size)
+        yield op.Poll()
+        yield from (op.Release(each) for each in world.handled if channel_of(each) == name)
+        yield op.Respond(name)
+
+
+def _completed(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a request that is released and answered, in either order, and a poll."""
+    if draft.world.handled:
+        request = source.item(draft.world.handled)
+        both = (op.Release(request), op.Respond(channel_of(request)))
+        yield from both if source.integer(0, 2) else both[::-1]
+        yield op.Poll()
+
+
+def _all_are_answered(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw steps in which all requests are received, released and answered; the clients stay."""
+    world = draft.world
+    for _ in range(4):
+        for name, coming in world.begun:
+            if coming.is_announced:
+                yield op.Send(name, SIZE_BYTES + coming.size_bytes - coming.sent_bytes)
+        yield from [op.Release(each) for each in world.handled]
+        yield from [op.Respond(name) for name in world.ordered]
+        yield op.Poll()
+
+
+def _all_leave(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw steps in which all clients end, and all memory comes back."""
+    world = draft.world
+    yield from [op.HangUp(name) for name, _ in world.channels()]
+    yield op.Poll()
+    yield from [op.Release(each) for each in world.handled]
+    yield from [op.Respond(name) for name in world.ordered]
+    yield op.Poll()
+
+
+def _constructs(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw some servers beside this one, of limits about their largest requests and far beyond."""
+    for _ in range(4):
+        most = source.item((10, 1, 0, -1, draft.world.most + 1, 2, 2**31 - 1))
+        near = (most, most - 1, most + 1, 0, -1, 2 * most)
+        yield op.Construct(source.item((*near, *(large for large, _ in _LARGE_SIZES))), most)
+
+
+def _far(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a far step of the clock, and a poll."""
+    yield op.Elapse(draft.world.state.now_ms + source.item(_FAR_MS))
+    yield op.Poll()
+
+
+_WHOLE, _SIZE, _PART = (
+    _is_announced(SIZE_BYTES, True),
+    _is_announced(SIZE_BYTES, False),
+    _is_announced(1, False),
+)
+_AHEAD = _is_of_a_channel(lambda channel: not _is_idle(channel))
+_EMPTY = _is_of_a_size(lambda size, _: size == 0)
+_BAD = _is_of_a_size(lambda size, most: not 0 <= size <= most)
+_DUE = _is_of_a_channel(lambda channel: channel.is_ordered)
+_UNASKED = _is_of_a_channel(lambda channel: not channel.is_ordered)
+_release, _close, _hang_up = _asked(op.Release), _asked(op.Close), _asked(op.HangUp)
+
+
+def _row(
+    name: str, weight: int, rules: str, make: Make, *needs: ChannelMutingFeature
+) -> ChannelMutingRow:
+    return ChannelMutingRow(name, weight, frozenset(rules.split()), frozenset(needs), make)
+
+
+_Has = ChannelMutingFeature
+_REFUSALS = "MUTING-WAIT MUTING-BOUND MUTING-READ-AFTER-GRANT MUTING-NOT-WITH-MEMORY"
+_ENDS = "MUTING-END-MID-REQUEST MUTING-END-WHILE-HANDLED MUTING-END-WHILE-WAITING"
+_LIMITS = "MUTING-IDLE MUTING-NOT-IDLE MUTING-SLOW-SENDER MUTING-DEPLETED"
+_RELEASE = "MUTING-RELEASE MUTING-RECOVER MUTING-CONSERVATION MUTING-GRANTED-FINISHES"
+
+CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
+    _row("connect", 10, "MUTING-OTHERS-GO-ON MUTING-HANDSHAKE", _asked(op.Connect)),
+    _row("send a whole request", 45, f"{_REFUSALS} MUTING-ASK", _asked(op.Announce, _WHOLE)),
+    _row("announce a request", 45, f"{_REFUSALS} MUTING-ASK", _asked(op.Announce, _SIZE)),
+    _row("announce a part of one", 35, "MUTING-ONLY-REFUSED", _asked(op.Announce, _PART)),
+    _row("send ahead", 45, "MUTING-ONE-AT-A-TIME MUTING-BUFFERED", _asked(op.Announce, _AHEAD)),
+    _row("send an empty request", 12, "MUTING-EMPTY MUTING-ORDER", _asked(op.Announce, _EMPTY)),
+    _row("send a size that cannot be", 24, "MUTING-BAD-SIZE", _asked(op.Announce, _BAD)),
+    _row("send a further part", 45, "MUTING-ONLY-REFUSED", _asked(op.Send)),
+    _row("send the rest", 30, "MUTING-GRANTED-FINISHES MUTING-ORDER", _asked(op.Send, _is_rest)),
+    _row("poll", 16, "MUTING-WAIT", _asked(op.Poll)),
+    _row("release", 40, _RELEASE, _release),
+    _row("respond", 40, "MUTING-ONE-AT-A-TIME", _asked(op.Respond, _DUE)),
+    _row("respond unasked", 4, "MUTING-ONE-AT-A-TIME", _asked(op.Respond, _UNASKED)),
+    _row("complete a request", 40, _RELEASE, _completed),
+    _row("answer all", 8, f"{_RELEASE} MUTING-ORDER", _all_are_answered),
+    _row("release within a poll", 16, _RELEASE, _asked(op.PollWhile), _Has.POLL_WHILE),
+    _row("send without end", 10, "MUTING-TURNS", _asked(op.PollBeside), _Has.POLL_BESIDE, _Has.TLS),
+    _row("end", 40, _ENDS, _hang_up, _Has.HANG_UP),
+    _row("half-close", 35, "MUTING-HALF-CLOSE", _asked(op.HangUp, _is_half_close), _Has.HALF_CLOSE),
+    _row("close", 30, "MUTING-CLOSE", _close, _Has.CLOSE),
+    _row("throttle", 45, "MUTING-THROTTLE", _asked(op.Throttle), _Has.THROTTLE),
+    _row("end a throttle", 140, "MUTING-THROTTLE", _asked(op.Unthrottle), _Has.THROTTLE),
+    _row("let time pass", 45, _LIMITS, _asked(op.Elapse), _Has.ELAPSE),
+    _row("let much time pass", 3, _LIMITS, _far, _Has.ELAPSE),
+    _row("make another server", 3, "MUTING-CONFIG", _constructs, _Has.CONSTRUCT),
+    _row("wait in line", 16, f"{_REFUSALS} MUTING-FIRST-COME", _line(_LINES)),
+    _row("wait and be ordered", 8, "MUTING-TWO-REASONS", _order_and_memory),
+    _row("wait long", 8, "MUTING-NOT-IDLE MUTING-DEPLETED", _waits_long, _Has.ELAPSE),
+    _row("leave the head of the line", 10, "MUTING-RECOVER MUTING-FIRST-COME", _head_leaves),
+    _row("wait in a long line", 1, "MUTING-FIRST-COME MUTING-RECOVER", _line(_LONG_LINES)),
+    _row("send many in turn", 1, "MUTING-ORDER MUTING-RELEASE", _in_turn),
+    _row("leave one and all", 2, "MUTING-IDLE-RETURNS", _all_leave, _Has.HANG_UP),
+)
+"""The situations of a server's channels, the simplest first: shrinking goes towards the top."""
+
+CHANNEL_MUTING_ROWS = {row.name: row for row in CHANNEL_MUTING_TABLE}
+"""Every situation by its name."""
+
+_KINDS: Sequence[type[op.Operation]] = (
+    *(op.Poll, op.Connect, op.Announce, op.Send, op.Release, op.Respond, op.Close, op.HangUp),
+    *(op.PollWhile, op.PollBeside, op.Throttle, op.Unthrottle, op.Elapse),
+)
+
+_TIMED_RULES = frozenset({"MUTING-IDLE", "MUTING-NOT-IDLE", "MUTING-SLOW-SENDER"})
+_TLS_RULES = frozenset({"MUTING-HANDSHAKE", "MUTING-BUFFERED", "MUTING-TURNS"})
+
+
 def draw_configuration(
     profile: ChannelMutingProfile, source: Source, wanted: frozenset[str]
 ) -> ChannelMutingConfiguration:
     """Draw a configuration of an offered sort, preferably one that the wanted rules need."""
     features = profile.features
-    limit, most = source.item(_SIZES)
-    offers_tls = ChannelMutingFeature.TLS in features
-    offers_strict = ChannelMutingFeature.STRICT in features
-    is_timed = bool(wanted & _TIMED_RULES) or source.integer(0, 3) == 0
-    idles = is_timed and ChannelMutingFeature.IDLE_LIMIT in features
-    is_slow = is_timed and ChannelMutingFeature.RECEIVE_LIMIT in features
+    limit, most = source.item(_LARGE_SIZES if source.integer(0, 19) == 19 else _SIZES)
+    is_timed = bool(wanted & _TIMED_RULES) or source.integer(0, 2) > 0
+    idles = is_timed and _Has.IDLE_LIMIT in features
+    is_slow = is_timed and _Has.RECEIVE_LIMIT in features
     if idles and is_slow:
         idles, is_slow = source.item(((True, False), (False, True), (True, True)))
-    tls = offers_tls and (
-        ChannelMutingFeature.PLAIN not in features
-        or bool(wanted & _TLS_RULES)
-        or source.integer(0, 2) == 0
+    tls = _Has.TLS in features and (
+        _Has.PLAIN not in features or bool(wanted & _TLS_RULES) or source.integer(0, 4) < 2
     )
-    strict = offers_strict and (
-        ChannelMutingFeature.NON_STRICT not in features or source.integer(0, 2) == 0
+    strict = _Has.STRICT in features and (
+        _Has.NON_STRICT not in features or source.integer(0, 2) == 0
     )
     return ChannelMutingConfiguration(
         limit,
         most,
         strict=strict,
         tls=tls,
-        idle_limit_ms=_LIMIT_MS if idles else 0,
-        receive_limit_ms=_LIMIT_MS if is_slow else 0,
+        idle_limit_ms=source.item(_LIMITS_MS) if idles else 0,
+        receive_limit_ms=source.item(_LIMITS_MS) if is_slow else 0,
     )
 
 
@@ -708,6 +529,9 @@ def draw_operations(
     """
     draft = ChannelMutingDraft(configuration, profile)
     operations = list(draft.opening(source))
-    for row in drawn_rows(draft.rows, wanted, source, operations, most):
-        operations.extend(draft.draw(row.name, source))
+    counted: list[op.Operation] = []
+    for row in drawn_rows(draft.rows, wanted, source, counted, most):
+        drawn = draft.draw(row.name, source)
+        operations += drawn
+        counted += [each for each in drawn if not isinstance(each, op.Poll)][:_MOST_COUNTED]
     return tuple(operations)

@@ -21,8 +21,19 @@ from purgatory_spec.profiles import (
     ZeroRequest,
 )
 
-MOST_BUFFERS = 24
-"""How many buffers are held at once, about; then some are given back."""
+MOST_GRANTED_BYTES = 2**25
+"""The size of the largest buffer that is really granted: a subject allocates its memory."""
+
+_MOST_KEPT_BYTES = 2 * MOST_GRANTED_BYTES
+"""The size of all buffers together, above which no large one is asked for.
+
+The returned ones count too: their holder may keep them, so that they can be released again.
+"""
+
+_SMALL_BYTES = 2**16
+"""The size up to which a buffer may always be asked for."""
+
+_POWERS = tuple(2**bits for bits in (7, 8, 12, 13, 14, 15, 16, 17, 20, 24))
 
 
 @dataclass(slots=True)
@@ -46,6 +57,7 @@ class MemoryPoolWorld:
         """Follow an operation, taking the first of the ways in which it may go."""
         if not self.model.knows_its_own and self._is_other_release(operation):
             self.is_confused = True
+        self.names += isinstance(operation, Allocate)
         _, self.state = next(iter(self.model.successors(self.state, operation)))
 
     def _is_other_release(self, operation: Operation) -> bool:
@@ -59,10 +71,10 @@ class MemoryPoolWorld:
         """Decide whether the subject offers this."""
         return feature in self.profile.features
 
+    @property
     def fresh_name(self) -> str:
         """Return the name of a buffer that was never asked for."""
-        self.names += 1
-        return f"b{self.names}"
+        return f"b{self.names + 1}"
 
     @property
     def held(self) -> list[str]:
@@ -84,6 +96,32 @@ class MemoryPoolWorld:
         """Return the largest buffer that may be asked for, bytes."""
         return self.configuration.max_single_bytes
 
+    def legal_sizes(self) -> list[int]:
+        """Return the sizes at which admission, or the memory of a request, may be another.
+
+        With each request another power of two is among them.
+        """
+        left, most = self.available, self.most
+        if self.configuration.unbounded:
+            left, most = 10_000, MOST_GRANTED_BYTES
+        gone = [self.state.returned[name] for name in self.returned[-2:]]
+        sizes = {0, 1, 2, most // 4, most // 2, most - 1, most, left // 2, left - most}
+        sizes |= {left - 1, left, left + 1, sum(gone), sum(gone) + 1, *gone}
+        power = _POWERS[self.names % len(_POWERS)]
+        sizes |= {power + more for more in (-1, 0, 1)}
+        return sorted(size for size in sizes if 0 <= size <= most)
+
+    def _is_too_much(self, size_bytes: int) -> bool:
+        """Decide whether a grant would really take too much memory of the machine."""
+        if size_bytes <= _SMALL_BYTES:
+            return False
+        if not self.configuration.unbounded:
+            is_granted = not self.configuration.strict or size_bytes <= self.available
+            if size_bytes > self.most or not is_granted:
+                return False
+        kept_bytes = self.state.outstanding_bytes + sum(self.state.returned.values())
+        return size_bytes > MOST_GRANTED_BYTES or kept_bytes + size_bytes > _MOST_KEPT_BYTES
+
     def can_be_asked(self, operation: Operation) -> bool:
         """Decide whether a subject of this profile can be asked the operation now."""
         state = self.state
@@ -92,13 +130,18 @@ class MemoryPoolWorld:
             is_known = operation.buffer in state.held or operation.buffer in state.returned
             if is_known or (operation.fail and self.configuration.unbounded):
                 return False
+            if self._is_too_much(operation.size_bytes):
+                return False
             return operation.size_bytes != 0 or offers_nothing
         if isinstance(operation, Fill | Read):
             return operation.buffer in state.held and not self.is_confused
-        if isinstance(operation, Release | Lose):
-            is_itself = isinstance(operation, Release) and operation.form is ReleaseForm.ITSELF
-            again = is_itself and self.has(MemoryPoolFeature.RELEASE_AGAIN)
+        if isinstance(operation, Release):
+            again = self.has(MemoryPoolFeature.RELEASE_AGAIN)
             return operation.buffer in state.held or (again and operation.buffer in state.returned)
+        if isinstance(operation, Lose):
+            return operation.buffer in state.held
+        if isinstance(operation, ReleaseForeign):
+            return 1 <= operation.size_bytes <= MOST_GRANTED_BYTES
         return not isinstance(operation, Elapse) or operation.to_ms >= state.now_ms
 
 

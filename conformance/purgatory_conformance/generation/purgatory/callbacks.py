@@ -60,7 +60,7 @@ def watches_inside(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
 
 def checks_inside(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a callback that checks a key under which others wait, also its own key."""
-    if source.integer(0, 3) == 3:
+    if source.integer(0, 2) == 2:
         return _checks_what_is_due(world, source)
     key = source.item(world.used_keys) if world.used_keys else "a"
     waiting = [name for name in world.state.lists.get(key, ()) if name in world.live]
@@ -76,7 +76,7 @@ def checks_in_a_ring(world: PurgatoryWorld, source: Source) -> list[op.Operation
 
     It has satisfied an operation that the check of the first key has passed already.
     """
-    keys = ("a", "b", "c", "d")[: source.integer(2, 4)]
+    keys = tuple(f"r{place}" for place in range(source.item((2, 3, 4, 4, 9))))
     delay_ms = source.integer(3, 9)
     passed = world.fresh_name()
     watches = [op.Watch(passed, keys[:1], delay_ms)]
@@ -100,7 +100,9 @@ def forces_inside(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     if source.integer(0, 3) == 3:
         return _forces_what_is_due(world, source)
     known = [*world.live, *world.live, *world.completed[:1]]
-    name = source.item([*known, world.next_name]) if known else world.fresh_name()
+    # What is forced before its first watch is watched again then, for whoever tells them apart.
+    unknown = world.next_name if world.has(PurgatoryFeature.REWATCH) else world.fresh_name()
+    name = source.item([*known, unknown])
     actions: Sequence[op.CallbackAction] = [op.ForceInside(name)]
     return _completed(world, source, tuple(actions), world.keys(source, most=2))
 

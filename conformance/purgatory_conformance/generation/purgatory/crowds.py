@@ -1,4 +1,4 @@
-"""Rare situations of size: many operations, under many keys or one, and far time-outs."""
+"""Situations of size: many operations, under many keys or one, and far time-outs."""
 
 from purgatory_conformance.generation.purgatory.histories import run_queue
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
@@ -6,88 +6,107 @@ from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import PurgatoryFeature
 
-_CROWD_KEYS = tuple(f"k{number}" for number in range(64))
-_LARGEST_DELAY_MS = 10**7
+_COUNTS = (9, 17, 33, 65, 101, 101, 129, 201, 257)
+"""Sizes just beyond those that a part, a table or a batch may have."""
+
+_INLINE_COUNTS = (9, 9, 17, 17, 17, 101)
+"""Smaller crowds, whose time-outs an inline executor runs in one step: their order is free."""
+
+_MANY_KEYS = (9, 9, 17, 17, 33, 65, 101, 129, 201, 257)
+"""Numbers of different keys of one operation, which cost little."""
+
+_MOST_CHECKS = 20
+
+_DAY_MS = 86_400_000
 
 
 def crowd(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw many operations under one key or many; some are completed, then time passes.
+    """Draw many operations under one key, a few or as many; some are completed, the rest time out.
 
-    Fewer operations are watched where an inline executor runs all expiries in one step: the order
-    inside a step is hard to follow.
+    A check passes a list, more are added, and a purge begins or a key is cancelled meanwhile.
     """
-    count = source.integer(40, 60) if world.is_stepped else source.integer(14, 20)
-    delay_ms = source.integer(5, 9)
-    shared = source.integer(0, 1) == 0
-    watches: list[op.Watch] = []
-    for number in range(count):
-        own = _CROWD_KEYS[(number * 5) % 64]
-        keys = ("k0", own) if shared and own != "k0" else (own,)
-        watches.append(op.Watch(world.fresh_name(), keys, delay_ms))
-    way = source.item(("time-outs", "events", "check"))
-    if way == "time-outs":
-        ends: list[op.Operation] = []
-    elif way == "check":
-        ends = [op.Satisfy(watch.operation) for watch in watches[-8:]]
-        ends.append(op.Check(watches[-1].keys[0]))
-    else:
-        ends = _completed(world, source, watches)
-    due_tick = world.due_tick(delay_ms)
-    ends.append(op.Advance(world.now if way == "events" else due_tick))
-    if way == "time-outs":
-        ends += run_queue(world, count)
-        ends.append(op.Advance(due_tick))
-    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
-        ends += [op.CancelForKey(watch.keys[-1]) for watch in watches[-4:]]
-        ends.append(op.CancelForKey("k0"))
-    return [*watches, *ends]
+    count = source.item(_COUNTS if world.is_stepped else _INLINE_COUNTS)
+    width, delay_ms = source.item((1, 1, 3, 500)), source.integer(5, 9)
+    shared = source.item(((), (), ("shared",)))
 
+    def watches(number: int) -> list[op.Watch]:
+        keys = ((f"k{each % width}", *shared) for each in range(number))
+        return [op.Watch(world.fresh_name(), some, delay_ms) for some in keys]
 
-def long_list(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw some 200 operations under one key, more than a part of a list may hold.
-
-    Some are completed, a check passes the list, more are added, and a part is cancelled or times
-    out.
-    """
-    count = source.integer(129, 200)
-    delay_ms = source.integer(5, 9)
-    first = [op.Watch(world.fresh_name(), ("k0",), delay_ms) for _ in range(count)]
-    more = [
-        op.Watch(world.fresh_name(), ("k0", "k1"), delay_ms) for _ in range(source.integer(20, 90))
+    first, more = watches(count), watches(source.item((0, 0, 20)))
+    start, stop = source.integer(0, count // 2) * source.integer(0, 1), source.item((count, 34, 70))
+    every = source.item((1, 1, 2, 3, 9, count, count))
+    first_key, last_key = first[0].keys[0], first[-1].keys[-1]
+    last: op.Operation = op.Check(first_key)
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY) and source.integer(0, 1):
+        last = op.CancelForKey(source.item((first_key, last_key)))
+    purged: list[op.Operation] = [op.Advance(world.now)] * source.integer(0, 1)
+    middle = [*more, op.Check(last_key), *purged, *[last] * source.integer(0, 1)]
+    runs = run_queue(world, source.item((0, 3, min(count, 40))))
+    due: op.Operation = op.Advance(world.due_tick(delay_ms))
+    return [
+        *first,
+        *_completed(world, source, first[start:stop:every]),
+        *middle,
+        due,
+        *runs,
+        due,
+        last,
     ]
-    start, every = source.integer(0, 140), source.integer(1, 9)
-    chosen = first[start::every]
-    ends: list[op.Operation] = [op.Satisfy(watch.operation) for watch in chosen]
-    if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1) == 0:
-        ends = [op.Force(watch.operation) for watch in chosen]
-    checks = [op.Check("k0") for _ in range(source.integer(1, 2))]
-    last: list[op.Operation] = [op.Check("k1")]
+
+
+def many_keys(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Draw a few operations under many keys each; some are completed, and a purge begins."""
+    delay_ms, count = source.integer(2, 9), source.item(_MANY_KEYS)
+    watches = [
+        op.Watch(world.fresh_name(), tuple(f"k{each + first}" for each in range(count)), delay_ms)
+        for first in (0, 0, count // 2)[: source.integer(1, 3)]
+    ]
+    ends = _completed(world, source, watches[source.integer(0, 1) :])
+    checks: list[op.Operation] = [op.Check(f"k{key}") for key in (count - 1, 0, count // 2)]
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
-        last += [op.CancelForKey(source.item(("k0", "k1"))), op.Check("k0")]
-    return [*first, *ends, *checks, *more, *last]
+        checks.append(op.CancelForKey(source.item(watches[0].keys)))
+    checks.insert(source.integer(0, 3), op.Advance(world.now))
+    due_tick = world.due_tick(delay_ms)
+    return [*watches, *ends, *checks, op.Advance(due_tick), *run_queue(world, 3)]
 
 
 def _completed(
     world: PurgatoryWorld, source: Source, watches: list[op.Watch]
 ) -> list[op.Operation]:
-    """Draw the completion of all but a few, through the last of their keys or by force."""
-    forced = world.has(PurgatoryFeature.FORCE) and source.integer(0, 3) > 0
+    """Draw the completion of these by force, one by one by a check, or by a check that is next."""
+    # Each check passes a whole list: one for each of a crowd would take long.
+    ways = ["satisfy", "check one by one"] if len(watches) <= _MOST_CHECKS else ["satisfy"]
+    if world.has(PurgatoryFeature.FORCE):
+        ways += ["force"] * 2
+    way = source.item(ways)
+    if way == "force":
+        return [op.Force(watch.operation) for watch in watches]
     ends: list[op.Operation] = []
-    for watch in watches[source.integer(0, 2) :]:
-        if forced:
-            ends.append(op.Force(watch.operation))
-        else:
-            ends += [op.Satisfy(watch.operation), op.Check(watch.keys[-1])]
+    for watch in watches:
+        ends.append(op.Satisfy(watch.operation))
+        if way != "satisfy":
+            ends.append(op.Check(watch.keys[-1]))
     return ends
 
 
 def far_time_out(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw a delay at the reach of a wheel, and advances to just before it is due, and to it."""
+    """Draw a far delay, and advances to just before it is due, and to it.
+
+    It is about the reach of a wheel, a power of two or ten, or a day.
+    """
     configuration = world.configuration
-    reaches = [configuration.tick_ms * configuration.wheel_size]
-    while reaches[-1] * configuration.wheel_size <= _LARGEST_DELAY_MS:
-        reaches.append(reaches[-1] * configuration.wheel_size)
-    delay_ms = source.item(reaches) + source.integer(-1, 1)
+    delays = [
+        _DAY_MS,
+        *(2**power for power in range(5, 53)),
+        *(10**power for power in range(2, 16)),
+    ]
+    reach = configuration.tick_ms * configuration.wheel_size
+    while reach <= world.reach_ms:
+        delays += [reach] * 3
+        reach *= configuration.wheel_size
+    delay_ms = source.item([delay for delay in delays if delay < world.reach_ms])
+    delay_ms = delay_ms + source.integer(-1, 1)
     name, key = world.fresh_name(), source.item(("a", "b"))
     due_tick = world.due_tick(delay_ms)
     watch = op.Watch(name, (key,), delay_ms)

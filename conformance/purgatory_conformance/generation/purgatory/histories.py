@@ -10,7 +10,7 @@ from itertools import pairwise
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
-from purgatory_spec.profiles import PurgatoryFeature
+from purgatory_spec.profiles import PurgatoryFeature, ReleaseCancelled
 
 WAIT, COMPLETE, THROW = op.Answer.WAIT, op.Answer.COMPLETE, op.Answer.THROW
 Actions = tuple[op.CallbackAction, ...]
@@ -174,7 +174,7 @@ def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[op.Operation
     The last callback acts or throws; later actions of the other callbacks show that the call went
     on.
     """
-    length = source.integer(2, 4)
+    length = source.item((2, 3, 4, 4, 9))
     names = [world.fresh_name() for _ in range(length)]
     key, last_key = world.keys(source, most=1)[0], source.item(("e", "f"))
     bystander = world.fresh_name()
@@ -199,3 +199,78 @@ def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[op.Operation
         return [*watches, op.Force(first)]
     first_watch = watches[-1]
     return [*watches, op.Satisfy(first), op.Check(first_watch.keys[0])]
+
+
+def let_go(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Draw an operation that is completed, cancelled or timed out, and looks at it after that.
+
+    Where the timer may keep the entry of a cancelled time-out, the look comes after its due time.
+    """
+    ways = ["checked", "second try", "first try", "timed out", "unseen"]
+    if world.has(PurgatoryFeature.FORCE):
+        ways.append("forced")
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        ways.append("cancelled")
+    way, name, keys = source.item(ways), world.fresh_name(), world.keys(source, most=2)
+    delay_ms = source.integer(1, 12) * world.configuration.tick_ms
+    tries = {
+        "first try": (COMPLETE,),
+        "second try": (WAIT, COMPLETE),
+        "unseen": (WAIT, WAIT, COMPLETE),
+    }
+    look = op.Reachable(name)
+    operations: list[op.Operation] = [op.Watch(name, keys, delay_ms, op.Script(tries.get(way, ())))]
+    if way in ("timed out", "unseen") and source.integer(0, 1):
+        operations.append(look)  # nobody but the purgatory holds an operation that waits
+    if way == "checked":
+        operations.append(op.Satisfy(name))
+    if way == "forced":
+        operations.append(op.Force(name))
+    if way == "timed out":
+        operations += _timed_out(world, delay_ms)
+    cancelled = way == "cancelled"
+    operations += [op.CancelForKey(key) if cancelled else op.Check(key) for key in keys]
+    if way == "first try" or world.profile.release_cancelled is ReleaseCancelled.AT_ONCE:
+        operations.append(look)
+    return [*operations, *_timed_out(world, delay_ms), look]
+
+
+def _timed_out(world: PurgatoryWorld, delay_ms: int) -> list[op.Operation]:
+    """Advance to the end of a delay that begins now, and run all that is due by then."""
+    due_ms = world.due_tick(delay_ms) + world.configuration.tick_ms
+    runs: list[op.Operation] = []
+    if world.is_stepped:
+        before_it = len(world.queue) + sum(due <= due_ms for due in _due_ticks(world))
+        runs = [op.RunOne()] * (before_it + 1)
+    return [op.Advance(due_ms), *runs]
+
+
+def _due_ticks(world: PurgatoryWorld) -> Sequence[int]:
+    return tuple(world.state.timer.store.due_ticks.values())
+
+
+def refused_time_outs(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Draw operations whose time-outs the executor refuses, what befalls them, and their end."""
+    names = [world.fresh_name() for _ in range(source.integer(1, 3))]
+    key, delay_ms = world.keys(source, most=1)[0], source.integer(1, 12)
+    watches: list[op.Operation] = [
+        op.Watch(name, (key, *source.item(((), ("d",) if key != "d" else ()))), delay_ms)
+        for name in names
+    ]
+    to_ms = world.due_tick(delay_ms) + source.item((0, 0, 1, world.configuration.tick_ms))
+    if not world.may_refuse(to_ms):
+        return []
+    refused = op.Advance(to_ms, refuse=True)
+    meanwhile: list[op.Operation] = []
+    for _ in range(source.integer(0, 3)):
+        name = source.item(names)
+        others: list[list[op.Operation]] = [[refused], [op.Satisfy(name), op.Check(key)]]
+        others += [[op.Force(name)]] if world.has(PurgatoryFeature.FORCE) else []
+        others += [[op.CancelForKey(key)]] if world.has(PurgatoryFeature.CANCEL_FOR_KEY) else []
+        again: list[op.Operation] = [op.Watch(name, (key,), delay_ms)]
+        others += [again] if world.has(PurgatoryFeature.REWATCH) else []
+        meanwhile += source.item(others)
+    later: list[op.Operation] = [op.Watch(world.fresh_name(), (key,), delay_ms)]
+    ends: list[op.Operation] = [op.Advance(to_ms), op.Advance(to_ms + delay_ms + 1)]
+    runs = [op.RunOne()] * (len(world.queue) + len(names) + 1)
+    return [*watches, refused, *meanwhile, *later, *ends, *runs]

@@ -1,11 +1,10 @@
 """Situations of a purgatory: what to do next so that certain rules show.
 
 A situation that cannot arise at present makes nothing. What a script does in callbacks stands in
-``purgatory_callbacks``.
+``callbacks``.
 """
 
-from collections.abc import Sequence
-
+from purgatory_conformance.generation.purgatory.histories import Actions, actions, time_out
 from purgatory_conformance.generation.purgatory.world import MOST_OPERATIONS, PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
@@ -106,7 +105,7 @@ def watch_again(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     live = world.live
     if not live:
         return []
-    name = source.item(live)
+    name = source.item([*live, *(each for each in world.queue if each in live)])
     delay_ms = world.state.operations[name].delay_ms
     operations: list[op.Operation] = []
     if world.has(PurgatoryFeature.ELAPSE) and source.integer(0, 1):
@@ -163,9 +162,12 @@ def force_completed(world: PurgatoryWorld, source: Source) -> list[op.Operation]
     return [op.Force(source.item(world.completed))] if world.completed else []
 
 
-def force_unknown(world: PurgatoryWorld, _source: Source) -> list[op.Operation]:
-    """Force an operation that was never watched."""
-    return [op.Force(world.fresh_name())]
+def force_unknown(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Force an operation that was never watched, and perhaps watch it after that."""
+    forced = op.Force(world.fresh_name())
+    if not world.has(PurgatoryFeature.REWATCH) or source.integer(0, 1):
+        return [forced]
+    return [forced, op.Watch(forced.operation, world.keys(source), world.delay(source))]
 
 
 def cancel_a_key(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
@@ -289,29 +291,38 @@ def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[op.Oper
 
 
 def shut_down(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw the end of a case: a shutdown, refused and dropped operations, calls after it."""
-    waiting, delay_ms = world.fresh_name(), source.integer(2, 6)
-    key = source.item(("a", "b"))
-    begun: list[op.Operation] = [
-        op.Watch(waiting, (key, "c"), delay_ms),
-        op.Watch(world.fresh_name(), (key,), 1),
-        op.Advance(world.due_tick(1)),
-        op.Shutdown(),
+    """Draw a shutdown while operations wait, with scripts and without, and one's expiry is queued.
+
+    What was watched before and what comes after is as in any case.
+    """
+    keys, delay_ms = world.keys(source), source.integer(2, 6)
+    waiting = [world.fresh_name() for _ in range(source.integer(1, 3))]
+    acts: Actions = (op.Throw(),) if world.has(PurgatoryFeature.SCRIPT_THROW) else ()
+    if not acts or source.integer(0, 2):
+        acts = actions(world, source, waiting, keys, most=2)
+    if world.has(PurgatoryFeature.SCRIPT_WATCH) and source.integer(0, 1):
+        acts = (op.WatchInside(world.fresh_name(), keys[-1:], 2),)
+    scripts = [op.Script(), op.Script(on_complete=acts), op.Script(on_expiration=acts)]
+    if world.has(PurgatoryFeature.SCRIPT_THROW):
+        scripts.append(op.Script((WAIT, WAIT, THROW, WAIT)))
+    watches = [
+        op.Watch(name, world.keys(source), delay_ms, source.item(scripts)) for name in waiting
     ]
-    refused = op.Watch(world.fresh_name(), source.item(((key,), (key,), ())), 1)
-    rest: list[Sequence[op.Operation]] = [
-        [op.Shutdown()],
-        [refused],
-        [op.Advance(world.due_tick(max(delay_ms, 1)))],
-        [op.Satisfy(waiting), op.Check("c"), op.Check(key)],
-    ]
-    if world.has(PurgatoryFeature.FORCE):
-        rest.append([op.Force(waiting), op.Force(waiting)])
+    due = op.Watch(world.fresh_name(), keys[:1], 1, source.item(scripts))
+    now: list[op.Operation] = [op.Advance(world.due_tick(1)), op.Shutdown()]
+    ended: list[list[op.Operation]] = [[op.Shutdown()]]
+    ended.append([op.Watch(world.fresh_name(), source.item((keys, ())), 1)])
+    ended.append(time_out(world, world.due_tick(delay_ms)))
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
-        rest.append([op.CancelForKey(key), op.CancelForKey("z")])
-    if world.is_stepped:
-        rest.append([op.RunOne() for _ in range(len(world.queue) + 2)])
-    operations = begun
-    while rest:
-        operations += rest.pop(source.integer(0, len(rest) - 1))
-    return [*operations, op.Check(key)]
+        ended.append([op.CancelForKey(source.item((*keys, "z")))])
+    if world.has(PurgatoryFeature.FORCE):
+        ended.append([op.Force(world.fresh_name())] * source.integer(1, 2))
+    for name in waiting:
+        ended.append([op.Satisfy(name), op.Check(source.item(keys))])
+        if world.has(PurgatoryFeature.FORCE):
+            ended.append([op.Force(name)])
+        if world.has(PurgatoryFeature.REWATCH):
+            ended.append([op.Watch(name, keys[:1], delay_ms)])
+    while ended:
+        now += ended.pop(source.integer(0, len(ended) - 1))
+    return [*watches, due, *now, *(op.Check(key) for key in keys)]

@@ -5,9 +5,14 @@ not been put to the test often enough, its rows weigh more.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+import msgspec
+
+from purgatory_conformance.generation.asks import Introduced, introduced_by, purgatory_asks
 from purgatory_conformance.generation.draft import drawn_rows
+from purgatory_conformance.generation.fields import all_changed, in_both_sorts, of_numbers
+from purgatory_conformance.generation.looks import last_looks, names_of
 from purgatory_conformance.generation.purgatory import histories, situations, tries
 from purgatory_conformance.generation.purgatory.callbacks import (
     cancels_inside,
@@ -18,12 +23,16 @@ from purgatory_conformance.generation.purgatory.callbacks import (
     throws_in_expiry,
     watches_inside,
 )
-from purgatory_conformance.generation.purgatory.crowds import crowd, far_time_out, long_list
-from purgatory_conformance.generation.purgatory.shutdowns import outlive_shutdown
+from purgatory_conformance.generation.purgatory.crowds import crowd, far_time_out, many_keys
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+from purgatory_spec.profiles import (
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+    Rounding,
+)
 
 Make = Callable[[PurgatoryWorld, Source], Sequence[Operation]]
 
@@ -267,19 +276,20 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         _F.SCRIPT_TRY,
     ),
     _row(
-        "a try, and another thread meanwhile",
-        2,
+        "another thread meanwhile",
+        4,
         "PURGATORY-MEANWHILE PURGATORY-NOT-LOST",
         tries.meanwhile,
-        _F.SCRIPT_TRY,
         _F.SCRIPT_MEANWHILE,
     ),
     _row(
-        "a callback, and another thread meanwhile",
-        1,
-        "PURGATORY-MEANWHILE",
-        tries.meanwhile_in_callback,
+        "two threads that call crosswise",
+        2,
+        "PURGATORY-NO-CIRCLE PURGATORY-MEANWHILE",
+        tries.crosswise,
+        _F.SCRIPT_CHECK,
         _F.SCRIPT_MEANWHILE,
+        _F.SCRIPT_CROSSWISE,
     ),
     _row(
         "a callback before others",
@@ -315,7 +325,22 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         histories.nested_callbacks,
         _F.SCRIPT_FORCE,
     ),
+    _row(
+        "an executor that refuses",
+        2,
+        "PURGATORY-EXECUTOR-REFUSES",
+        histories.refused_time_outs,
+        _F.REFUSE,
+        stepped_only=True,
+    ),
     _row("a far time-out", 1, "PURGATORY-TIME-OUT", far_time_out),
+    _row(
+        "watch under many keys",
+        1,
+        "PURGATORY-WATCH-WAITS PURGATORY-PURGE-REMOVES PURGATORY-EMPTY-LISTS",
+        many_keys,
+    ),
+    _row("look at what is let go", 2, "PURGATORY-RELEASES", histories.let_go, _F.REACHABLE),
 )
 """The rows for the purgatory, the simplest first: shrinking goes towards the top."""
 
@@ -329,10 +354,8 @@ SHUTDOWN_ROW = _row(
 )
 """The end of some cases."""
 
-_SCRIPTED_SHUTDOWN_ROW = replace(
-    SHUTDOWN_ROW, name="shut down while scripts wait", make=outlive_shutdown
-)
 _ONE_CROWD_IN = 20
+_STEPS_AFTER_SHUTDOWN = 10
 
 _ROWS = {row.name: row for row in PURGATORY_TABLE}
 
@@ -344,6 +367,7 @@ class PurgatoryDraft:
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile
     world: PurgatoryWorld = field(init=False)
+    introduced: Introduced = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Begin with a fresh purgatory."""
@@ -353,10 +377,10 @@ class PurgatoryDraft:
         """Draw many operations or entries at once in some cases; half of them under a key."""
         if source.integer(0, _ONE_CROWD_IN - 1) < _ONE_CROWD_IN - 1:
             return ()
-        makes = [crowd, crowd, long_list] if self.world.is_stepped else [crowd]
+        makes: list[Make] = [crowd, crowd, crowd]
         if self.profile.features >= {_F.SCRIPT_TRY, _F.DUPLICATE_KEYS}:
-            makes += [tries.changes_a_long_list] * len(makes)
-        return self._followed(source.item(makes)(self.world, source))
+            makes += [tries.changes_a_long_list]
+        return self._in_sorts(source.item(makes)(self.world, source), source)
 
     def offers(self, situation: str) -> bool:
         """Decide whether a subject of this profile can be brought into the situation."""
@@ -364,33 +388,85 @@ class PurgatoryDraft:
 
     def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
         """Return the operations of a situation."""
-        return self._followed(_ROWS[situation].make(self.world, source))
+        return self._in_sorts(_ROWS[situation].make(self.world, source), source)
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
         """Return the operations of a shutdown, in one of ``share + 1`` cases."""
         if not self.world.has(PurgatoryFeature.SHUTDOWN) or source.integer(0, share) < share:
             return ()
-        row = source.item((SHUTDOWN_ROW, _SCRIPTED_SHUTDOWN_ROW))
-        return self._followed(row.make(self.world, source))
+        return self._in_sorts(SHUTDOWN_ROW.make(self.world, source), source)
 
-    def _followed(self, operations: Iterable[Operation]) -> tuple[Operation, ...]:
-        return tuple([self.world.apply(operation) for operation in operations])
+    def _in_sorts(self, operations: Iterable[Operation], source: Source) -> tuple[Operation, ...]:
+        """Follow the operations with exceptions of both sorts, where the subject throws both."""
+        if self.world.has(PurgatoryFeature.SCRIPT_THROW_SEVERE):
+            operations = [in_both_sorts(operation, source) for operation in operations]
+        return self.followed(operations)
+
+    def asks(self) -> Iterable[Operation]:
+        """Return the operations worth asking next, of two operations or so."""
+        world, tick_ms = self.world, self.configuration.tick_ms
+        waiting = [name for name in self.introduced if name in world.state.live]
+        fresh = [f"o{len(self.introduced) + 1}"] if len(waiting) < 2 else []
+        names = dict.fromkeys([*waiting[:2], *list(self.introduced)[-1:], *fresh])
+        return purgatory_asks(
+            world.state,
+            self.profile,
+            self.introduced,
+            names=list(names),
+            tick_ms=tick_ms,
+            last_ms=world.now + 2 * tick_ms,
+        )
+
+    def followed(self, operations: Iterable[Operation]) -> tuple[Operation, ...]:
+        """Follow the operations, and return them as they can be asked."""
+        asked = tuple(operations)
+        if self.world.dropped and names_of(asked) & self.world.dropped:
+            return ()
+        followed = tuple([self.world.apply(operation) for operation in asked])
+        for operation in followed:
+            self.introduced = introduced_by(self.introduced, operation)
+        return followed
+
+    def last_looks(self, drawn: tuple[Operation, ...], source: Source) -> tuple[Operation, ...]:
+        """Return looks at what is finished at the end of a case."""
+        if not self.world.has(PurgatoryFeature.REACHABLE):
+            return ()
+        return last_looks(drawn, self.world.may_hold, source)
+
+
+_ORIGINS_MS = (2**15, 2**16, 2**24, 2**31, 2**32, 2**36)
+"""Readings about which a clock may begin, ms."""
+
+_LONG_TICKS_MS = (10**3, 2**16, 10**6, 10**8)
+"""Ticks that make a case's times minutes, hours and days, ms."""
 
 
 def draw_purgatory_configuration(
     profile: PurgatoryProfile, source: Source, wanted: frozenset[str]
 ) -> PurgatoryConfiguration:
-    """Draw a configuration: small intervals make purges, small wheels and ticks late ticks."""
+    """Draw a configuration: small intervals make purges, small wheels and ticks late ticks.
+
+    Some clocks are old, and some ticks so long that everything in the case takes days.
+    """
     time_outs = True
     if PurgatoryFeature.NO_TIME_OUTS in profile.features:
         share = 3 if "PURGATORY-NO-TIME-OUTS" in wanted else 9
         time_outs = source.integer(0, share) < share
+    tick_ms, wheel_size = source.item((1, 1, 1, 2, 3, 10)), source.item((2, 3, 5, 20))
+    start_ms = source.item((0, 0, 1, 7, 1003))
+    scale = source.integer(0, 7)
+    if scale == 7:
+        start_ms = max(source.item(_ORIGINS_MS) - source.integer(-10, 3 * tick_ms * wheel_size), 0)
+    # Where due times are exact the ticks are the timer's own, of which there would be too many.
+    if scale == 6 and profile.rounding is not Rounding.EXACT:
+        tick_ms = source.item(_LONG_TICKS_MS)
+        start_ms = source.integer(0, 3) * tick_ms
     return PurgatoryConfiguration(
         purge_interval=source.item((0, 1, 2, 2, 5, 20)),
         time_outs=time_outs,
-        tick_ms=source.item((1, 1, 1, 2, 3, 10)),
-        wheel_size=source.item((2, 3, 5, 20)),
-        start_ms=source.item((0, 0, 1, 7, 1003)),
+        tick_ms=tick_ms,
+        wheel_size=wheel_size,
+        start_ms=start_ms,
     )
 
 
@@ -403,12 +479,26 @@ def draw_purgatory_operations(
 ) -> tuple[Operation, ...]:
     """Return the operations of one case, at most about ``most``.
 
-    ``wanted`` are the rules that have not been put to the test often enough.
+    ``wanted`` are the rules that have not been put to the test often enough. Where the tick is
+    long, times are drawn in ticks, and so followed as far as short ones.
     """
-    draft = PurgatoryDraft(configuration, profile)
+    unit_ms = configuration.tick_ms if configuration.tick_ms in _LONG_TICKS_MS else 1
+    in_units = msgspec.structs.replace(
+        configuration,
+        tick_ms=configuration.tick_ms // unit_ms,
+        start_ms=configuration.start_ms // unit_ms,
+    )
+    draft = PurgatoryDraft(in_units, profile)
+    draft.world.unit_ms = unit_ms
     rows = [row for row in PURGATORY_TABLE if draft.offers(row.name)]
     operations = list(draft.opening(source))
     for row in drawn_rows(rows, wanted, source, operations, most):
         operations.extend(draft.draw(row.name, source))
-    operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
-    return tuple(operations)
+    ended = list(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 6))
+    most_ended = len(ended) + _STEPS_AFTER_SHUTDOWN
+    for row in drawn_rows(rows, wanted, source, ended, most_ended) if ended else ():
+        ended.extend(draft.draw(row.name, source))
+    operations.extend(ended)
+    operations.extend(draft.last_looks(tuple(operations), source))
+    longer = of_numbers(lambda number: number * unit_ms, "delay_ms", "to_ms")
+    return tuple(operations) if unit_ms == 1 else all_changed(tuple(operations), longer)

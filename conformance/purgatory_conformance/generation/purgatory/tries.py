@@ -4,6 +4,7 @@ Where another thread acts, the operation that is tried is the last of its list, 
 that tries it has nothing left to do which another thread could do at the same time.
 """
 
+from purgatory_conformance.generation.purgatory.histories import time_out
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
@@ -19,7 +20,11 @@ def acts_in_try(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
         calls += [op.CheckInside(key)] * 2
     if world.has(PurgatoryFeature.SCRIPT_FORCE):
-        calls += [op.ForceInside(name), *(op.ForceInside(other) for other in world.live[:1])]
+        calls += [
+            op.ForceInside(name),
+            op.ForceInside(name),
+            *(op.ForceInside(other) for other in world.live[:1]),
+        ]
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
         calls += [op.CancelForKeyInside(other) for other in world.used_keys[:1]]
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
@@ -140,39 +145,81 @@ def _ended(world: PurgatoryWorld, names: list[str]) -> list[op.Operation]:
 
 
 def meanwhile(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw a try during which another thread checks its key, another's key, or forces."""
-    name, key = world.fresh_name(), source.item(world.keys(source, most=1))
-    way = source.item(("own", "own", "other", "force", "watch"))
-    if way == "own":
-        acts: Actions = (op.SatisfyInside(name), op.Meanwhile(op.CheckInside(key)))
-        return _tried(source, name, key, acts, first=1)
-    if way == "force" and world.has(PurgatoryFeature.FORCE):
-        forced = source.item([name, *world.live])
-        return _tried(source, name, key, (op.Meanwhile(op.ForceInside(forced)),), first=1)
-    other = world.fresh_name()
-    if way == "watch":
-        watch = op.WatchInside(other, (key,), source.integer(1, 4))
-        return _tried(source, name, key, (op.Meanwhile(watch),), first=1)
-    beside = source.item([each for each in ("a", "b", "c") if each != key])
-    acts = (op.SatisfyInside(other), op.Meanwhile(op.CheckInside(beside)))
-    first = op.Watch(other, (beside,), source.integer(1, 4))
-    return [first, *_tried(source, name, key, acts, first=1)]
+    """Draw a try or a callback during which another thread makes a call of any kind.
+
+    The call concerns the operation whose callback stands still, its key, or another one's.
+    """
+    name, other, delay_ms = world.fresh_name(), world.fresh_name(), source.integer(1, 4)
+    key, beside = source.item((("a", "b"), ("b", "c"), ("c", "a")))
+    # An advance that runs time-outs itself may purge before or after a call that waits for it.
+    ways = ["on_complete", "on_expiration"] if world.is_stepped else ["on_complete"]
+    satisfied: Actions = ()
+    if world.has(PurgatoryFeature.SCRIPT_TRY):
+        ways = ["try", "try", *ways]
+        satisfied = (op.SatisfyInside(source.item((name, name, other))),) * source.integer(0, 1)
+    way, at_key = source.item(ways), source.item((key, key, beside))
+    calls: list[op.CallInside] = [op.CheckInside(at_key)] * 2
+    calls.append(op.WatchInside(world.fresh_name(), (at_key,), delay_ms))
+    if world.has(PurgatoryFeature.FORCE):
+        calls.append(op.ForceInside(source.item((name, other, *world.live))))
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        calls += [op.CancelForKeyInside(at_key)] * 2
+    acts = (*satisfied, op.Meanwhile(source.item(calls)))
+    watches = [op.Watch(other, (beside,), delay_ms + 1)]
+    ready: list[op.Operation] = [op.Satisfy(other)] * source.integer(0, 1)
+    if way == "try":
+        tried = _tried(source, name, key, acts, first=1)
+        return [*watches, *ready, *tried, op.Check(at_key)]
+    script = op.Script(on_complete=acts)
+    if way == "on_expiration":
+        script = op.Script(on_expiration=acts)
+    watches.append(op.Watch(name, (key,), delay_ms, script))
+    ends = time_out(world, world.due_tick(delay_ms))
+    if way == "on_complete" and (not world.is_stepped or source.integer(0, 2)):
+        ends = [op.Satisfy(name), op.Check(key)]
+        if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
+            ends = [op.Force(name)]
+    return [*watches, *ready, *ends, op.Check(at_key)]
 
 
-def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw an ``on_complete`` during which another thread checks another operation's key."""
+def crosswise(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Draw two operations whose keys two threads check, and which then call crosswise.
+
+    The second one is checked by another thread while a callback of the first stands still, and
+    calls what the first thread holds; then the first callback calls what the other thread holds.
+    Each is the last of its list. Where the second operation's call has to wait, so has the first
+    one's, whether lists or operations are locked.
+    """
     name, other = world.fresh_name(), world.fresh_name()
-    script = op.Script(
-        (op.Answer.WAIT, op.Answer.WAIT, op.Answer.COMPLETE), (op.Meanwhile(op.CheckInside("b")),)
-    )
-    watches: list[op.Operation] = [
-        op.Watch(other, ("b",), source.integer(1, 4)),
-        op.Watch(name, ("a",), source.integer(1, 4), script),
-        op.Satisfy(other),
-    ]
-    if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
-        return [*watches, op.Force(name)]
-    return [*watches, op.Check("a")]
+    key = source.item(("a", "d"))
+    beside = source.item(("b", "c"))
+    back = source.item(_calls_of_list(world, source, key))
+    then: op.CallInside = op.CheckInside(beside)
+    if world.has(PurgatoryFeature.SCRIPT_FORCE) and source.integer(0, 3) == 0:
+        back, then = op.ForceInside(name), op.ForceInside(other)
+    waits, delay_ms = (op.Answer.WAIT,) * 2, source.integer(2, 5)
+    watches: list[op.Operation] = []
+    for watched, under, actions in (
+        (other, beside, (back,)),
+        (name, key, (op.Meanwhile(op.CheckInside(beside)), then)),
+    ):
+        answer = source.item((op.Answer.COMPLETE, op.Answer.COMPLETE, op.Answer.WAIT))
+        in_try = world.has(PurgatoryFeature.SCRIPT_TRY) and source.integer(0, 3) > 0
+        script = op.Script((*waits, op.Answer.COMPLETE), actions)
+        if in_try:
+            script = op.Script((*waits, answer), on_try=((), (), actions))
+        watches.append(op.Watch(watched, (under,), delay_ms, script))
+    return [*watches, op.Check(key), *([op.Check(beside)] if source.integer(0, 1) else [])]
+
+
+def _calls_of_list(world: PurgatoryWorld, source: Source, key: str) -> list[op.CallInside]:
+    """Return calls that use the list of a key, as far as they are offered."""
+    calls: list[op.CallInside] = [op.CheckInside(key)] * 3
+    if world.has(PurgatoryFeature.SCRIPT_WATCH):
+        calls.append(op.WatchInside(world.fresh_name(), (key,), source.integer(1, 4)))
+    if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
+        calls.append(op.CancelForKeyInside(key))
+    return calls
 
 
 def _tried(
@@ -182,7 +229,7 @@ def _tried(
 
     What another thread waits with during the first, the rest of the watch would race with.
     """
-    number = max(first, source.item((1, 2, 1, 2, 0)))
+    number = max(first, source.item((1, 2, 0)))
     script = op.Script(on_try=(*((),) * number, actions))
     watch = op.Watch(name, (key,), source.integer(1, 4), script)
     return [watch, op.Check(key)] if number > 1 else [watch]

@@ -8,15 +8,28 @@ from purgatory_conformance.generation.source import Source
 from purgatory_judge.purgatory.step import Model, State
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec import profiles
-from purgatory_spec.operations import Advance, Elapse, Operation, RunOne, Watch
+from purgatory_spec.operations import (
+    Advance,
+    Elapse,
+    Meanwhile,
+    Operation,
+    Reachable,
+    RunOne,
+    Watch,
+    WatchInside,
+)
 
 MOST_OPERATIONS = 12
-"""How many different delayed operations one case uses at the most, but for mass expiries."""
+"""The most delayed operations that one case uses, mass expiries aside."""
 
 KEYS = ("a", "b", "c", "d")
 """The keys that operations are watched under; any other is one that nobody waits under."""
 
+WITHIN_REACH_MS = 2**21
+"""The distance that the clock may always be moved in one step, ms."""
+
 _MOST_RUNS = 100
+_MOST_REFUSED = 5
 
 
 @dataclass(slots=True)
@@ -34,7 +47,11 @@ class PurgatoryWorld:
     profile: profiles.PurgatoryProfile
     model: Model = field(init=False)
     state: State = field(init=False)
+    unit_ms: int = 1
+    """The time that a ms of the world stands for in the case, ms."""
     names: int = 0
+    dropped: set[str] = field(default_factory=set)
+    """The operations that nothing but a look may name any longer."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh purgatory."""
@@ -55,8 +72,10 @@ class PurgatoryWorld:
         if isinstance(operation, Watch) and self.profile.first_try is profiles.FirstTry.NONE:
             operation = _without_first_try(operation)
         if isinstance(operation, Advance | Elapse) and operation.to_ms < self.now:
-            operation = type(operation)(self.now)
+            operation = msgspec.structs.replace(operation, to_ms=self.now)
         self._follow(operation)
+        if isinstance(operation, Reachable):
+            self.dropped.add(operation.task)
         runs = 0
         while not self.is_stepped and self.state.timer.queue and runs < _MOST_RUNS:
             self._follow(RunOne())
@@ -74,6 +93,21 @@ class PurgatoryWorld:
     def has(self, *features: profiles.PurgatoryFeature) -> bool:
         """Decide whether the subject offers all of these."""
         return self.profile.features.issuperset(features)
+
+    def may_refuse(self, to_ms: int) -> bool:
+        """Decide whether an executor may refuse what is due at a reading.
+
+        Where the caller runs it, a few time-outs are refused, and no callback watches: the executor
+        would refuse that time-out as well.
+        """
+        if self.profile.refused_task is profiles.RefusedTask.KEPT:
+            return True
+        due_ticks = self.state.timer.store.due_ticks.values()
+        scripts = (operation.script for operation in self.state.operations.values())
+        actions = (action for script in scripts for each in script.callbacks for action in each)
+        return sum(due <= to_ms for due in due_ticks) < _MOST_REFUSED and not any(
+            isinstance(action, WatchInside | Meanwhile) for action in actions
+        )
 
     def fresh_name(self) -> str:
         """Return the name of an operation that was never used."""
@@ -104,6 +138,16 @@ class PurgatoryWorld:
         return source.integer(1, 12) * source.item((1, tick_ms))
 
     @property
+    def reach_ms(self) -> int:
+        """Return how far the clock may be moved in one step, ms.
+
+        A wheel with a delay queue goes from bucket to bucket, any other timer may go by ticks.
+        """
+        if self.profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
+            return (profiles.LARGEST_SAFE_INTEGER >> 4) // self.unit_ms
+        return WITHIN_REACH_MS
+
+    @property
     def now(self) -> int:
         """Return the clock's reading, ms."""
         return self.state.timer.now_ms
@@ -111,12 +155,12 @@ class PurgatoryWorld:
     @property
     def live(self) -> list[str]:
         """Return the operations that are watched and not completed."""
-        return sorted(self.state.live)
+        return sorted(self.state.live - self.dropped)
 
     @property
     def completed(self) -> list[str]:
-        """Return the completed operations."""
-        return sorted(self.state.completed)
+        """Return the names of the completed operations, sorted."""
+        return sorted(self.state.completed - self.dropped)
 
     @property
     def used_keys(self) -> list[str]:
@@ -127,6 +171,10 @@ class PurgatoryWorld:
     def queue(self) -> tuple[str, ...]:
         """Return the executor's queue of operations that have not run."""
         return self.state.timer.queue
+
+    def may_hold(self, name: str) -> bool:
+        """Decide whether the purgatory may hold an operation."""
+        return self.model.may_hold(self.state, name)
 
     def keys_of(self, name: str) -> list[str]:
         """Return the keys under which an operation is watched."""

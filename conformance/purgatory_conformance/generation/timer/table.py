@@ -7,7 +7,10 @@ by weight; where a rule has not been put to the test often enough, its rows weig
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from purgatory_conformance.generation.asks import timer_asks
 from purgatory_conformance.generation.draft import drawn_rows
+from purgatory_conformance.generation.fields import in_both_sorts
+from purgatory_conformance.generation.looks import last_looks, names_of
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.generation.timer.world import World
 from purgatory_model.arithmetic import floor_to, level_end, tick_of_level
@@ -19,6 +22,7 @@ from purgatory_spec.profiles import (
     Feature,
     LargerDelay,
     NegativeDelay,
+    ReleaseCancelled,
     Rounding,
     TimerConfiguration,
     TimerProfile,
@@ -44,6 +48,8 @@ class Row:
     def is_offered(self, profile: TimerProfile) -> bool:
         """Decide whether a subject of this profile can be brought into the situation."""
         if self.stepped_only and profile.executor is not Executor.STEPPED:
+            return False
+        if Feature.REFUSE in self.needs and profile.executor is Executor.INLINE:
             return False
         return profile.features.issuperset(self.needs)
 
@@ -91,6 +97,8 @@ def _boundary(world: World, source: Source) -> list[op.Operation]:
     tick, size = world.configuration.tick_ms, world.configuration.wheel_size
     level = source.integer(1, 4)
     end = level_end(world.own_clock, tick_of_level(level, tick, size), size)
+    if world.now < 0 and source.integer(0, 1):
+        end = 0
     expiry = end + source.item((0, -1, 1, -tick, tick))
     return [_add(world, source, max(expiry - world.now, 0))]
 
@@ -170,13 +178,46 @@ def _run_all(world: World, source: Source) -> list[op.Operation]:
 
 def _readd(tasks: Callable[[World], list[str]]) -> Make:
     def make(world: World, source: Source) -> list[op.Operation]:
-        known = tasks(world)
+        """Draw an add of a known task; some are refused, and followed to the task's due time."""
+        # A task that was added inside alone has no delay of its own to be added again with.
+        known = [task for task in tasks(world) if task in world.delays]
         if not known:
             return []
         task = source.item(known)
-        return [op.Add(task, _delay_for(world, task, source.integer(0, 2 * _span(world))))]
+        delay_ms = _delay_for(world, task, source.integer(0, 2 * _span(world)))
+        illegal = _illegal_delays(world)
+        if not illegal or source.integer(0, 3):
+            return [op.Add(task, delay_ms)]
+        due_ms = world.state.store.due_ticks.get(task, world.now)
+        is_near = world.now <= due_ms <= world.now + world.reach_ms
+        follows = [op.Advance(due_ms), *_runs(world, source, due_ms)] if is_near else []
+        return [op.Add(task, source.item(illegal)), *follows]
 
     return make
+
+
+def _illegal_delays(world: World) -> list[int]:
+    """Return a delay below zero and one above the largest, where the profile offers them."""
+    if not world.has(Feature.CHANGE_DELAY):
+        return []
+    larger = world.profile.larger_delay is not LargerDelay.NOT_OFFERED
+    largest = world.profile.largest_delay_ms
+    negative = world.profile.negative_delay is not NegativeDelay.NOT_OFFERED
+    return [largest + 1] * (larger and largest < LARGEST_SAFE_INTEGER) + [-1] * negative
+
+
+def _rearmed(world: World, source: Source) -> list[op.Operation]:
+    """Draw a task that is armed very often, each time for later than at first, and followed."""
+    task, other = world.fresh_name(), world.fresh_name()
+    first_ms = source.integer(1, _span(world))
+    later_ms = _span(world) + first_ms if world.has(Feature.CHANGE_DELAY) else first_ms
+    adds: list[op.Operation] = [op.Add(task, first_ms), op.Add(other, first_ms)]
+    for _ in range(source.item((16, 128, 255, 256, 256))):
+        adds += [op.Cancel(task)] if world.has(Feature.CANCEL) and source.integer(0, 9) == 0 else []
+        adds.append(op.Add(task, later_ms))
+    readings_ms = (world.now + first_ms, world.now + later_ms)
+    ends = [step for at in readings_ms for step in (op.Advance(at), *_runs(world, source, at))]
+    return [*adds, *ends]
 
 
 def _cancel(tasks: Callable[[World], list[str]]) -> Make:
@@ -295,7 +336,12 @@ def _script(
     """Draw one to three actions that the profile offers, on tasks of the batch and new ones."""
     kinds: list[Feature] = [
         feature
-        for feature in (Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_THROW)
+        for feature in (
+            Feature.SCRIPT_ADD,
+            Feature.SCRIPT_CANCEL,
+            Feature.SCRIPT_THROW,
+            Feature.SCRIPT_ADVANCE,
+        )
         if world.has(feature)
     ]
     actions: list[op.Action] = []
@@ -305,6 +351,10 @@ def _script(
             actions.append(op.Throw())
         elif kind is Feature.SCRIPT_CANCEL:
             actions.append(op.CancelInside(source.item(names)))
+        elif kind is Feature.SCRIPT_ADVANCE:
+            # What it runs may throw through it: then what stands behind it is left to chance.
+            actions.append(op.AdvanceInside())
+            break
         else:
             added = _added_inside(world, source, names, itself)
             actions.append(added)
@@ -320,7 +370,7 @@ def _added_inside(world: World, source: Source, names: Sequence[str], itself: st
     tick_ms = world.configuration.tick_ms
     if world.has(Feature.READD) and source.integer(0, 2) == 0:
         name = source.item(names)
-        if world.delays[name] >= tick_ms and (name != itself or world.delays[name] > 0):
+        if world.delays.get(name, 0) >= tick_ms and (name != itself or world.delays[name] > 0):
             return op.AddInside(name, world.delays[name])
     name = world.fresh_name()
     negative = world.profile.negative_delay is not NegativeDelay.NOT_OFFERED
@@ -337,10 +387,11 @@ def _crowd(world: World, source: Source) -> list[op.Operation]:
     delay_ms = source.integer(1, 2 * _span(world))
     delays = [delay_ms + source.integer(0, width) for _ in range(count)]
     adds: list[op.Operation] = [op.Add(world.fresh_name(), delay) for delay in delays]
+    most = [add for place, add in enumerate(adds) if place % 3]
     if world.has(Feature.CANCEL):
         adds += [
             op.Cancel(add.task)
-            for add in source.item((adds[:0], adds[::3], adds[count // 2 : count // 2 + 1]))
+            for add in source.item((adds[:0], adds[::3], adds[count // 2 : count // 2 + 1], most))
             if isinstance(add, op.Add)
         ]
     due_ms = world.now + source.item((max(delays), max(delays), delay_ms + width // 2))
@@ -358,7 +409,8 @@ def _far_and_followed(world: World, source: Source) -> list[op.Operation]:
     if not usable:
         return []
     usable = source.item((usable, usable[-len(usable) // 3 :]))
-    delay_ms = max(1, source.item(usable) + source.integer(-2, 2) * world.configuration.tick_ms)
+    near_ms = source.integer(-2, 2) * world.configuration.tick_ms + source.integer(-1, 1)
+    delay_ms = max(1, source.item(usable) + near_ms)
     delay_ms = min(delay_ms, largest)
     task = world.fresh_name()
     first: list[op.Operation] = []
@@ -368,7 +420,8 @@ def _far_and_followed(world: World, source: Source) -> list[op.Operation]:
     now = first[0].to_ms if first and isinstance(first[0], op.Advance) else world.now
     before_ms = max(now, due_ms - world.configuration.tick_ms - source.integer(0, 1))
     adds: list[op.Operation] = [op.Add(task, due_ms - now)]
-    ends = [op.Advance(max(due_ms, now) + world.configuration.tick_ms)]
+    due_ms = max(due_ms, now)
+    ends = [op.Advance(due_ms), op.Advance(due_ms + world.configuration.tick_ms)]
     return [*first, *adds, op.Advance(before_ms), *ends, *_runs(world, source, due_ms)]
 
 
@@ -384,6 +437,37 @@ def _advances(world: World, source: Source) -> list[op.Operation]:
     return operations + _runs(world, source, due_ms)
 
 
+def _refused(world: World, source: Source) -> list[op.Operation]:
+    """Draw a few tasks that an executor refuses, what is done meanwhile, and that they run.
+
+    Another task waits in the bucket of the first one, a turn of the wheel later.
+    """
+    span, tick_ms, now = _span(world), world.configuration.tick_ms, world.now
+    delays = [source.integer(1, 2 * span)] * source.integer(1, 3)
+    delays += [delays[0] + source.integer(0, span) for _ in range(source.integer(0, 2))]
+    to_ms = now + source.item((max(delays), max(delays), max(delays) + tick_ms, delays[0]))
+    names = [world.fresh_name() for _ in delays]
+    adds: list[op.Operation] = [op.Add(*each) for each in zip(names, delays, strict=True)]
+    if not world.may_refuse(to_ms):
+        return []
+    delays_by_name = dict(zip(names, delays, strict=True))
+    meanwhile: list[op.Operation] = []
+    for _ in range(source.integer(0, 3)):
+        name = source.item(names)
+        others: list[op.Operation] = [op.Advance(to_ms, refuse=True)]
+        others += [op.Cancel(name)] if world.has(Feature.CANCEL) else []
+        others += [op.Add(name, delays_by_name[name])] if world.has(Feature.READD) else []
+        others += [op.Elapse(to_ms)] if world.has(Feature.ELAPSE) else []
+        others += [op.RunOne()] if world.profile.executor is Executor.STEPPED else []
+        meanwhile.append(source.item(others))
+    again_ms = now + delays[0] + span
+    later = [op.Add(world.fresh_name(), again_ms - to_ms)] if again_ms > to_ms else []
+    end_ms = to_ms + max(delays)
+    ends: list[op.Operation] = [op.Advance(to_ms), op.Advance(max(again_ms, end_ms, to_ms))]
+    ends = [*ends, *_runs(world, source, end_ms)] if source.integer(0, 3) else ends
+    return [*adds, op.Advance(to_ms, refuse=True), *meanwhile, *later, *ends]
+
+
 def _very_many(world: World, source: Source) -> list[op.Operation]:
     """Draw more tasks than a timer may hand over, or an executor take, in one go."""
     delay_ms = source.integer(1, _span(world))
@@ -394,12 +478,32 @@ def _very_many(world: World, source: Source) -> list[op.Operation]:
     return [*adds, op.Advance(due_ms), *(op.RunOne() for _ in adds)]
 
 
+def _let_go(world: World, source: Source) -> list[op.Operation]:
+    """Draw a task that runs, or is moved or cancelled, and looks at it when it must be let go."""
+    task, delay_ms = world.fresh_name(), source.integer(0, 2 * _span(world))
+    look = op.Reachable(task)
+    operations: list[op.Operation] = [op.Add(task, delay_ms)]
+    due_ms = world.now + delay_ms + world.configuration.tick_ms
+    if source.integer(0, 3) == 0:  # nobody but the timer holds a pending task
+        return [*operations, look, op.Advance(due_ms), *_runs(world, source, due_ms), look]
+    if world.has(Feature.READD) and source.integer(0, 1):
+        again_ms = source.integer(0, delay_ms) if world.has(Feature.CHANGE_DELAY) else delay_ms
+        operations.append(op.Add(task, again_ms))
+    if world.has(Feature.CANCEL) and source.integer(0, 3):
+        operations.append(op.Cancel(task))
+        if world.profile.release_cancelled is ReleaseCancelled.AT_ONCE:
+            operations.append(look)
+    operations += [op.Advance(due_ms), *_runs(world, source, due_ms)]
+    return [*operations, look]
+
+
 def _shutdown(world: World, source: Source) -> list[op.Operation]:
     last = world.last_due
     runs: list[op.Operation] = []
     if world.profile.executor is Executor.STEPPED:
         runs = [op.RunOne() for _ in range(len(world.state.queue) + 1)]
-    adds = [op.Add(world.fresh_name(), 0), op.Add(world.fresh_name(), source.integer(1, 100))]
+    delays = [0, source.integer(1, 100), *_illegal_delays(world)]
+    adds = [op.Add(world.fresh_name(), delay) for delay in delays]
     return [op.Shutdown(), op.Shutdown(), op.Advance(last), *runs, *adds, op.Advance(last + 1)]
 
 
@@ -499,7 +603,7 @@ TIMER_TABLE: tuple[Row, ...] = (
     ),
     _row(
         "add a cancelled task again",
-        3,
+        5,
         "TIMER-READD-CANCELLED",
         _readd(lambda w: w.cancelled_tasks),
         Feature.READD,
@@ -520,6 +624,7 @@ TIMER_TABLE: tuple[Row, ...] = (
         Feature.READD,
         stepped_only=True,
     ),
+    _row("arm a task very often", 1, "TIMER-READD-PENDING", _rearmed, Feature.READD),
     _row("a task that throws", 2, "TIMER-THROWING-TASK", _throws, Feature.SCRIPT_THROW),
     _row("a task that adds", 2, "TIMER-ADD-INSIDE", _scripted(_adds), Feature.SCRIPT_ADD),
     _row(
@@ -540,9 +645,11 @@ TIMER_TABLE: tuple[Row, ...] = (
         "TIMER-ADD-INSIDE TIMER-CANCEL-INSIDE TIMER-THROWING-TASK",
         _batch,
     ),
-    _row("a crowd", 1, "TIMER-NOT-LATE TIMER-SIZE", _crowd),
-    _row("follow a far delay", 2, "TIMER-NOT-EARLY TIMER-NOT-LATE", _far_and_followed),
+    _row("an executor that refuses", 2, "TIMER-EXECUTOR-REFUSES", _refused, Feature.REFUSE),
+    _row("a crowd", 2, "TIMER-NOT-LATE TIMER-SIZE", _crowd),
+    _row("follow a far delay", 4, "TIMER-NOT-EARLY TIMER-NOT-LATE", _far_and_followed),
     _row("add a huge delay", 1, "TIMER-LARGEST-DELAY", _huge),
+    _row("look at what is let go", 2, "TIMER-RELEASES", _let_go, Feature.REACHABLE),
 )
 """The rows for the timer, the simplest first: shrinking goes towards the top."""
 
@@ -592,21 +699,62 @@ class TimerDraft:
 
     def draw(self, situation: str, source: Source) -> tuple[op.Operation, ...]:
         """Return the operations of a situation."""
-        return self._followed(_ROWS[situation], source)
+        return self._in_sorts(_ROWS[situation].make(self.world, source), source)
+
+    def asks(self) -> Iterable[op.Operation]:
+        """Return the operations worth asking next, of two tasks or so."""
+        world, tick_ms = self.world, self.configuration.tick_ms
+        known = list(world.delays)[-3:]
+        fresh = [f"t{len(world.delays) + 1}"]
+        tasks = known if world.has(Feature.READD) and len(known) > 1 else [*known, *fresh]
+        return timer_asks(
+            world.state,
+            self.profile,
+            world.delays,
+            tasks=tasks,
+            tick_ms=tick_ms,
+            last_ms=world.now + 3 * tick_ms,
+        )
 
     def shutdown(self, source: Source, share: int = 9) -> tuple[op.Operation, ...]:
         """Return the operations of a shutdown, in one of ``share + 1`` cases."""
         if SHUTDOWN_ROW.is_offered(self.profile) and source.integer(0, share) == share:
-            return self._followed(SHUTDOWN_ROW, source)
+            return self._in_sorts(SHUTDOWN_ROW.make(self.world, source), source)
         return ()
 
-    def _followed(self, row: Row, source: Source) -> tuple[op.Operation, ...]:
-        operations = tuple(row.make(self.world, source))
-        if not delays_are_offered(operations, self.profile):
+    def _in_sorts(
+        self, operations: Iterable[op.Operation], source: Source
+    ) -> tuple[op.Operation, ...]:
+        """Follow the operations with exceptions of both sorts, where the subject throws both."""
+        if self.world.has(Feature.SCRIPT_THROW_SEVERE):
+            operations = [in_both_sorts(operation, source) for operation in operations]
+        return self.followed(operations)
+
+    def last_looks(
+        self, drawn: tuple[op.Operation, ...], source: Source
+    ) -> tuple[op.Operation, ...]:
+        """Return looks at what is finished at the end of a case."""
+        if not self.world.has(Feature.REACHABLE):
             return ()
-        for operation in operations:
+        state = self.world.state
+        return last_looks(drawn, lambda task: self.world.model.may_hold(state, task), source)
+
+    def followed(self, operations: Iterable[op.Operation]) -> tuple[op.Operation, ...]:
+        """Follow the operations and return them; none where a delay is not offered."""
+        followed = tuple(operations)
+        if not delays_are_offered(followed, self.profile):
+            return ()
+        if self.world.dropped and names_of(followed) & self.world.dropped:
+            return ()
+        reading_ms = self.world.now
+        for operation in followed:
+            if isinstance(operation, op.Advance | op.Elapse):
+                if operation.to_ms - reading_ms > self.world.reach_ms:
+                    return ()
+                reading_ms = operation.to_ms
+        for operation in followed:
             self.world.apply(operation)
-        return operations
+        return followed
 
 
 def delays_are_offered(operations: Iterable[op.Operation], profile: TimerProfile) -> bool:
@@ -632,7 +780,7 @@ _ORIGINS_MS = (10**6, 2**31, 2**32, 2**36)
 """Readings about which a clock may begin, ms."""
 
 _LARGE_ORIGINS_MS = (2**40, 2**52)
-"""Further ones, for whoever counts in 64 bits: a float of seconds has no milliseconds there."""
+"""Larger readings, for timers that count in 64 bits; a float of seconds has no ms there."""
 
 
 def draw_configuration(
@@ -650,9 +798,9 @@ def draw_configuration(
         before_ms = source.integer(-10, 3 * tick_ms * wheel_size)
         start_ms = max(source.item((*_ORIGINS_MS, *large)) - before_ms, 0)
     if Feature.NEGATIVE_CLOCK in profile.features:
-        share = 4 if "TIMER-NEGATIVE-CLOCK" in wanted else 19
+        share = 4 if "TIMER-NEGATIVE-CLOCK" in wanted else 9
         if source.integer(0, share) == share:
-            start_ms = -source.integer(1, 300)
+            start_ms = -source.item((1, 2, tick_ms, tick_ms * wheel_size, source.integer(1, 300)))
     return TimerConfiguration(tick_ms, wheel_size, start_ms)
 
 
@@ -674,4 +822,5 @@ def draw_operations(
     for row in drawn_rows(rows, wanted, source, operations, most):
         operations.extend(draft.draw(row.name, source))
     operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
+    operations.extend(draft.last_looks((*opened, *operations), source))
     return (*opened, *operations)

@@ -6,12 +6,13 @@ from purgatory_judge.timer.history import State
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, declared_timer_model
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_spec.operations import Add, Operation, RunOne
+from purgatory_spec.operations import Add, Operation, Reachable, RunOne, Throw
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import (
     LARGEST_SAFE_INTEGER,
     Executor,
     Feature,
+    RefusedTask,
     Rounding,
     Structure,
     TimerConfiguration,
@@ -19,10 +20,10 @@ from purgatory_spec.profiles import (
 )
 
 WITHIN_REACH_MS = 2**21
-"""How far the clock may always be moved in one step."""
+"""The distance that the clock may always be moved in one step, ms."""
 
 _TICKS_WITHIN_REACH = 10**5
-"""How many ticks the clock may always be moved in one step: a timer may do them one by one."""
+"""The ticks that the clock may always be moved in one step: a timer may do them one by one."""
 
 
 @dataclass(slots=True)
@@ -36,9 +37,11 @@ class World:
     delays: dict[str, int] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
     expired: set[str] = field(default_factory=set)
+    dropped: set[str] = field(default_factory=set)
+    """The tasks that nothing but a look may name any longer."""
     names: int = 0
     most_tasks: int = 12
-    """How many different tasks the case uses, about."""
+    """The number of different tasks that the case uses, about."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh timer."""
@@ -66,10 +69,24 @@ class World:
         self.cancelled -= set(present)
         if isinstance(operation, Add):
             self.delays[operation.task] = operation.delay_ms
+        if isinstance(operation, Reachable):
+            self.dropped.add(operation.task)
+            self.delays.pop(operation.task, None)
 
     def has(self, *features: Feature) -> bool:
         """Decide whether the subject offers all of these."""
         return self.profile.features.issuperset(features)
+
+    def may_refuse(self, to_ms: int) -> bool:
+        """Decide whether an executor may refuse what is due at a reading.
+
+        What a refused task does that the caller runs is free where it acts on others.
+        """
+        if self.profile.refused_task is RefusedTask.KEPT:
+            return True
+        due = (task for task, due in self.state.store.due_ticks.items() if due <= to_ms)
+        scripts = (self.state.scripts.get(task, ()) for task in due)
+        return all(isinstance(script[0], Throw) for script in scripts if script)
 
     def fresh_name(self) -> str:
         """Return the name of a task that was never used."""
@@ -89,18 +106,18 @@ class World:
 
     @property
     def pending(self) -> list[str]:
-        """Return the pending tasks."""
-        return sorted(self.state.store.due_ticks)
+        """Return the names of the pending tasks, sorted."""
+        return sorted(set(self.state.store.due_ticks) - self.dropped)
 
     @property
     def cancelled_tasks(self) -> list[str]:
         """Return the tasks whose last arming was cancelled."""
-        return sorted(self.cancelled)
+        return sorted(self.cancelled - self.dropped)
 
     @property
     def idle_tasks(self) -> list[str]:
         """Return the tasks that expired and are neither pending nor in the executor's queue."""
-        busy = {*self.state.store.due_ticks, *self.state.queue, *self.cancelled}
+        busy = {*self.state.store.due_ticks, *self.state.queue, *self.cancelled, *self.dropped}
         return sorted(self.expired - busy)
 
     @property

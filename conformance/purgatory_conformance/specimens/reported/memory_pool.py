@@ -59,7 +59,7 @@ class StaleHandle(SmallMemoryPool):
         return set()
 
 
-@breaks("POOL-NON-STRICT", "POOL-BOUND", report="velox#10335", kind=Kind.ARITHMETIC).by(
+@breaks("POOL-BOUND", "POOL-NON-STRICT", report="velox#10335", kind=Kind.ARITHMETIC).by(
     SmallMemoryPool.is_enough
 )
 def below_zero_is_much(self: SmallMemoryPool, asked: int) -> bool:

@@ -13,6 +13,7 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
 )
 from purgatory_conformance.specimens.small.specimen import ScriptFailure
+from purgatory_conformance.specimens.small.two_threads import TwoThreadsPurgatory
 
 
 @breaks("PURGATORY-CHECK-INSIDE", "PURGATORY-NOT-LOST", report="TermUI#2473", kind=Kind.BATCHES)
@@ -37,6 +38,15 @@ class DropsAnUpdateOfARing(SmallPurgatory):
 def sixty_four_in_a_check(self: SmallPurgatory, key: str) -> list[Entry]:
     """A check tries at most 64 operations."""
     return SmallPurgatory.met_by_check(self, key)[:64]
+
+
+@breaks("PURGATORY-NO-CIRCLE", report="KAFKA-3994", kind=Kind.THREADS)
+class ListLockedWhileTried(TwoThreadsPurgatory):
+    """A check tries operations under the lock of its list, and two threads wait crosswise."""
+
+    def check(self, key: str) -> int:
+        with self.locks[key]:
+            return super().check(key)
 
 
 # Walks through a list that changes
@@ -261,9 +271,24 @@ def first_that_waits_ends_it(self: SmallPurgatory, key: str) -> Iterator[Entry]:
 @breaks("PURGATORY-CHECK-THROWS", report="KAFKA-17240", kind=Kind.THROWS).by(
     SmallPurgatory.after_throwing
 )
-def throw_ends_the_check(self: SmallPurgatory, key: str, entry: Entry) -> None:
+def throw_ends_the_check(
+    self: SmallPurgatory, key: str, entry: Entry, failure: ScriptFailure
+) -> None:
     """A try that throws keeps a check from the operations behind it."""
-    raise ScriptFailure
+    raise failure
+
+
+@breaks("PURGATORY-RELEASES", report="KAFKA-19763, linkerd#2222", kind=Kind.OBSERVABLE)
+class CompletedStayInASideTable(SmallPurgatory):
+    """Completed operations stay in a side table."""
+
+    @cached_property
+    def results(self) -> list[DelayedOperation]:
+        return []
+
+    def complete(self, operation: DelayedOperation) -> None:
+        self.results.append(operation)
+        super().complete(operation)
 
 
 @breaks(

@@ -9,7 +9,7 @@ import msgspec
 
 from purgatory_conformance.specimens.mutant import Kind, breaks
 from purgatory_conformance.specimens.small.other_timers import HeapTimer
-from purgatory_conformance.specimens.small.specimen import ScriptFailure
+from purgatory_conformance.specimens.small.specimen import OrdinaryScriptFailure, ScriptFailure
 from purgatory_conformance.specimens.small.timer import PROFILE, Fate, Script, SmallTimer, Task
 from purgatory_spec import profiles
 
@@ -18,11 +18,17 @@ INLINE_PROFILE = msgspec.structs.replace(
     executor=profiles.Executor.INLINE,
     structure=profiles.Structure.ANY,
     largest_delay_ms=profiles.LARGEST_INT,
-    features=frozenset(profiles.Feature) - {profiles.Feature.INT64, profiles.Feature.SHUTDOWN},
+    features=frozenset(profiles.Feature)
+    - {profiles.Feature.INT64, profiles.Feature.SHUTDOWN, profiles.Feature.REACHABLE},
     observables=frozenset({profiles.Observable.SIZE}),
 )
 """A timer that runs what is due inside the advance, and shows its size."""
 
+
+RELEASING_PROFILE = msgspec.structs.replace(
+    INLINE_PROFILE, features=INLINE_PROFILE.features | {profiles.Feature.REACHABLE}
+)
+"""The profile of such a timer whose tasks are looked at once they are dropped."""
 
 LONG_PROFILE = msgspec.structs.replace(INLINE_PROFILE, largest_delay_ms=profiles.LARGEST_LONG)
 """The profile of such a timer that takes delays of 63 bits."""
@@ -185,7 +191,7 @@ class SinceStart(HeapTimer):
     def __init__(
         self, configuration: profiles.TimerConfiguration, profile: profiles.TimerProfile
     ) -> None:
-        """Note the reading."""
+        """Note the clock's reading at the start."""
         super().__init__(configuration, profile)
         self.start_ms = self.now_ms
 
@@ -387,6 +393,25 @@ def dies_of_a_throw(self: HeapTimer, task: Task) -> None:
         self.queue.clear()
         self.heap.clear()
         raise
+
+
+@reported("samza#450, jPOS#311", Kind.THROWS, "TIMER-THROWING-TASK")
+class OrdinaryOnesAreCaught(HeapTimer):
+    """The dispatcher catches ordinary exceptions only, and the other sort ends it."""
+
+    is_dead = False
+
+    def pop_due(self) -> list[Task]:
+        return [] if self.is_dead else super().pop_due()
+
+    def run(self, task: Task) -> None:
+        try:
+            super().run(task)
+        except OrdinaryScriptFailure:
+            raise
+        except ScriptFailure:
+            self.is_dead = True
+            raise
 
 
 # Adding again
@@ -609,6 +634,42 @@ class NumberIsActiveAgain(Slots):
     @cached_property
     def cleared(self) -> list[Task]:
         return []
+
+
+# Letting go
+
+
+@reported("mesa#3800", Kind.OBSERVABLE, "TIMER-RELEASES", profile=RELEASING_PROFILE)
+class KeepsCancelledEvents(HeapTimer):
+    """Cancelled entries are never removed from the heap."""
+
+    @cached_property
+    def never_popped(self) -> list[Task]:
+        return []
+
+    def leave(self, task: Task) -> None:
+        super().leave(task)
+        self.never_popped.append(task)
+
+
+# An executor that refuses
+
+STEPPED_PROFILE = msgspec.structs.replace(INLINE_PROFILE, executor=profiles.Executor.STEPPED)
+"""The profile of such a timer with an executor, which may refuse."""
+
+
+@reported("ogema#54", Kind.OPERATION, "TIMER-EXECUTOR-REFUSES", profile=STEPPED_PROFILE)
+class DispatcherDies(HeapTimer):
+    """The exception of an executor that refuses a task ends the thread that hands tasks over."""
+
+    is_dead = False
+
+    def advance(self) -> bool:
+        return not self.is_dead and super().advance()
+
+    def keep(self, due: list[Task]) -> None:
+        self.is_dead = True
+        super().keep(due)
 
 
 # Shutting down

@@ -30,17 +30,17 @@ PROFILE = profiles.ChannelMutingProfile(
     features=frozenset(profiles.ChannelMutingFeature),
     observables=frozenset(profiles.ChannelMutingObservable),
 )
-"""What the small server declares unless told otherwise: all that the suite can ask for."""
+"""The profile of the small server: all that the suite can ask for."""
 
 EVERYONE_PROFILE = msgspec.structs.replace(PROFILE, recovery=profiles.Recovery.EVERYONE)
 """The profile of a server where all that wait ask again, and newcomers with them."""
 
 
 _TURN = 64
-"""How many records or writes are taken from a channel in a poll."""
+"""The most records or writes that are taken from a channel in a poll."""
 
 _SUPPLY = 10_000
-"""So many records of a client that sends without end are taken before the server is given up."""
+"""The records taken of a client that sends without end before the server is given up."""
 
 
 class GivenUp(Exception):
@@ -52,9 +52,9 @@ class Habits:
     """Orders that the rules leave free, as the small server keeps them."""
 
     descending: bool = False
-    """Whether the channels that are ready are read from the youngest to the oldest."""
+    """True if the channels that are ready are read from the youngest to the oldest."""
     grants_in_polls: bool = False
-    """Whether memory that comes back is granted by the next poll, and not by the release."""
+    """True if the next poll, and not the release, grants memory that comes back."""
 
 
 @dataclass(eq=False, slots=True)
@@ -65,26 +65,26 @@ class Channel:
     wire: deque[bytes] = field(default_factory=deque)
     """The writes that the server has not taken."""
     ending: op.Ending | None = None
-    """How the client has ended."""
+    """The way in which the client has ended; None while it has not."""
     taken: bytes = b""
-    """What TLS has taken from the socket, and nobody has read."""
+    """The bytes that TLS has taken from the socket and the server has not read."""
     head: bytes = b""
     """The bytes of size that were read of the present request."""
     size: int | None = None
     """The size of the present request, once it is known."""
     memory: int | None = None
-    """What was granted to the present request, once it was."""
+    """The bytes of memory granted to the present request; None before a grant."""
     body: bytes = b""
     waits: bool = False
     is_ordered: bool = False
     is_throttled: bool = False
     is_open: bool = True
     supply: int | None = None
-    """How many more records without data may be taken, while the client sends without end."""
+    """The records without data that may still be taken while the client sends without end."""
     handled: "Request | None" = None
     """The request that was received last."""
     active_ms: int = 0
-    """When something was last read, written or granted."""
+    """The reading when bytes were last read or written or memory was granted, ms."""
     granted_ms: int = 0
 
     @property
@@ -493,7 +493,7 @@ class SmallServerInstance(Specimen):
     """Put a small server behind the step vocabulary, with its clients and its handlers."""
 
     def __init__(self, server: SmallServer, profile: profiles.ChannelMutingProfile) -> None:
-        """Begin without any connection."""
+        """Begin without any connection of a client."""
         super().__init__(profile)
         self._server = server
         self._channels: dict[str, Channel] = {}

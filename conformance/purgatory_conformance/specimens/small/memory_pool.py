@@ -24,7 +24,7 @@ PROFILE = profiles.MemoryPoolProfile(
     features=frozenset(profiles.MemoryPoolFeature),
     observables=frozenset(profiles.MemoryPoolObservable),
 )
-"""What the small pool declares unless told otherwise: all that the suite can ask for."""
+"""The profile of the small pool: all that the suite can ask for."""
 
 NAIVE_PROFILE = msgspec.structs.replace(PROFILE, release_validation=profiles.ReleaseValidation.NONE)
 """The profile of a pool that credits every buffer given back, and may be given any buffer.
@@ -215,10 +215,11 @@ class SmallPoolInstance(Specimen):
     """Put a small pool behind the step vocabulary, with the holders of its buffers."""
 
     def __init__(self, pool: SmallMemoryPool, profile: profiles.MemoryPoolProfile) -> None:
-        """Begin without holders."""
+        """Begin without any holder of a buffer."""
         super().__init__(profile)
         self._pool = pool
         self._holders: dict[str, Buffer] = {}
+        self._returned: set[str] = set()
         self._granted: Buffer | None = None
 
     def perform(self, operation: op.Operation) -> Value:
@@ -234,11 +235,15 @@ class SmallPoolInstance(Specimen):
                 return self._granted is not None
             case op.Release(name, form):
                 pool.release(_in_form(known(self._holders, name), form))
+                if form is op.ReleaseForm.ITSELF:
+                    self._returned.add(name)
             case op.ReleaseForeign(size_bytes):
                 pool.release(Buffer(bytearray(size_bytes)))
             case op.ReleaseNothing():
                 pool.release(None)
             case op.Lose(name):
+                if name in self._returned:
+                    raise Refusal(Reason.UNKNOWN_NAME)
                 buffer = known(self._holders, name)
                 del self._holders[name]
                 pool.collected(buffer)
@@ -257,7 +262,7 @@ class SmallPoolInstance(Specimen):
         return None
 
     def show(self) -> Mapping[StrEnum, Value]:
-        """Return all observables."""
+        """Return the values of all observables."""
         pool = self._pool
         return {
             profiles.MemoryPoolObservable.AVAILABLE: pool.available,

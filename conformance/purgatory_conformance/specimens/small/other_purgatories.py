@@ -1,12 +1,15 @@
 """Purgatories that are right as well, and make other choices than the small one."""
 
+from contextlib import suppress
+
 from purgatory_conformance.specimens.small.purgatory import (
     DelayedOperation,
     Entry,
     Keys,
     SmallPurgatory,
 )
-from purgatory_conformance.specimens.small.timer import SmallTimer
+from purgatory_conformance.specimens.small.specimen import OrdinaryScriptFailure, ScriptFailure
+from purgatory_conformance.specimens.small.timer import Fate, SmallTimer
 from purgatory_spec import profiles
 
 
@@ -47,9 +50,19 @@ class WheelPurgatory(SmallPurgatory):
         self.wheel.advance()
         return self.popped()
 
+    def keep(self, due: list[DelayedOperation]) -> None:
+        """Let the wheel keep the time-outs as well."""
+        super().keep(due)
+        tasks = [self.wheel.task(operation.name) for operation in due]
+        for task in tasks:
+            task.fate = Fate.PENDING
+        self.wheel.pending += len(tasks)
+        self.wheel.keep(tasks)
+
     def popped(self) -> list[DelayedOperation]:
         """Take the operations that the wheel has handed over out of the timer."""
-        due = [self.operations[task.name] for task in self.wheel.queue]
+        armed = {operation.name: operation for operation in self.armed}
+        due = [armed[task.name] for task in self.wheel.queue]
         self.wheel.queue.clear()
         self.armed = [operation for operation in self.armed if operation not in due]
         return due
@@ -97,6 +110,28 @@ class EagerPurgatory(SmallPurgatory):
         super().complete(operation)
 
 
+class LazyPurgatory(SmallPurgatory):
+    """A purgatory whose timer keeps the entry of a cancelled time-out until it is due."""
+
+    def __init__(
+        self, configuration: profiles.PurgatoryConfiguration, profile: profiles.PurgatoryProfile
+    ) -> None:
+        """Begin with no such entry."""
+        super().__init__(configuration, profile)
+        self.cancelled: list[tuple[int, DelayedOperation]] = []
+
+    def disarm(self, operation: DelayedOperation) -> None:
+        """Leave an entry behind."""
+        if operation in self.armed:
+            self.cancelled.append((operation.due_tick, operation))
+        super().disarm(operation)
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """Drop the entries that are due, too."""
+        self.cancelled = [each for each in self.cancelled if each[0] > self.now_ms]
+        return super().pop_due()
+
+
 class TickerPurgatory(SmallPurgatory):
     """A purgatory whose timer does each tick once."""
 
@@ -115,3 +150,19 @@ class TickerPurgatory(SmallPurgatory):
         """Do the ticks that have come."""
         self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms
         return super().pop_due()
+
+
+class PassingPurgatory(SmallPurgatory):
+    """A purgatory whose checks and executor let a severe exception through at once."""
+
+    def after_throwing(self, key: str, entry: Entry, failure: ScriptFailure) -> None:
+        """End the check at a severe exception."""
+        if not isinstance(failure, Exception):
+            raise failure
+
+    def run_one(self) -> None:
+        """Run the operation that has waited longest; an ordinary exception ends here."""
+        if self.queue:
+            operation = self.queue.pop(0)
+            with suppress(OrdinaryScriptFailure):
+                self.expire(operation)

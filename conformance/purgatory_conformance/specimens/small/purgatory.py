@@ -16,6 +16,7 @@ from purgatory_conformance.specimens.small.specimen import (
     Refusal,
     ScriptFailure,
     Specimen,
+    failure_of,
     reason_of,
 )
 from purgatory_conformance.subjects.in_process import InProcessSubject
@@ -30,11 +31,12 @@ PROFILE = profiles.PurgatoryProfile(
     accounting=profiles.Accounting.EXACT,
     check_drops=profiles.CheckDrops.AS_PASSED,
     throwing_try=profiles.ThrowingTry.GO_ON,
+    severe_throw=profiles.SevereThrow.AS_ORDINARY,
     executor=profiles.Executor.STEPPED,
     features=frozenset(profiles.PurgatoryFeature),
     observables=frozenset(profiles.PurgatoryObservable),
 )
-"""What the small purgatory declares unless told otherwise: all that the suite can ask for."""
+"""The profile of the small purgatory: all that the suite can ask for."""
 
 AMORTISED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=profiles.PurgeDue.AMORTISED)
 """The choices of a purgatory whose purges cost what they remove."""
@@ -63,7 +65,7 @@ NO_SCRIPT = op.Script()
 """An operation that waits until somebody else completes it."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class DelayedOperation:
     """A delayed operation; ``due_tick`` (ms) and ``arming`` matter while it is in the timer."""
 
@@ -104,6 +106,7 @@ class SmallPurgatory(Specimen):
         self.armings = 0
         self.estimated = 0
         self.closed = False
+        self.refuses = False
         self.callback_timer_size: int | None = None
 
     # What a step asks for
@@ -129,13 +132,19 @@ class SmallPurgatory(Specimen):
                 self.introduced(name).satisfied = True
             case op.Elapse(to_ms):
                 self.now_ms = to_ms
-            case op.Advance(to_ms):
+            case op.Advance(to_ms, refuse):
                 self.now_ms = to_ms
-                self.advance()
+                self.refuses = refuse and self.profile.executor is profiles.Executor.STEPPED
+                try:
+                    self.advance()
+                finally:
+                    self.refuses = False
             case op.RunOne():
                 self.run_one()
             case op.Shutdown():
                 self.shutdown()
+            case op.Reachable(name):
+                result = self.dropped.is_reachable(self.operations, name)
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
         return result
@@ -216,8 +225,8 @@ class SmallPurgatory(Specimen):
             self.act_all(operation, acts)
         if completes:
             return self.force(operation)
-        if answer is op.Answer.THROW:
-            raise ScriptFailure
+        if answer.throws:
+            raise failure_of(answer.sort)
         return False
 
     def force(self, operation: DelayedOperation) -> bool:
@@ -248,32 +257,27 @@ class SmallPurgatory(Specimen):
         """Do the actions of a callback; raises ``ScriptFailure`` where it throws."""
         for action in actions:
             if isinstance(action, op.Throw):
-                raise ScriptFailure
-            try:
-                self.act(action)
-            except Exception as error:
-                event = outcomes.Event(
-                    outcomes.EventKind.REJECTED, operation.name, reason=reason_of(error)
-                )
-                self.events.append(event)
+                raise failure_of(action.sort)
+            self.act_caught(operation, action)
+
+    def act_caught(self, operation: DelayedOperation, action: op.CallbackAction) -> None:
+        """Do one action of a callback of an operation; what is refused is an event."""
+        try:
+            self.act(action)
+        except (ScriptFailure, Exception) as error:
+            event = outcomes.Event(
+                outcomes.EventKind.REJECTED, operation.name, reason=reason_of(error)
+            )
+            self.events.append(event)
 
     def act(self, action: op.CallbackAction) -> None:
         """Do one action of a callback."""
-        match action:
-            case op.WatchInside(name, keys, delay_ms):
-                self.watch(self.introduced(name, delay_ms), keys)
-            case op.CheckInside(key):
-                self.check(key)
-            case op.CancelForKeyInside(key):
-                self.cancel_for_key(key)
-            case op.ForceInside(name):
-                self.force(self.introduced(name))
-            case op.SatisfyInside(name):
-                self.introduced(name).satisfied = True
-            case op.Meanwhile(call):
-                self.act_meanwhile(call)
-            case op.Throw():
-                raise ScriptFailure
+        if isinstance(action, op.Throw):
+            raise failure_of(action.sort)
+        if isinstance(action, op.Meanwhile):
+            self.act_meanwhile(action.call)
+        elif call := op.from_outside(action):
+            self.perform(call)
 
     def act_meanwhile(self, call: op.CallInside) -> None:
         """Make the call of another thread at once: no lock is held."""
@@ -296,14 +300,14 @@ class SmallPurgatory(Specimen):
                 if self.profile.throwing_try is profiles.ThrowingTry.STOP:
                     raise
                 first_failure = first_failure or failure
-                self.after_throwing(key, entry)
+                self.after_throwing(key, entry, failure)
             self.drop_completed(key, entry)
         if first_failure is not None:
             raise first_failure
         return count
 
     count_of_stale = 0
-    """What an entry of a completed operation adds to the result of a check."""
+    """The number that an entry of a completed operation adds to the result of a check."""
 
     def walk(self, key: str) -> Iterable[Entry]:
         """Go through the entries of a check, of which some may be dropped meanwhile."""
@@ -317,7 +321,7 @@ class SmallPurgatory(Specimen):
         """Try an operation that a check meets."""
         return self.attempt(operation)
 
-    def after_throwing(self, key: str, entry: Entry) -> None:
+    def after_throwing(self, key: str, entry: Entry, failure: ScriptFailure) -> None:
         """Leave the entry of an operation that threw in a check."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
@@ -389,7 +393,10 @@ class SmallPurgatory(Specimen):
         if self.closed:
             return
         due = self.pop_due()
-        self.hand_over(due)
+        if due and self.refuses:
+            self.refused(due)
+        else:
+            self.hand_over(due)
         self.settle()
         if self.is_purge_due():
             self.purge()
@@ -399,6 +406,20 @@ class SmallPurgatory(Specimen):
         due = [operation for operation in self.armed if operation.due_tick <= self.now_ms]
         self.armed = [operation for operation in self.armed if operation not in due]
         return sorted(due, key=lambda operation: (operation.due_tick, operation.arming))
+
+    def refused(self, due: list[DelayedOperation]) -> None:
+        """Keep the refused operations, or run them; raises ``Refusal`` if they are kept."""
+        if self.profile.refused_task is profiles.RefusedTask.CALLER_RUNS:
+            for operation in due:
+                with suppress(ScriptFailure):
+                    self.expire(operation)
+        else:
+            self.keep(due)
+            raise Refusal(Reason.REFUSED)
+
+    def keep(self, due: list[DelayedOperation]) -> None:
+        """Put refused operations back into the timer."""
+        self.armed += due
 
     def hand_over(self, due: list[DelayedOperation]) -> None:
         """Give expired operations to the executor."""
@@ -474,8 +495,13 @@ class SmallPurgatory(Specimen):
 
     def stale_operations(self) -> int:
         """Return the completed operations in some list."""
-        listed = {entry.operation.name for each in self.lists.values() for entry in each}
-        return sum(self.operations[name].completed for name in listed)
+        listed = {
+            id(entry.operation)
+            for each in self.lists.values()
+            for entry in each
+            if entry.operation.completed
+        }
+        return len(listed)
 
     def timer_size(self) -> int:
         """Return the operations in the timer."""
@@ -492,7 +518,7 @@ class SmallPurgatory(Specimen):
         return len(self.armed) + len(self.queue) + self.stale_entries()
 
     def show(self) -> Mapping[StrEnum, outcomes.Value]:
-        """Return all observables."""
+        """Return the values of all observables."""
         return {
             profiles.PurgatoryObservable.ENTRIES: self.entries(),
             profiles.PurgatoryObservable.KEYS: len(self.lists),

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TypeVar
 
-from purgatory_spec.operations import Operation
+from purgatory_conformance.subjects.dropped import Dropped
+from purgatory_spec.operations import Operation, ThrowSort
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import Profile
 from purgatory_spec.reasons import Reason
@@ -23,11 +24,20 @@ class Refusal(Exception):
         self.reason = reason
 
 
-class ScriptFailure(Exception):
-    """Leave a task, a try or a callback because its script says so."""
+class ScriptFailure(BaseException):
+    """Leave a task, a try or a callback because its script says so: a severe exception."""
 
 
-def reason_of(error: Exception) -> Reason:
+class OrdinaryScriptFailure(ScriptFailure, Exception):
+    """Leave it by an ordinary exception."""
+
+
+def failure_of(sort: ThrowSort) -> ScriptFailure:
+    """Return the exception that a script throws."""
+    return ScriptFailure() if sort is ThrowSort.SEVERE else OrdinaryScriptFailure()
+
+
+def reason_of(error: BaseException) -> Reason:
     """Return the reason of the rejection that an exception stands for."""
     if isinstance(error, Refusal):
         return error.reason
@@ -48,6 +58,7 @@ class Specimen:
         """Keep the names of the declared observables."""
         self.observables = frozenset(each.value for each in profile.observables)
         self.events: list[Event] = []
+        self.dropped = Dropped()
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation and return its outcome."""
@@ -62,7 +73,7 @@ class Specimen:
                 self.settle()
         except Refusal as refusal:
             rejected = refusal.reason
-        except Exception as error:
+        except (ScriptFailure, Exception) as error:
             rejected, detail = reason_of(error), repr(error)
         shown = {o.value: v for o, v in self.show().items() if o.value in self.observables}
         return Outcome(result, rejected, tuple(self.events), shown, detail)

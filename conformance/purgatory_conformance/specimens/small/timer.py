@@ -12,7 +12,12 @@ from enum import Enum, StrEnum
 
 import msgspec
 
-from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure, Specimen
+from purgatory_conformance.specimens.small.specimen import (
+    Refusal,
+    ScriptFailure,
+    Specimen,
+    failure_of,
+)
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_judge.components import narrowed
 from purgatory_spec import operations as op
@@ -25,13 +30,17 @@ PROFILE = profiles.TimerProfile(
     executor=profiles.Executor.STEPPED,
     structure=profiles.Structure.DELAY_QUEUE_WHEEL,
     largest_delay_ms=profiles.LARGEST_LONG,
+    severe_throw=profiles.SevereThrow.AS_ORDINARY,
     features=frozenset(profiles.Feature),
     observables=frozenset(profiles.Observable),
 )
-"""What the small timer declares unless told otherwise: all that the suite can ask for."""
+"""The profile of the small timer: all that the suite can ask for."""
 
 SILENT_PROFILE = msgspec.structs.replace(
-    PROFILE, structure=profiles.Structure.ANY, observables=frozenset()
+    PROFILE,
+    structure=profiles.Structure.ANY,
+    features=PROFILE.features - {profiles.Feature.REACHABLE},
+    observables=frozenset(),
 )
 """The profile of a first adapter: any structure, and nothing is shown but events."""
 
@@ -60,7 +69,7 @@ class Fate(Enum):
     EXPIRED = "expired"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Task:
     """A task object; its bucket matters while it is pending."""
 
@@ -92,6 +101,8 @@ class SmallTimer(Specimen):
         self.pending = 0
         self.armings = 0
         self.closed = False
+        self.refuses = False
+        self.kept = Bucket(-1)
         self.add_level()
 
     # What a step asks for
@@ -105,9 +116,13 @@ class SmallTimer(Specimen):
                 self.cancel(self.task(name))
             case op.Elapse(to_ms):
                 self.now_ms = to_ms
-            case op.Advance(to_ms):
+            case op.Advance(to_ms, refuse):
                 self.now_ms = to_ms
-                result = self.advance()
+                self.refuses = refuse and self.profile.executor is not profiles.Executor.INLINE
+                try:
+                    result = self.advance()
+                finally:
+                    self.refuses = False
                 return (
                     result
                     if profiles.Observable.ADVANCE_RESULT in self.profile.observables
@@ -117,6 +132,8 @@ class SmallTimer(Specimen):
                 self.run_one()
             case op.Shutdown():
                 self.shutdown()
+            case op.Reachable(name):
+                return self.dropped.is_reachable(self.tasks, name)
             case _:
                 raise Refusal(Reason.UNSUPPORTED)
         return None
@@ -153,14 +170,21 @@ class SmallTimer(Specimen):
         """Pop every due bucket; whether any bucket was due."""
         if self.closed:
             return False
-        popped = False
-        due: list[Task] = []
+        due, self.kept.tasks = self.kept.tasks, []
+        popped = bool(due)
         while self.delay_queue and self.is_ready(first := self.first_bucket()):
             popped = True
             due += self.pop(first)
-        self.pending -= len(due)
-        self.hand_over(self.in_order(due))
+        self.expire(due)
         return self.advance_result(popped, due)
+
+    def expire(self, due: list[Task]) -> None:
+        """Hand over what an advance has popped; keep or run it where the executor refuses it."""
+        if due and self.refuses:
+            self.refused(self.in_order(due))
+        else:
+            self.pending -= len(due)
+            self.hand_over(self.in_order(due))
 
     def advance_result(self, popped: bool, due: list[Task]) -> bool:
         """Return the result of an advance that popped a bucket or not, and expired these tasks."""
@@ -173,6 +197,7 @@ class SmallTimer(Specimen):
             if task.fate is Fate.PENDING:
                 task.fate = Fate.CANCELLED
         self.delay_queue = []
+        self.kept.tasks = []
         self.pending = 0
 
     # When a task is due
@@ -300,6 +325,28 @@ class SmallTimer(Specimen):
             return sorted(due, key=lambda task: (task.due_tick, task.arming))
         return due
 
+    def refused(self, due: list[Task]) -> None:
+        """Keep the tasks that the executor refuses, or run them; raises ``Refusal`` if kept."""
+        if self.profile.refused_task is profiles.RefusedTask.CALLER_RUNS:
+            self.run_here(due)
+        else:
+            self.keep(due)
+            raise Refusal(Reason.REFUSED)
+
+    def keep(self, due: list[Task]) -> None:
+        """Let refused tasks wait for the next advance, in a bucket of no level."""
+        self.kept.tasks += due
+        for task in due:
+            task.bucket = self.kept
+
+    def run_here(self, due: list[Task]) -> None:
+        """Run refused tasks in the thread of the caller."""
+        self.pending -= len(due)
+        for task in due:
+            task.fate = Fate.EXPIRED
+            with suppress(ScriptFailure):
+                self.run(task)
+
     def hand_over(self, due: list[Task]) -> None:
         """Give expired tasks to the executor."""
         for task in due:
@@ -342,8 +389,8 @@ class SmallTimer(Specimen):
     def act(self, action: op.Action) -> None:
         """Do one action of a running task."""
         match action:
-            case op.Throw():
-                raise ScriptFailure
+            case op.Throw(sort):
+                raise failure_of(sort)
             case op.AddInside(name, delay_ms):
                 self.add(self.task(name), delay_ms)
             case op.CancelInside(name):

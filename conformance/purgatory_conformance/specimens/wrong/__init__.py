@@ -12,10 +12,12 @@ from purgatory_conformance.specimens.wrong import executor as executor
 from purgatory_conformance.specimens.wrong import expiry as expiry
 from purgatory_conformance.specimens.wrong import granting as granting
 from purgatory_conformance.specimens.wrong import histories as histories
+from purgatory_conformance.specimens.wrong import keeping as keeping
 from purgatory_conformance.specimens.wrong import muting as muting
 from purgatory_conformance.specimens.wrong import names as names
 from purgatory_conformance.specimens.wrong import recovering as recovering
 from purgatory_conformance.specimens.wrong import releasing as releasing
+from purgatory_conformance.specimens.wrong import severe as severe
 from purgatory_conformance.specimens.wrong import sizes as sizes
 from purgatory_conformance.specimens.wrong import watching as watching
 from purgatory_conformance.specimens.wrong import wheel as wheel

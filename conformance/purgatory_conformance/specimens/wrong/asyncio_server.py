@@ -48,10 +48,10 @@ PROFILE = profiles.ChannelMutingProfile(
     observables=frozenset(profiles.ChannelMutingObservable)
     - {profiles.ChannelMutingObservable.DEPLETED_TIME},
 )
-"""What the server declares: plain connections, and no limits of time."""
+"""The profile of the server: plain connections, and no limits of time."""
 
 _QUIET_TURNS = 4
-"""So many turns of the loop without anything new are the end of a poll."""
+"""The turns of the loop without anything new that are the end of a poll."""
 
 
 class _Server:
@@ -173,7 +173,7 @@ class _Connection:
 
     @property
     def socket(self) -> HasDescriptor:
-        """Return the server's socket."""
+        """Return the server's end of the connection, a socket."""
         assert self.channel.transport is not None
         socket: HasDescriptor = self.channel.transport.get_extra_info("socket")
         return socket

@@ -10,6 +10,7 @@ from purgatory_conformance.specimens.small.purgatory import (
     SmallPurgatory,
 )
 from purgatory_conformance.specimens.small.specimen import ScriptFailure
+from purgatory_conformance.specimens.small.two_threads import TwoThreadsPurgatory
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile
@@ -98,6 +99,13 @@ def passed_over_with_shared_lock(self: PassedOverWhileTried, operation: DelayedO
     """A thread passes over an operation whose lock is held for another one (KAFKA-8334)."""
     holders = {tried for tried, other in self.tried_by if other is not self.is_other_thread}
     return bool(holders) and operation not in holders
+
+
+@breaks("PURGATORY-NO-CIRCLE").by(TwoThreadsPurgatory.attempt)
+def waits_inside_a_try(self: TwoThreadsPurgatory, operation: DelayedOperation) -> bool:
+    """A try waits for the lock of its operation, also inside another try (Kafka since 2.7)."""
+    with self.locks[operation]:
+        return not operation.completed and TwoThreadsPurgatory.attempt(self, operation)
 
 
 @breaks("PURGATORY-TRY-INSIDE").by(SmallPurgatory.act_all)
@@ -202,7 +210,7 @@ class PurgeLeavesEmptyLists(SmallPurgatory):
 
 
 @breaks("PURGATORY-CHECK-THROWS").by(SmallPurgatory.after_throwing)
-def throwing_dropped(self: SmallPurgatory, key: str, entry: Entry) -> None:
+def throwing_dropped(self: SmallPurgatory, key: str, entry: Entry, failure: ScriptFailure) -> None:
     """A check takes out an operation whose try throws."""
     self.drop(key, entry)
 
@@ -233,14 +241,14 @@ def check_throws_backwards(self: SmallPurgatory, key: str) -> int:
         raise
 
 
-@breaks("PURGATORY-WATCH-INSIDE").by(SmallPurgatory.act)
+@breaks("PURGATORY-WATCH-INSIDE", "PURGATORY-TRY-INSIDE").by(SmallPurgatory.act)
 def watch_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A watch by a callback has no effect."""
     if not isinstance(action, op.WatchInside):
         SmallPurgatory.act(self, action)
 
 
-@breaks("PURGATORY-CHECK-INSIDE").by(SmallPurgatory.act)
+@breaks("PURGATORY-CHECK-INSIDE", "PURGATORY-TRY-INSIDE").by(SmallPurgatory.act)
 def check_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A check by a callback has no effect."""
     if not isinstance(action, op.CheckInside):
@@ -255,7 +263,7 @@ def cancel_for_key_inside_lost(self: SmallPurgatory, action: op.CallbackAction) 
         SmallPurgatory.act(self, action)
 
 
-@breaks("PURGATORY-FORCE-INSIDE").by(SmallPurgatory.act)
+@breaks("PURGATORY-FORCE-INSIDE", "PURGATORY-MEANWHILE").by(SmallPurgatory.act)
 def force_inside_lost(self: SmallPurgatory, action: op.CallbackAction) -> None:
     """A force by a callback has no effect."""
     if not isinstance(action, op.ForceInside):

@@ -289,3 +289,42 @@ def shutdown_again_fails(self: SmallPurgatory) -> None:
     if self.closed:
         raise Refusal(Reason.CLOSED)
     SmallPurgatory.shutdown(self)
+
+
+@breaks("PURGATORY-EXECUTOR-REFUSES").by(SmallPurgatory.keep)
+def refused_time_outs_are_dropped(self: SmallPurgatory, due: list[DelayedOperation]) -> None:
+    """An operation whose time-out the executor refuses waits for ever."""
+
+
+@breaks("PURGATORY-EXECUTOR-REFUSES").by(SmallPurgatory.keep)
+def one_refused_time_out_is_kept(self: SmallPurgatory, due: list[DelayedOperation]) -> None:
+    """Of the time-outs of an advance the first refused one is kept, and the rest is dropped."""
+    SmallPurgatory.keep(self, due[:1])
+
+
+@breaks("PURGATORY-EXECUTOR-REFUSES").by(SmallPurgatory.keep)
+def refused_time_outs_run_twice(self: SmallPurgatory, due: list[DelayedOperation]) -> None:
+    """The caller runs what the executor refuses, and the next advance hands it over again."""
+    for operation in due:
+        with suppress(ScriptFailure):
+            self.expire(operation)
+    SmallPurgatory.keep(self, due)
+
+
+@breaks("PURGATORY-EXECUTOR-REFUSES")
+class CompletedStaysRefused(SmallPurgatory):
+    """A refused time-out stays in the timer though its operation is completed meanwhile."""
+
+    kept: tuple[DelayedOperation, ...] = ()
+
+    def keep(self, due: list[DelayedOperation]) -> None:
+        super().keep(due)
+        self.kept = tuple(due)
+
+    def disarm(self, operation: DelayedOperation) -> None:
+        if operation not in self.kept:
+            super().disarm(operation)
+
+    def pop_due(self) -> list[DelayedOperation]:
+        self.kept = ()
+        return super().pop_due()

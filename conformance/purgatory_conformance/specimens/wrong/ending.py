@@ -35,7 +35,7 @@ def end_frees_handled(self: SmallServer, channel: Channel) -> None:
     _free_handled(self, channel)
 
 
-@breaks("MUTING-END-WHILE-HANDLED", "MUTING-CLOSE").by(SmallServer.release)
+@breaks("MUTING-END-WHILE-HANDLED", "MUTING-CLOSE", "MUTING-IDLE-RETURNS").by(SmallServer.release)
 def release_after_end_is_lost(self: SmallServer, request: Request) -> None:
     """A release whose connection has ended credits nothing."""
     if not request.channel.is_open:
@@ -43,7 +43,7 @@ def release_after_end_is_lost(self: SmallServer, request: Request) -> None:
     SmallServer.release(self, request)
 
 
-@breaks("MUTING-END-WHILE-HANDLED", "MUTING-CLOSE").by(SmallServer.release)
+@breaks("MUTING-END-WHILE-HANDLED", "MUTING-CLOSE", "MUTING-IDLE-RETURNS").by(SmallServer.release)
 def release_after_end_counts_twice(self: SmallServer, request: Request) -> None:
     """A release whose connection has ended is credited twice."""
     SmallServer.release(self, request)
@@ -110,7 +110,7 @@ def close_keeps_memory(self: SmallServer, channel: Channel) -> None:
         channel.memory = None
 
 
-@breaks("MUTING-CLOSE").by(SmallServer.close)
+@breaks("MUTING-CLOSE", "MUTING-BAD-SIZE").by(SmallServer.close)
 def close_frees_handled(self: SmallServer, channel: Channel) -> None:
     """A connection that the server closes frees the memory of its request, which is handled."""
     SmallServer.close(self, channel)
@@ -163,7 +163,7 @@ def waiting_is_idle(self: SmallServer, channel: Channel) -> bool:
     return channel.waits or SmallServer.can_be_idle(self, channel)
 
 
-@breaks("MUTING-NOT-IDLE").by(SmallServer.renew_at_grant)
+@breaks("MUTING-NOT-IDLE", "MUTING-WAIT", "MUTING-IDLE").by(SmallServer.renew_at_grant)
 def grant_renews_nothing(self: SmallServer, channel: Channel) -> None:
     """A channel that has waited beyond the idle limit is closed when it has its memory."""
 
@@ -181,7 +181,7 @@ def trickle_renews(self: SmallServer, channel: Channel) -> None:
     channel.granted_ms = self.now_ms
 
 
-@breaks("MUTING-SLOW-SENDER").by(SmallServer.expire)
+@breaks("MUTING-SLOW-SENDER", "MUTING-THROTTLE").by(SmallServer.expire)
 def slow_keeps_memory(self: SmallServer) -> None:
     """A connection that is closed as slow takes its memory along."""
     for channel in self.channels:
@@ -190,7 +190,7 @@ def slow_keeps_memory(self: SmallServer) -> None:
     SmallServer.expire(self)
 
 
-@breaks("MUTING-IDLE-RETURNS").by(SmallServer.close)
+@breaks("MUTING-IDLE-RETURNS", "MUTING-BAD-SIZE").by(SmallServer.close)
 def last_keeps_byte(self: SmallServer, channel: Channel) -> None:
     """A byte is not given back when the last connection has closed."""
     SmallServer.close(self, channel)

@@ -1,8 +1,10 @@
 """Timers that go wrong when tasks run, or when the timer is shut down."""
 
+from contextlib import suppress
+
 from purgatory_conformance.specimens.mutant import breaks
 from purgatory_conformance.specimens.small.specimen import Refusal, ScriptFailure
-from purgatory_conformance.specimens.small.timer import Script, SmallTimer, Task
+from purgatory_conformance.specimens.small.timer import Fate, Script, SmallTimer, Task
 from purgatory_spec.operations import Action, AddInside, AdvanceInside, CancelInside
 from purgatory_spec.reasons import Reason
 
@@ -61,6 +63,54 @@ def advance_inside_ignored(self: SmallTimer, action: Action) -> None:
     """An advance by a running task has no effect."""
     if not isinstance(action, AdvanceInside):
         SmallTimer.act(self, action)
+
+
+@breaks("TIMER-EXECUTOR-REFUSES").by(SmallTimer.keep)
+def refused_are_dropped(self: SmallTimer, due: list[Task]) -> None:
+    """Tasks that the executor refuses are dropped."""
+    self.pending -= len(due)
+    for task in due:
+        task.fate = Fate.EXPIRED
+
+
+@breaks("TIMER-EXECUTOR-REFUSES").by(SmallTimer.keep)
+def rest_of_batch_is_dropped(self: SmallTimer, due: list[Task]) -> None:
+    """Of the tasks of an advance the first one is kept, and those behind it are dropped."""
+    SmallTimer.keep(self, due[:1])
+    self.pending -= len(due) - 1
+    for task in due[1:]:
+        task.fate = Fate.EXPIRED
+
+
+@breaks("TIMER-EXECUTOR-REFUSES").by(SmallTimer.keep)
+def refused_are_stranded(self: SmallTimer, due: list[Task]) -> None:
+    """Refused tasks stay in their bucket, which is not queued before another task comes in."""
+    for task in due:
+        if task.bucket is not None and task.bucket is not self.kept:
+            task.bucket.tasks.append(task)
+
+
+@breaks("TIMER-EXECUTOR-REFUSES").by(SmallTimer.keep)
+def refused_run_twice(self: SmallTimer, due: list[Task]) -> None:
+    """The caller runs what the executor refuses, and the next advance hands it over again."""
+    for task in due:
+        with suppress(ScriptFailure):
+            self.run(task)
+    SmallTimer.keep(self, due)
+
+
+@breaks("TIMER-EXECUTOR-REFUSES").by(SmallTimer.refused)
+def refusal_is_unforeseen(self: SmallTimer, due: list[Task]) -> None:
+    """The executor's exception becomes another one, which nobody foresees."""
+    self.keep(due)
+    raise AttributeError
+
+
+@breaks("TIMER-EXECUTOR-REFUSES").by(SmallTimer.leave)
+def refused_cannot_be_cancelled(self: SmallTimer, task: Task) -> None:
+    """A refused task that is cancelled, or moved, expires all the same."""
+    if task.bucket is not self.kept:
+        SmallTimer.leave(self, task)
 
 
 @breaks("TIMER-SHUTDOWN-DROPS")

@@ -30,7 +30,7 @@ LONG_PROFILE = msgspec.structs.replace(
 """A timer that runs what is due at once, with delays of as many ms as a double can count."""
 
 
-@breaks("TIMER-NOT-LATE").by(SmallTimer.is_ready)
+@breaks("TIMER-NOT-LATE", "TIMER-ADVANCE-INSIDE").by(SmallTimer.is_ready)
 def one_tick_late(self: SmallTimer, bucket: Bucket) -> bool:
     """Fires strictly after the due tick (Kafka's MockTimer; fast/fastimer)."""
     return bucket.expiry_ms < self.now_ms
@@ -54,7 +54,7 @@ def skipped_ticks_lost(self: SmallTimer, bucket: Bucket) -> bool:
     return bucket.expiry_ms == self.round_down(self.now_ms, self.tick_of(bucket.level))
 
 
-@breaks("TIMER-ALREADY-DUE", "TIMER-ADD-INSIDE").by(SmallTimer.due_tick)
+@breaks("TIMER-ALREADY-DUE", "TIMER-ADD-INSIDE", "TIMER-ROUNDING").by(SmallTimer.due_tick)
 def due_task_waits_a_turn(self: SmallTimer, expiry_ms: int) -> int:
     """A task that became due while the timer was idle waits for the bucket's next turn."""
     due_tick = SmallTimer.due_tick(self, expiry_ms)
@@ -75,7 +75,7 @@ def latest_of_a_tick_first(self: SmallTimer, due: list[Task]) -> list[Task]:
     return sorted(due, key=lambda task: (task.due_tick, -task.arming))
 
 
-@breaks("TIMER-EXACTLY-ONCE").by(SmallTimer.empty)
+@breaks("TIMER-EXACTLY-ONCE", "TIMER-RELEASES").by(SmallTimer.empty)
 def bucket_keeps_tasks(self: SmallTimer, bucket: Bucket) -> list[Task]:
     """A popped bucket keeps its tasks, which expire again when the bucket is used again."""
     return list(bucket.tasks)

@@ -163,7 +163,7 @@ def time_restores(self: SmallMemoryPool, to_ms: int) -> None:
         self.available = self.size
 
 
-@breaks("POOL-BOUND").by(SmallMemoryPool.is_enough)
+@breaks("POOL-NON-STRICT").by(SmallMemoryPool.is_enough)
 def admits_at_zero(self: SmallMemoryPool, asked: int) -> bool:
     """A non-strict pool grants once more when nothing is left."""
     return SmallMemoryPool.is_enough(self, asked) or (not self.strict and self.available == 0)

@@ -130,7 +130,7 @@ def throttle_ends_order(self: SmallServer, channel: Channel) -> None:
     channel.is_ordered = False
 
 
-@breaks("MUTING-THROTTLE", "MUTING-ASK", "MUTING-EMPTY").by(SmallServer.unthrottle)
+@breaks("MUTING-THROTTLE", "MUTING-ASK", "MUTING-EMPTY", "MUTING-IDLE").by(SmallServer.unthrottle)
 def throttle_stays(self: SmallServer, channel: Channel) -> None:
     """A channel that was throttled is not read again where the response came last."""
     if not channel.is_ordered:

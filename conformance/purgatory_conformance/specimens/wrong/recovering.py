@@ -5,7 +5,7 @@ from purgatory_conformance.specimens.small.channel_muting import Channel, SmallS
 
 
 @everyone("MUTING-RECOVER")
-@breaks("MUTING-RECOVER", "MUTING-FIRST-COME")
+@breaks("MUTING-RECOVER", "MUTING-FIRST-COME", "MUTING-IDLE")
 class NeverUnmutes(SmallServer):
     """A channel that waits is never read again."""
 

@@ -120,7 +120,7 @@ def keys_made_distinct(self: SmallPurgatory, operation: DelayedOperation, keys: 
     SmallPurgatory.enlist(self, operation, tuple(dict.fromkeys(keys)))
 
 
-@breaks("PURGATORY-REWATCH").by(SmallPurgatory.arm)
+@breaks("PURGATORY-REWATCH", "PURGATORY-EXECUTOR-REFUSES").by(SmallPurgatory.arm)
 def rewatch_keeps_time_out(self: SmallPurgatory, operation: DelayedOperation) -> None:
     """Watching again leaves the time-out where it was."""
     if operation not in self.armed:

@@ -21,16 +21,27 @@ from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Value
 
 
+class Refused(Exception):
+    """The executor takes no task."""
+
+
 class TellingExecutor(SteppedExecutor):
-    """Queue what the timer hands over, and tell of each task."""
+    """Queue what the timer hands over, and tell of each task.
+
+    Attributes:
+        refuses: Whether it takes no task at present.
+    """
 
     def __init__(self, tell: Callable[[Task], None]) -> None:
         """Begin with an empty queue; ``tell`` is called with each task, in their order."""
         super().__init__()
         self._tell = tell
+        self.refuses = False
 
     def hand_over(self, tasks: Iterable[Task]) -> None:
-        """Queue the tasks, and tell of each."""
+        """Queue the tasks, and tell of each; raises ``Refused``."""
+        if self.refuses:
+            raise Refused
         handed = list(tasks)
         super().hand_over(handed)
         for task in handed:
@@ -67,14 +78,21 @@ class VirtualTime:
         """Let time pass, let a task run, or shut down by the end of a ``with`` statement.
 
         Raises:
+            Refused: the executor has refused tasks of an advance.
             ValueError: the operation is none of these.
         """
         match operation:
             case op.Elapse(to_ms):
                 self.clock.set_ms(to_ms)
-            case op.Advance(to_ms):
+            case op.Advance(to_ms, refuse):
                 self.clock.set_ms(to_ms)
-                return timed.advance()
+                if not isinstance(self.executor, TellingExecutor):
+                    return timed.advance()
+                self.executor.refuses = refuse
+                try:
+                    return timed.advance()
+                finally:
+                    self.executor.refuses = False
             case op.RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
             case op.Shutdown():

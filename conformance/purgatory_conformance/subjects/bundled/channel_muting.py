@@ -50,7 +50,7 @@ PROFILE = profiles.ChannelMutingProfile(
     features=frozenset(profiles.ChannelMutingFeature) - {profiles.ChannelMutingFeature.POLL_BESIDE},
     observables=frozenset(profiles.ChannelMutingObservable),
 )
-"""What the bundled network declares: all that the suite can ask for but ``poll_beside``.
+"""The profile of the bundled network: all that the suite can ask for but ``poll_beside``.
 
 Python's TLS writes no record without data; the tests of the network write such records themselves.
 """
@@ -82,7 +82,7 @@ class _Connection:
 
     @property
     def socket(self) -> HasDescriptor:
-        """Return the server's socket."""
+        """Return the server's end of the connection, a socket."""
         return self.channel.connection
 
 
@@ -243,7 +243,8 @@ class ChannelMutingInstance:
         self._thread.wake()
 
     def _do_what_was_posted(self) -> None:
-        self._take(self._thread.poll(0, is_reading=False))
+        while self._take(self._thread.poll(0, is_reading=False)):
+            pass  # the memory of a closed channel is handed on in the next turn
 
     def _poll_once(self, timeout_ms: int) -> bool:
         """Poll once; return whether it has received or closed."""

@@ -23,7 +23,7 @@ PROFILE = profiles.MemoryPoolProfile(
     features=frozenset(profiles.MemoryPoolFeature),
     observables=frozenset(profiles.MemoryPoolObservable),
 )
-"""What the bundled pools declare: everything that the suite can ask for."""
+"""The profile of the bundled pools: everything that the suite can ask for."""
 
 
 _IN_A_STEP: ContextVar[bool] = ContextVar("in_a_step", default=False)

@@ -12,15 +12,17 @@ import msgspec
 
 from purgatory_conformance.subjects.bundled.calls import (
     NamedOperation,
+    Refused,
     TellingExecutor,
     VirtualTime,
     call_purgatory,
 )
 from purgatory_conformance.subjects.bundled.timer import (
     ScriptFailure,
-    failures_in_turn,
+    failure_of,
     in_two_forms,
 )
+from purgatory_conformance.subjects.dropped import Dropped
 from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_impl import (
     InlineExecutor,
@@ -40,12 +42,14 @@ PROFILE = profiles.PurgatoryProfile(
     purge_due=profiles.PurgeDue.AMORTISED,
     check_drops=profiles.CheckDrops.AS_PASSED,
     throwing_try=profiles.ThrowingTry.GO_ON,
+    severe_throw=profiles.SevereThrow.AS_ORDINARY,
     executor=profiles.Executor.STEPPED,
     structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    release_cancelled=profiles.ReleaseCancelled.AT_ONCE,
     features=frozenset(profiles.PurgatoryFeature),
     observables=frozenset(profiles.PurgatoryObservable),
 )
-"""What the bundled purgatory declares: everything that the suite can ask for."""
+"""The profile of the bundled purgatory: everything that the suite can ask for."""
 
 FIXED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=profiles.PurgeDue.FIXED)
 """The profile of a purgatory that purges at the purge interval, whatever lives."""
@@ -79,8 +83,8 @@ class _ScriptedOperation(NamedOperation):
             self._act(acts[number])
         if completes:
             return self.force_complete()
-        if answer is op.Answer.THROW:
-            raise next(self._instance.failures)
+        if answer.throws:
+            raise failure_of(answer.sort)
         return False
 
     def on_complete(self) -> None:
@@ -95,7 +99,7 @@ class _ScriptedOperation(NamedOperation):
     def _act(self, actions: tuple[op.CallbackAction, ...]) -> None:
         for action in actions:
             if isinstance(action, op.Throw):
-                raise next(self._instance.failures)
+                raise failure_of(action.sort)
             if isinstance(action, op.Meanwhile):
                 self._instance.other_thread.call(partial(self._act_once, action.call))
             else:
@@ -122,7 +126,6 @@ class PurgatoryInstance:
         """Make a fresh purgatory, with a stepped executor or an inline one."""
         given = narrowed(configuration, profiles.PurgatoryConfiguration)
         self.events: list[outcomes.Event] = []
-        self.failures = failures_in_turn()
         self.other_thread = OtherThread()
         self.callback_timer_size: int | None = None
         self.clock = VirtualClock(given.start_ms)
@@ -143,6 +146,7 @@ class PurgatoryInstance:
         )
         self._time = VirtualTime(self.clock, self.executor)
         self._operations: dict[str, _ScriptedOperation] = {}
+        self._dropped = Dropped()
 
     def introduce(
         self, name: str, delay_ms: int = 0, script: op.Script | None = None
@@ -182,6 +186,8 @@ class PurgatoryInstance:
     def _perform(self, operation: op.Operation) -> outcomes.Value:
         if isinstance(operation, op.Watch):
             self.introduce(operation.operation, operation.delay_ms, operation.script)
+        if isinstance(operation, op.Reachable):
+            return self._dropped.is_reachable(self._operations, operation.task)
         return call_purgatory(self.purgatory, self.introduce, operation, self._time)
 
     def _observe(self) -> dict[str, outcomes.Value]:
@@ -217,6 +223,8 @@ def _reason_of(call: Callable[[], object]) -> Reason | None:
         call()
     except PurgatoryError as error:
         return error.reason
+    except Refused:
+        return Reason.REFUSED
     except ScriptFailure:
         return Reason.THROWN
     return None

@@ -24,7 +24,7 @@ PROFILE = profiles.TimerProfile(
     ),
     observables=frozenset({profiles.Observable.SIZE}),
 )
-"""What it declares: on a busy machine a task may run up to 100 ms late."""
+"""The profile on a real clock: on a busy machine a task may run up to 100 ms late."""
 
 
 @dataclass(slots=True)

@@ -7,11 +7,17 @@ timer is shut down by the end of a ``with`` statement, and closed at the end of 
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import msgspec
 
-from purgatory_conformance.subjects.bundled.calls import TellingExecutor, VirtualTime, call_timer
+from purgatory_conformance.subjects.bundled.calls import (
+    Refused,
+    TellingExecutor,
+    VirtualTime,
+    call_timer,
+)
+from purgatory_conformance.subjects.dropped import Dropped
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     CallableTask,
@@ -31,11 +37,13 @@ from purgatory_spec.reasons import Reason
 PROFILE = profiles.TimerProfile(
     executor=profiles.Executor.STEPPED,
     structure=profiles.Structure.DELAY_QUEUE_WHEEL,
+    release_cancelled=profiles.ReleaseCancelled.AT_ONCE,
     largest_delay_ms=LARGEST_DELAY_MS,
+    severe_throw=profiles.SevereThrow.AS_ORDINARY,
     features=frozenset(profiles.Feature),
     observables=frozenset(profiles.Observable),
 )
-"""What the bundled timer declares: everything that the suite can ask for."""
+"""The profile of the bundled timer: everything that the suite can ask for."""
 
 INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=profiles.Executor.INLINE)
 """The profile of a timer whose tasks run in the thread that made them expire."""
@@ -59,18 +67,16 @@ def in_two_forms(number: int) -> int | Whole:
 
 
 class ScriptFailure(BaseException):
-    """The exception that a task throws because its script says so."""
+    """The severe exception that a task throws because its script says so."""
 
 
 class OrdinaryScriptFailure(ScriptFailure, Exception):
-    """The same, as an ``Exception``: what harms nobody must not depend on the class."""
+    """The ordinary one."""
 
 
-def failures_in_turn() -> Iterator[ScriptFailure]:
-    """Yield what the scripts of one case throw: exceptions of the two kinds of Python, in turn."""
-    while True:
-        yield ScriptFailure()
-        yield OrdinaryScriptFailure()
+def failure_of(sort: op.ThrowSort) -> ScriptFailure:
+    """Return the exception that a script throws."""
+    return ScriptFailure() if sort is op.ThrowSort.SEVERE else OrdinaryScriptFailure()
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -115,12 +121,13 @@ class _NamedTask:
                 pass
             else:
                 return
-        self._instance.armed_name = self.name
+        self._instance.armed_name = self.name if self._instance.is_told else ""
         added = timer.add(self.run if self._is_bare else before, delay)
         # It may have run by now, and have been added once more inside: then the later one stays.
         if self.task is before:
             self.task = added
-        self._instance.name_of[added] = self.name
+        if self._instance.armed_name:  # it was not handed over at once
+            self._instance.name_of[added] = self.name
 
     def run(self) -> None:
         instance = self._instance
@@ -142,6 +149,7 @@ class TimerInstance:
         self.clock = VirtualClock(configuration.start_ms)
         # What goes to an inline executor has run in the same step: only the run is an event.
         self.executor = InlineExecutor() if inline else TellingExecutor(self._handed_over)
+        self.is_told = not inline
         self.timer = Timer(
             tick_ms=configuration.tick_ms,
             wheel_size=configuration.wheel_size,
@@ -150,10 +158,11 @@ class TimerInstance:
         )
         self._time = VirtualTime(self.clock, self.executor)
         self.name_of: dict[Task, str] = {}
+        """The names of the pending tasks."""
         # A task that the timer makes of a callable may be handed over before anybody knows it.
         self.armed_name = ""
         self._tasks: dict[str, _NamedTask] = {}
-        self._failures = failures_in_turn()
+        self._dropped = Dropped()
 
     def task(self, name: str) -> _NamedTask:
         """Return the task of this name."""
@@ -164,13 +173,14 @@ class TimerInstance:
     def act(self, action: op.Action) -> None:
         """Do one action of a running task."""
         match action:
-            case op.Throw():
-                raise next(self._failures)
+            case op.Throw(sort):
+                raise failure_of(sort)
             case op.AddInside(name, delay_ms):
                 self.task(name).arm(delay_ms)
             case op.CancelInside(name):
                 # By the task, and not by the timer as the operation does: two ways, one outcome.
                 self.task(name).task.cancel()
+                self.name_of.pop(self.task(name).task, None)
             case op.AdvanceInside():
                 self.timer.advance()
 
@@ -183,6 +193,8 @@ class TimerInstance:
             result = self._perform(operation)
         except TimerError as error:
             rejected = error.reason
+        except Refused:
+            rejected = Reason.REFUSED
         except ScriptFailure:
             # Never of a right timer: the exception of a task has reached the caller.
             rejected = Reason.THROWN
@@ -196,8 +208,18 @@ class TimerInstance:
         if isinstance(operation, op.Add):
             self._add(self.task(operation.task), operation.delay_ms, operation.script)
             return None
+        if isinstance(operation, op.Reachable):
+            return self._is_reachable(operation.task)
         result = call_timer(self.timer, lambda name: self.task(name).task, operation, self._time)
+        if isinstance(operation, op.Cancel):
+            self.name_of.pop(self.task(operation.task).task, None)
         return result if isinstance(operation, op.Advance) else None
+
+    def _is_reachable(self, name: str) -> bool:
+        """Drop a task, which shares no circle of references with the timer's form of it then."""
+        if name in self._tasks:
+            del self._tasks[name].task
+        return self._dropped.is_reachable(self._tasks, name)
 
     def _add(self, task: _NamedTask, delay_ms: int, script: tuple[op.Action, ...]) -> None:
         """Add a task with its script: it may run before this returns, or be refused."""
@@ -209,7 +231,10 @@ class TimerInstance:
             raise
 
     def _handed_over(self, task: Task) -> None:
-        self.events.append(expired(self.name_of.get(task, self.armed_name)))
+        name = self.name_of.pop(task, self.armed_name)
+        self.events.append(expired(name))
+        if name == self.armed_name:
+            self.armed_name = ""
 
     def _observe(self) -> dict[str, Value]:
         timer = self.timer

@@ -17,9 +17,10 @@ from purgatory_impl.task import COMPILED
 from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
 
 _Request: TypeAlias = Any
-"""When it is due, ms; its number; the operation. The number tells requests of one millisecond
-apart, so that operations are never compared. Declared as a tuple, it would be taken apart and made
-anew at each access in the compiled build.
+"""A request as a tuple: its due time, ms; its number; its operation.
+
+The number tells requests of one millisecond apart, so that operations are never compared. A type
+that is declared as a tuple would be taken apart and made anew at each access in the compiled build.
 """
 
 

@@ -12,7 +12,7 @@ from purgatory_impl.compiler import i32, mypyc_attr
 from purgatory_impl.exclusion import PARKING, THIN, taken_lock
 
 COMPILED: Final = not __file__.endswith(".py")
-"""Whether the old design runs as compiled code."""
+"""True if the old design runs as compiled code."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -45,7 +45,7 @@ from purgatory_lab.benchmarks.baselines.old_operation import DelayedOperation
 from purgatory_lab.benchmarks.baselines.old_watcher_lists import Key, WatcherLists
 
 POLL_MS: Final = 200
-"""How long the expiration thread sleeps at most, ms."""
+"""The longest sleep of the expiration thread, ms."""
 
 _LOGGER: Final = logging.getLogger("purgatory")
 

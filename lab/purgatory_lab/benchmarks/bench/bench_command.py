@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from purgatory_conformance.command_line import LazyGroup
 from purgatory_conformance.problems import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_lab.benchmarks.bench import results as files
+from purgatory_lab.benchmarks.bench.building import find_checkout
 from purgatory_lab.benchmarks.bench.catalogue import FULL, MEASURES, QUICK, Sizes, settings
-from purgatory_lab.benchmarks.bench.checkout import find_checkout
 from purgatory_lab.benchmarks.bench.kept import keep
 from purgatory_lab.benchmarks.bench.page import publish
 from purgatory_lab.benchmarks.bench.plots import draw_plots

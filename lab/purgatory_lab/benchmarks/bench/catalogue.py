@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from purgatory_lab.benchmarks.bench.results import Setting
@@ -111,7 +112,7 @@ MEASURES: Final = (
         "falling due",
     ),
 )
-"""In the order of the tables."""
+"""The measures in the order of the tables."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ FULL: Final = Sizes(
     due=100_000,
     events=((1, 10_000), (1_000, 1_000), (10_000, 200)),
 )
-"""What is published."""
+"""The sizes of the published figures."""
 
 QUICK: Final = Sizes(
     pending=(10_000,),
@@ -153,7 +154,7 @@ QUICK: Final = Sizes(
     due=10_000,
     events=((1, 2_000), (1_000, 100)),
 )
-"""Some minutes in all; too little for goals that speak of 100,000 and more."""
+"""The sizes of some minutes in all; too small for goals that speak of 100,000 and more."""
 
 _PAUSE_MS: Final = 3000
 
@@ -188,75 +189,56 @@ def payload_label(payload: int) -> str:
 
 
 def _settings_of(measure: str, sizes: Sizes) -> Sequence[Setting]:
-    kind = measure.partition("/")[0]
-    if kind == "expire":
-        return [
-            _setting(measure, pending_label(each), pending=0, operations=each)
-            for each in sizes.pending
-        ]
-    if kind == "purgatory":
-        interpreted = [
-            _setting(
-                measure,
-                purgatory_label(keys, each),
-                pending=0,
-                operations=each,
-                keys=keys,
-                payload=0,
-            )
-            for keys in (3, 1000)
-            for each in sizes.waiting
-        ]
-        ready_made = [
-            _setting(
-                measure,
-                purgatory_label(3, each, READY_MADE),
-                pending=0,
-                operations=each,
-                keys=3,
-                payload=0,
-                operation=READY_MADE,
-            )
-            for each in sizes.waiting
-        ]
-        return [*interpreted, *ready_made]
-    if kind == "event":
-        return [
-            _setting(measure, pending_label(keys), pending=0, operations=count, keys=keys)
-            for keys, count in sizes.events
-        ]
-    if kind == "pool":
-        return [
-            _setting(
-                measure, pending_label(each), pending=0, operations=sizes.operations, bytes=each
-            )
-            for each in (100, 16_384)
-        ]
-    if measure == "memory/timer":
-        label = pending_label(sizes.remembered)
-        return [_setting(measure, label, pending=sizes.remembered, operations=1)]
-    if measure == "memory/purgatory":
-        return [
-            _setting(
-                measure,
-                payload_label(payload),
-                pending=sizes.remembered,
-                operations=1,
-                keys=3,
-                payload=payload,
-            )
-            for payload in (0, 100)
-        ]
-    if kind == "pause":
-        return [
-            _setting(measure, pending_label(sizes.due), pending=sizes.due, operations=_PAUSE_MS)
-        ]
-    return [
-        _setting(measure, pending_label(each), pending=each, operations=sizes.operations)
-        for each in sizes.pending
-    ]
+    ask = partial(_setting, measure)
+    kind = measure if measure.startswith("memory/") else measure.partition("/")[0]
+    match kind:
+        case "expire":
+            return [ask(pending_label(each), operations=each) for each in sizes.pending]
+        case "purgatory":
+            interpreted = [
+                ask(purgatory_label(keys, each), operations=each, keys=keys, payload=0)
+                for keys in (3, 1000)
+                for each in sizes.waiting
+            ]
+            ready_made = [
+                ask(
+                    purgatory_label(3, each, READY_MADE),
+                    operations=each,
+                    keys=3,
+                    payload=0,
+                    operation=READY_MADE,
+                )
+                for each in sizes.waiting
+            ]
+            return [*interpreted, *ready_made]
+        case "event":
+            return [
+                ask(pending_label(keys), operations=count, keys=keys)
+                for keys, count in sizes.events
+            ]
+        case "pool":
+            asked = sizes.operations
+            return [
+                ask(pending_label(each), operations=asked, bytes=each) for each in (100, 16_384)
+            ]
+        case "memory/timer":
+            return [ask(pending_label(sizes.remembered), pending=sizes.remembered)]
+        case "memory/purgatory":
+            return [
+                ask(payload_label(each), pending=sizes.remembered, keys=3, payload=each)
+                for each in (0, 100)
+            ]
+        case "pause":
+            return [ask(pending_label(sizes.due), pending=sizes.due, operations=_PAUSE_MS)]
+        case _:
+            asked = sizes.operations
+            return [
+                ask(pending_label(each), pending=each, operations=asked) for each in sizes.pending
+            ]
 
 
-def _setting(measure: str, label: str, **request: int | str) -> Setting:
-    name = setting_name(measure, label)
-    return Setting(name, measure, label, {"measure": measure, **request})
+def _setting(
+    measure: str, label: str, pending: int = 0, operations: int = 1, **request: int | str
+) -> Setting:
+    asked = {"measure": measure, "pending": pending, "operations": operations, **request}
+    return Setting(setting_name(measure, label), measure, label, asked)

@@ -2,11 +2,63 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
 from purgatory_lab.benchmarks.bench.catalogue import PROCESS, THREAD
 from purgatory_lab.benchmarks.bench.results import Measurement, PeerFacts, Results, Setting
-from purgatory_lab.benchmarks.bench.statistics import Summary, ratios, summary
+from purgatory_lab.documents import number
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The summary of several rounds.
+
+    Attributes:
+        median: Of the rounds.
+        least: Of them.
+        most: Of them.
+        rounds: The number of rounds, at least 1.
+    """
+
+    median: float
+    least: float
+    most: float
+    rounds: int
+
+    @property
+    def spread(self) -> float:
+        """Return the distance from the least to the most, as a share of the median."""
+        return (self.most - self.least) / abs(self.median) if self.median else 0.0
+
+
+def summary(values: Sequence[float]) -> Summary:
+    """Return the summary of values, at least one."""
+    return Summary(median(values), min(values), max(values), len(values))
+
+
+def ratios(above: Mapping[int, float], below: Mapping[int, float]) -> list[float]:
+    """Return the ratio of each round that has both values, in the order of the rounds.
+
+    A round where the lower one is 0 has none: the clock was too coarse to tell.
+    """
+    return [above[each] / below[each] for each in sorted(above) if below.get(each)]
+
+
+def told(found: Summary, digits: int = 0) -> str:
+    """Return the median, and least and most in brackets where there are several rounds."""
+    middle = number(found.median, digits)
+    if found.rounds == 1:
+        return middle
+    return f"{middle} [{number(found.least, digits)} to {number(found.most, digits)}]"
+
+
+def per_cent(found: Summary) -> str:
+    """Return a factor as per cent above 1."""
+    middle, least, most = (f"{(x - 1):+.1%}" for x in (found.median, found.least, found.most))
+    return middle if found.rounds == 1 else f"{middle} [{least} to {most}]"
+
 
 NOT_OFFERED: Final = "not offered"
 LEFT_OUT: Final = "left out of this run"
@@ -44,10 +96,10 @@ class Figures:
         if (setting, peer) in self._reasons:
             return {}
         found = {}
-        for number, answer in self._answers.get((setting, peer), {}).items():
+        for place, answer in self._answers.get((setting, peer), {}).items():
             value = value_of(answer, source)
             if value is not None:
-                found[number] = value
+                found[place] = value
         return found
 
     def summary(self, setting: str, peer: str, source: str) -> Summary | None:

@@ -20,8 +20,7 @@ from purgatory_lab.benchmarks.bench.catalogue import (
     purgatory_label,
     setting_name,
 )
-from purgatory_lab.benchmarks.bench.figures import Figures
-from purgatory_lab.benchmarks.bench.statistics import Summary
+from purgatory_lab.benchmarks.bench.figures import Figures, Summary
 from purgatory_lab.benchmarks.bench.sweep_plan import (
     HELD_SHARE,
     Series,
@@ -101,7 +100,7 @@ class Judged:
 
 
 StatedMedians: TypeAlias = Mapping[tuple[str, str], float]
-"""Medians by the goal and the figure, for what files of results have no figure of."""
+"""The medians by goal and figure, where files of results have no such figure."""
 
 
 def judge(figures: Figures, stated: StatedMedians | None = None) -> list[Judged]:
@@ -241,4 +240,4 @@ GOALS: Final = (
     Goal("growth from 10,000 to 1,000,000 pending", 1.03, None, _growth, share=True),
     Goal("bytes of a pending operation without payload", 0.95, 0.8, _bytes),
 )
-"""In the order of the table."""
+"""The goals in the order of the table."""

@@ -20,7 +20,7 @@ import msgspec
 
 from purgatory_conformance.problems import EXIT_USAGE, Problem
 from purgatory_lab.benchmarks.bench.results import Machine, Results, read_results
-from purgatory_spec.named_files import named_file
+from purgatory_lab.documents import read_document, write_in_lines
 
 KEPT: Final = Path("reference") / "results" / "performance"
 STATED: Final = "stated.json"
@@ -42,7 +42,7 @@ class Stated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         format: The kind of file.
         version: Of this schema.
         machine: Its name.
-        source: Who states them, and what is known of how they were taken.
+        source: The author of the figures, and the known circumstances of the measurement.
         figures: The figures.
     """
 
@@ -60,7 +60,7 @@ class KeptMachine:
     Attributes:
         name: Its name, as tables have it.
         files: Its files of results, in the order of their parts' names.
-        stated: What is stated of it besides.
+        stated: The figures of the machine that are stated without files of results.
     """
 
     name: str
@@ -73,10 +73,9 @@ def keep(docs: Path, files: Sequence[Results]) -> list[Path]:
     written = []
     for file in files:
         folder = docs / KEPT / slug(machine_name(file.machine))
-        folder.mkdir(parents=True, exist_ok=True)
         for part, results in _parts(file).items():
             path = folder / f"{slug(part)}.json"
-            path.write_text(in_lines(results), encoding="utf-8")
+            write_in_lines(path, results)
             written.append(path)
     return written
 
@@ -103,36 +102,12 @@ def slug(words: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", words.lower().replace(",", "")).strip("-")
 
 
-def in_lines(results: Results) -> str:
-    """Return the file, with a line for each sample: small, and its changes can be read."""
-    fields = []
-    for name, value in msgspec.to_builtins(results).items():
-        if isinstance(value, list) and value:
-            items = ",\n".join(f"  {_json(item)}" for item in value)
-            fields.append(f'"{name}": [\n{items}\n ]')
-        else:
-            fields.append(f'"{name}": {_json(value)}')
-    return "{\n " + ",\n ".join(fields) + "\n}\n"
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
-
-
 def _machine(folder: Path) -> KeptMachine:
     files = [read_results(path) for path in sorted(folder.glob("*.json")) if path.name != STATED]
-    stated = _read_stated(folder / STATED)
+    path = folder / STATED
+    stated = read_document(path, Stated) if path.is_file() else None
     name = machine_name(files[-1].machine) if files else stated.machine if stated else folder.name
     return KeptMachine(name, files, stated)
-
-
-def _read_stated(path: Path) -> Stated | None:
-    if not path.is_file():
-        return None
-    try:
-        return msgspec.json.decode(named_file(path).read_bytes(), type=Stated)
-    except msgspec.DecodeError as problem:
-        raise Problem(f"{path} states no figures: {problem}", EXIT_USAGE) from problem
 
 
 def _parts(file: Results) -> Mapping[str, Results]:

@@ -41,6 +41,23 @@ def facts(load_begin: Load, checkout: Path | None) -> Machine:
     )
 
 
+def in_short(machine: Machine) -> str:
+    """Return the processor, how many there are, and the memory."""
+    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
+    return f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}"
+
+
+def in_full(machine: Machine) -> str:
+    """Return everything that is known of a machine, and its load at begin and end."""
+    built = f", commit {machine.commit}" if machine.commit else ""
+    loads = ""
+    if machine.load_begin is not None and machine.load_end is not None:
+        loads = f"; load average {machine.load_begin[0]:.1f} at the begin"
+        loads += f" and {machine.load_end[0]:.1f} at the end"
+    told = f"{in_short(machine)}; {machine.system}; {machine.python}"
+    return f"{told}; version {machine.package}{built}{loads}"
+
+
 def in_words() -> str:
     """Return Python, system and processors, for a line above a table."""
     python = f"{platform.python_implementation()} {platform.python_version()}"

@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from purgatory_conformance.problems import EXIT_USAGE, Problem
-from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.benchmarks.bench.figures import Figures
 from purgatory_lab.benchmarks.bench.goals import GOAL_SERIES, judge
 from purgatory_lab.benchmarks.bench.kept import KeptMachine, read_kept, stated_medians
 from purgatory_lab.benchmarks.bench.plots import draw_plots
 from purgatory_lab.benchmarks.bench.report import Column, circumstances_in_short, goals_text
 from purgatory_lab.benchmarks.bench.results import Results
-from purgatory_lab.benchmarks.bench.workload_tables import workload_summary
-from purgatory_spec.named_files import named_file
+from purgatory_lab.benchmarks.bench.tables import workload_summary
+from purgatory_lab.documents import filled_page
 
 PAGE: Final = Path("reference") / "performance.md"
 PLOTS: Final = Path("assets") / "performance"
@@ -48,23 +46,18 @@ def publish(docs: Path) -> list[Path]:
         MissingExtra: matplotlib is not installed.
     """
     page = docs / PAGE
-    if not page.is_file():
-        raise Problem(f"{docs} has no page {PAGE.as_posix()}", EXIT_USAGE)
-    text = named_file(page).read_text(encoding="utf-8")
+    filled_page(page, {})  # a page that is not there is said before anything is drawn
     machines = read_kept(docs)
     most = max(machines, key=lambda each: len(each.files)).files
     shown = [each for each in most if each.kind == "measures" or _has_keys_of_goal(each)]
     drawn = draw_plots(shown, docs / PLOTS)
     figures = Figures(shown)
-    try:
-        text = between_marks(text, "goals", _goals(machines))
-        if drawn["measures"]:
-            text = between_marks(text, "measures", _shown(drawn["measures"]))
-        if summary := workload_summary(figures):
-            text = between_marks(text, "workload", f"{summary}\n\n{_shown(drawn['workload'])}")
-    except ValueError as problem:
-        raise Problem(f"{page} {problem}", EXIT_USAGE) from None
-    page.write_text(text, encoding="utf-8")
+    regions = {"goals": _goals(machines)}
+    if drawn["measures"]:
+        regions["measures"] = _shown(drawn["measures"])
+    if summary := workload_summary(figures):
+        regions["workload"] = f"{summary}\n\n{_shown(drawn['workload'])}"
+    page.write_text(filled_page(page, regions), encoding="utf-8")
     return [page, *(plot for plots in drawn.values() for plot in plots)]
 
 

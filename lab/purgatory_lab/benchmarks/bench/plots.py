@@ -1,12 +1,17 @@
-"""The plots: of the measures every peer in a row, of the workload the proposal's curves."""
+"""The plots: of the measures every peer in a row, of the workload the proposal's curves.
+
+A row of a measure has one marker for each size, and the least and the most as a line. Black on
+white: sizes are told apart by their markers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from purgatory_lab.benchmarks.bench.catalogue import MEASURES, Measure
 from purgatory_lab.benchmarks.bench.figures import Figures
-from purgatory_lab.benchmarks.bench.measure_plots import draw_measure_plots
-from purgatory_lab.benchmarks.bench.results import Curve, Results
+from purgatory_lab.benchmarks.bench.results import Curve, Results, Setting
 from purgatory_lab.benchmarks.bench.sweep_plan import (
     CASES,
     Series,
@@ -14,11 +19,107 @@ from purgatory_lab.benchmarks.bench.sweep_plan import (
     points_of,
     series_of,
 )
-from purgatory_lab.studies.plot_style import Line, Panel, draw
+from purgatory_lab.studies.plot_style import Line, Panel, draw, drawn_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PICTURES: Final = {
+    "timer-virtual": ("hot/virtual", "fifo/virtual", "random/virtual", "expire/virtual"),
+    "timer-system": ("hot/system", "fifo/system", "random/system", "expire/system"),
+    "purgatory": ("purgatory", "event", "memory/purgatory", "pause"),
+}
+_MARKERS: Final = ("o", "s", "^", "D")
+_ROW_INCHES: Final = 0.42
+
+
+def draw_measure_plots(figures: Figures, folder: Path, suffix: str) -> list[Path]:
+    """Draw the plots of the measures that have figures; the files.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    drawn = []
+    for name, members in _PICTURES.items():
+        measures = [each for each in MEASURES if each.name in members and _peers(figures, each)]
+        if measures:
+            path = folder / f"{name}{suffix}"
+            _draw(figures, measures, path)
+            drawn.append(path)
+    return drawn
+
+
+def _settings(figures: Figures, measure: Measure) -> Sequence[Setting]:
+    return [each for each in figures.settings.values() if each.measure == measure.name]
+
+
+def _peers(figures: Figures, measure: Measure) -> list[str]:
+    """Return the peers that have a figure of a measure."""
+    source = measure.quantities[0].source
+    settings = _settings(figures, measure)
+    return [
+        peer
+        for peer in figures.peers
+        if any(figures.summary(each.name, peer, source) is not None for each in settings)
+    ]
+
+
+def _draw(figures: Figures, measures: Sequence[Measure], path: Path) -> None:
+    rows = max(len(_peers(figures, each)) for each in measures)
+    columns = 2 if len(measures) > 1 else 1
+    lines = -(-len(measures) // columns)
+    size = (5.2 * columns, (1.3 + _ROW_INCHES * rows) * lines)
+    with drawn_file(path, size, "bench") as figure:
+        for place, measure in enumerate(measures, start=1):
+            _fill(figure.add_subplot(lines, columns, place), figures, measure)
+
+
+def _fill(axes: "Axes", figures: Figures, measure: Measure) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    quantity, settings = measure.quantities[0], _settings(figures, measure)
+    peers = _peers(figures, measure)
+    for number, (setting, marker) in enumerate(zip(settings, cycle(_MARKERS), strict=False)):
+        shift = 0.6 * ((number + 0.5) / len(settings) - 0.5)
+        points = [
+            (found, row + shift)
+            for row, peer in enumerate(peers)
+            if (found := figures.summary(setting.name, peer, quantity.source)) is not None
+        ]
+        if not points:
+            continue
+        axes.errorbar(
+            [found.median for found, _ in points],
+            [row for _, row in points],
+            xerr=(
+                [found.median - found.least for found, _ in points],
+                [found.most - found.median for found, _ in points],
+            ),
+            fmt=marker,
+            color="black",
+            markerfacecolor="white",
+            markersize=5,
+            elinewidth=0.9,
+            capsize=2,
+            label=setting.label,
+        )
+    axes.set_xscale("log")
+    # Numbers in full at 1, 2 and 5: powers of ten alone are too few, all others run together.
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_yticks(range(len(peers)), peers)
+    axes.set_ylim(len(peers) - 0.5, -0.5)
+    axes.grid(visible=True, axis="x", linewidth=0.3, color="0.8")
+    axes.set_title(f"{measure.name}: {measure.title}", fontsize=8, loc="left")
+    axes.set_xlabel(f"{quantity.label}, {quantity.unit}", fontsize=8)
+    if len(settings) > 1:
+        axes.legend(title=measure.across, fontsize=7, title_fontsize=7, frameon=False)
+
 
 _TITLES: Final = {"low": "low: few time out", "high": "high: about half time out"}
 _MOST_LINES: Final = 5
-"""So many are told apart by their strokes."""
+"""The most lines that their strokes tell apart."""
 
 _MOST_MARKERS: Final = 20
 

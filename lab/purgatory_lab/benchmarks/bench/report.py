@@ -7,13 +7,12 @@ from typing import Final
 import msgspec
 
 from purgatory_lab.benchmarks.bench.catalogue import MEASURES, PROCESS, THREAD
-from purgatory_lab.benchmarks.bench.figures import Figures
+from purgatory_lab.benchmarks.bench.figures import Figures, Summary, per_cent, told
 from purgatory_lab.benchmarks.bench.goals import Goal, GoalVerdict, Judged, Part, judge, together
-from purgatory_lab.benchmarks.bench.measure_tables import measure_tables
+from purgatory_lab.benchmarks.bench.machine import in_full, in_short
 from purgatory_lab.benchmarks.bench.results import Machine, Results
-from purgatory_lab.benchmarks.bench.statistics import Summary
-from purgatory_lab.benchmarks.bench.words import NONE, bullets, number, per_cent, table, told
-from purgatory_lab.benchmarks.bench.workload_tables import workload_tables
+from purgatory_lab.benchmarks.bench.tables import measure_tables, workload_tables
+from purgatory_lab.documents import NONE, bullets, number, table
 
 SPREAD_BOUND: Final = 0.25
 """Rounds whose processor times lie further apart than this share of their median are noisy."""
@@ -73,7 +72,7 @@ class Column:
 
 
 def report(files: Sequence[Results]) -> str:
-    """Return the whole report."""
+    """Return the report on files of results: goals, circumstances and tables."""
     figures = Figures(files)
     column = Column("measured: median [least to most]", judge(figures))
     parts = ["## Goals", goals_text([column]), circumstances(files)]
@@ -115,35 +114,33 @@ def gate_problem(files: Sequence[Results]) -> str:
 
 def circumstances(files: Sequence[Results]) -> str:
     """Return the machine, the conditions, the noise, and the peers, each once."""
-    runs: dict[tuple[str, str], list[Results]] = {}
-    for file in files:
-        runs.setdefault((file.kind, file.began), []).append(file)
-    texts = [text for of_run in runs.values() for text in _circumstances(_joined(of_run))]
+    texts = [text for run in _runs(files) for text in _circumstances(run)]
     return "\n\n".join([*texts, _peers(files)])
 
 
 def circumstances_in_short(files: Sequence[Results]) -> str:
     """Return one sentence about machine and days, and one about the noise of each noisy run."""
     machine = files[0].machine
-    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
-    runs: dict[tuple[str, str], list[Results]] = {}
-    for file in files:
-        runs.setdefault((file.kind, file.began), []).append(file)
+    runs = _runs(files)
     days = {
-        kind: sorted({began[:10] for each, began in runs if each == kind})
-        for kind in sorted({kind for kind, _ in runs})
+        kind: sorted({run.began[:10] for run in runs if run.kind == kind})
+        for kind in sorted({run.kind for run in runs})
     }
     told = "; ".join(f"{_KINDS[kind].lower()} of {', '.join(each)}" for kind, each in days.items())
-    noisy = [problem for of_run in runs.values() for problem in noise_of(_joined(of_run))]
-    sentence = (
-        f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
-        f"{machine.python}; {told}."
-    )
+    noisy = [problem for run in runs for problem in noise_of(run)]
+    sentence = f"{in_short(machine)}; {machine.python}; {told}."
     return " ".join([sentence, *(f"Noisy: {problem}." for problem in noisy)])
 
 
+def _runs(files: Sequence[Results]) -> list[Results]:
+    """Return each run, whose parts were kept as files of their own, as one again."""
+    runs: dict[tuple[str, str], list[Results]] = {}
+    for file in files:
+        runs.setdefault((file.kind, file.began), []).append(file)
+    return [_joined(parts) for parts in runs.values()]
+
+
 def _joined(files: Sequence[Results]) -> Results:
-    """Return the parts of one run, which were kept as files of their own, as one again."""
     return msgspec.structs.replace(
         files[0],
         settings=[each for file in files for each in file.settings],
@@ -152,18 +149,10 @@ def _joined(files: Sequence[Results]) -> Results:
 
 
 def _circumstances(file: Results) -> Iterator[str]:
-    machine = file.machine
-    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
-    loads = ""
-    if machine.load_begin is not None and machine.load_end is not None:
-        loads = f"; load average {machine.load_begin[0]:.1f} at the begin"
-        loads += f" and {machine.load_end[0]:.1f} at the end"
-    built = f", commit {machine.commit}" if machine.commit else ""
     restored = f"; restored {said}" if (said := file.options.get("restored")) else ""
     yield (
         f"{_KINDS[file.kind]}: {file.began}, {_lasted(file.seconds)}; "
-        f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
-        f"{machine.system}; {machine.python}; version {machine.package}{built}{loads}{restored}."
+        f"{in_full(file.machine)}{restored}."
     )
     if problems := noise_of(file):
         yield "**Noisy:** " + "; ".join(problems) + "."

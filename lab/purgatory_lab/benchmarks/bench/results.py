@@ -6,18 +6,15 @@ file alone: figures, ratios, goals and plots are not stored.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from purgatory_conformance.problems import EXIT_USAGE, Problem
-from purgatory_spec.named_files import named_file
+from purgatory_lab.documents import read_document
 
 Figure: TypeAlias = int | float | str | None
 Option: TypeAlias = bool | int | float | str | tuple[int | str, ...] | None
 Request: TypeAlias = Mapping[str, int | float | str]
-
-Document = TypeVar("Document", bound=msgspec.Struct)
 
 
 class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,14 +165,6 @@ class Results(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     curves: Sequence[Curve] = ()
 
 
-def write_results(results: msgspec.Struct, path: Path) -> None:
-    """Write the file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
-    unfinished.replace(path)
-
-
 def read_results(path: Path) -> Results:
     """Read a file of results.
 
@@ -183,20 +172,6 @@ def read_results(path: Path) -> Results:
         Problem: it is none.
     """
     return read_document(path, Results)
-
-
-def read_document(path: Path, kind: type[Document]) -> Document:
-    """Read a file of some kind of results.
-
-    Raises:
-        Problem: it is none.
-    """
-    try:
-        return msgspec.json.decode(named_file(path).read_bytes(), type=kind)
-    except OSError as problem:
-        raise Problem(f"{path}: {problem.strerror}", EXIT_USAGE) from problem
-    except msgspec.DecodeError as problem:
-        raise Problem(f"{path} is no file of results: {problem}", EXIT_USAGE) from problem
 
 
 def schema() -> str:

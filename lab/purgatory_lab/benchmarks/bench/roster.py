@@ -9,13 +9,13 @@ from typing import Final
 
 import purgatory_impl
 from purgatory_lab.benchmarks.bench.building import (
+    NO_CHECKOUT,
     NotBuilt,
     build_compiled,
     build_go,
     build_jvm,
     build_rust,
 )
-from purgatory_lab.benchmarks.bench.checkout import NO_CHECKOUT
 from purgatory_lab.benchmarks.bench.talking import Start
 
 
@@ -38,7 +38,7 @@ class Place:
         return folder / f"{name}.log"
 
     def sources(self) -> Path:
-        """Return the checkout's folder.
+        """Return the folder of the peers' sources.
 
         Raises:
             NotBuilt: there is none.

@@ -18,7 +18,7 @@ from purgatory_lab.benchmarks.bench.talking import Broken, Declined
 from purgatory_lab.benchmarks.bench.team import Member, Team
 
 _NS_PER_PIECE: Final = 200_000
-"""More than any peer needs for one pending timer, or for one operation, and its inputs."""
+"""A time beyond any peer's need for one pending timer, or for one operation, and its inputs."""
 
 
 @dataclass(frozen=True)

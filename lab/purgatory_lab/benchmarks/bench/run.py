@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from purgatory_lab.benchmarks.bench.machine import Load, facts, load_now
-from purgatory_lab.benchmarks.bench.results import Curve, Option, Results, Setting, write_results
+from purgatory_lab.benchmarks.bench.results import Curve, Option, Results, Setting
 from purgatory_lab.benchmarks.bench.roster import Place, Roll
 from purgatory_lab.benchmarks.bench.rounds import Plan, Taken, run_rounds
 from purgatory_lab.benchmarks.bench.sweep import run_sweep
 from purgatory_lab.benchmarks.bench.sweep_plan import Sweep
 from purgatory_lab.benchmarks.bench.team import Team
 from purgatory_lab.benchmarks.bench.tight import Limit, run_tight
+from purgatory_lab.documents import write_document
 
 Say = Callable[[str], None]
 
@@ -60,7 +61,7 @@ class Book:
             failures=self.taken.failures,
             curves=self.curves,
         )
-        write_results(results, self.out)
+        write_document(self.out, results)
         return results
 
 

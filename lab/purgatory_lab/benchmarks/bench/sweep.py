@@ -15,7 +15,7 @@ from purgatory_lab.benchmarks.bench.team import Member, Team
 WARM_UP_RATE: Final = 50_000
 _MOST_WARM_UP: Final = 300_000
 _SLOWEST_RATE: Final = 2_000
-"""Requests a second; a peer that is slower runs into its time limit."""
+"""The slowest rate, requests a second; a slower peer runs into its time limit."""
 
 
 @dataclass

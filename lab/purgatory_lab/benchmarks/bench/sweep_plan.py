@@ -21,10 +21,10 @@ RATES: Final = (
     *(10_000, 20_000, 30_000, 40_000, 50_000, 75_000, 105_000, 125_000, 150_000),
     *(175_000, 200_000, 250_000, 300_000, 350_000, 400_000, 500_000, 600_000, 800_000),
 )
-"""Requests a second."""
+"""The rates of the sweep, requests a second."""
 
 PURGE_INTERVAL: Final = 1000
-"""Kafka's own; the goals speak of it."""
+"""Kafka's own purge interval, which the goals speak of."""
 
 
 @dataclass(frozen=True)

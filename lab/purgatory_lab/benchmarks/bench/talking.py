@@ -22,7 +22,7 @@ _Kind = TypeVar("_Kind")
 
 _LONGEST_LINE: Final = 1 << 20
 _NOT_PASSED_ON: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONWARNINGS")
-"""What would let a peer import something else than what it is meant to measure."""
+"""The variables that would let a peer import other code than the code it is meant to measure."""
 
 _END_SECONDS: Final = 5.0
 _STEP_SECONDS: Final = 0.02
@@ -135,7 +135,7 @@ class PeerProcess:
         self._lines.put(b"")
 
     def _line(self, patience_s: float, watcher: Watcher | None) -> bytes:
-        """Return the next line.
+        """Return the next line of the peer's output.
 
         Raises:
             Broken: none has come in time, the output has ended, or the watcher has had enough.

@@ -13,7 +13,7 @@ from purgatory_lab.benchmarks.python_peer.messages import Hello
 
 HELLO_SECONDS: Final = 60.0
 _MOST_STARTS: Final = 4
-"""After so many a peer that breaks again and again is given up."""
+"""The starts after which a peer that breaks again and again is given up."""
 
 
 @dataclass

@@ -89,7 +89,7 @@ def thinned(watch: ResidentWatch) -> tuple[list[float], list[float]]:
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of memory.
+    """The limit of the peers' resident memory.
 
     Attributes:
         told_mib: The limit itself, MiB; None where it follows from the room.

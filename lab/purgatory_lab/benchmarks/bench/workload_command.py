@@ -12,7 +12,7 @@ from purgatory_lab.benchmarks.bench.bench_command import (
     options_of_a_run,
     say,
 )
-from purgatory_lab.benchmarks.bench.checkout import find_checkout
+from purgatory_lab.benchmarks.bench.building import find_checkout
 from purgatory_lab.benchmarks.bench.results import Option
 from purgatory_lab.benchmarks.bench.roster import WORKLOAD_ROLLS, Place
 from purgatory_lab.benchmarks.bench.rounds import Plan

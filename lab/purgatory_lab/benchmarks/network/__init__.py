@@ -5,8 +5,7 @@ are the server's alone. Begin with ``plan``: the measurements.
 
     orders      who is let on when memory comes back: first come, random, Kafka's order
     messages    what the processes are told, and what they answer
-    counting    a counter of bytes that is not the pool's, and a server that spins: the controls
-    serving     the server's process
+    serving     the server's process, with a counter of bytes and a server that spins: the controls
     asking      the clients' process
     pairs       starts both, and ends both in any case
     plan        the settings, and the rounds in which they are taken

@@ -11,23 +11,21 @@ from typing import Final
 import click
 import msgspec
 
-from purgatory_conformance.problems import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
-from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_conformance.problems import EXIT_MISSING_TOOL, Problem
 from purgatory_impl import COMPILED
-from purgatory_lab.benchmarks.bench.building import NotBuilt, build_compiled
-from purgatory_lab.benchmarks.bench.checkout import NO_CHECKOUT, find_checkout
+from purgatory_lab.benchmarks.bench.building import (
+    NO_CHECKOUT,
+    NotBuilt,
+    build_compiled,
+    find_checkout,
+)
 from purgatory_lab.benchmarks.bench.machine import facts, load_now
-from purgatory_lab.benchmarks.bench.results import write_results
 from purgatory_lab.benchmarks.network import plan
 from purgatory_lab.benchmarks.network.pairs import Certificates
-from purgatory_lab.benchmarks.network.results import (
-    Build,
-    NetworkResults,
-    read_network_results,
-)
+from purgatory_lab.benchmarks.network.results import Build, NetworkResults
 from purgatory_lab.benchmarks.network.tables import regions, report
+from purgatory_lab.documents import filled_page, read_document, write_document
 from purgatory_spec.installing import command_for
-from purgatory_spec.named_files import named_file
 
 PARTS: Final = ("spikes", "fairness", "idle", "loads")
 _WORK: Final = Path("purgatory-work") / "bench"
@@ -72,31 +70,15 @@ def network(
     """
     if read is None:
         results = _measured(parts or PARTS, rounds, quick, compiled, work)
-        write_results(results, out)
+        write_document(out, results)
         _say(f"results: {out}")
     else:
-        results = read_network_results(read)
+        results = read_document(read, NetworkResults)
     click.echo(report(results))
     if write is not None:
-        publish(results, write)
-
-
-def publish(results: NetworkResults, page: Path) -> None:
-    """Write the tables between the marks of a page, and the results into a file beside it.
-
-    Raises:
-        Problem: the page is not there, or lacks a mark.
-    """
-    try:
-        text = named_file(page).read_text(encoding="utf-8")
-        for region, inside in regions(results).items():
-            text = between_marks(text, region, inside)
-    except OSError as problem:
-        raise Problem(f"{page}: {problem.strerror}", EXIT_USAGE) from problem
-    except ValueError as problem:
-        raise Problem(f"{page} {problem}", EXIT_USAGE) from None
-    write_results(results, page.parent / "results" / "network.json")
-    page.write_text(text, encoding="utf-8")
+        page = filled_page(write, regions(results))
+        write_document(write.parent / "results" / "network.json", results)
+        write.write_text(page, encoding="utf-8")
 
 
 def _measured(

@@ -39,11 +39,11 @@ COUNTS: Final = (1, 10, 50)
 MOST_RATIO: Final = 2.0
 """The median of the pings beside attackers is at most so many times the undisturbed one."""
 MOST_MS: Final = 250.0
-"""No ping takes longer."""
+"""The longest time that a ping may take, ms."""
 
 _WARM_UP: Final = 32
 _AHEAD_BYTES: Final = 2 * 2**20
-"""So much is encrypted before the attack, for all attackers together."""
+"""The bytes that are encrypted before the attack, for all attackers together."""
 _MORE_BYTES: Final = 1024
 _LONG_BYTES: Final = 2**20
 _RECORD_BYTES: Final = 2**14
@@ -52,6 +52,11 @@ _PING: Final = struct.pack(">i", 100) + b"p" * 100
 _PAUSE_S: Final = 0.001
 _PATIENCE_S: Final = 5.0
 _START_S: Final = 60.0
+
+_HEAD: Final = (
+    *("attack", "attackers", "pings", "median, ms", "longest, ms", "memory, KiB", "turned out"),
+    "aim",
+)
 
 Records = Callable[[RawClient], bytes]
 
@@ -128,7 +133,7 @@ ATTACKS: Final = {
 
 
 @dataclass(frozen=True)
-class Row:
+class Pings:
     """The figures of pings beside attackers.
 
     Attributes:
@@ -163,7 +168,7 @@ def floods(seconds: float, names: tuple[str, ...], counts: tuple[int, ...]) -> N
     # Here, since this module is run in the server's process too, which needs none of it.
     from purgatory_lab.benchmarks.network.command import certificates_in
 
-    rows: list[Row] = []
+    rows: list[Pings] = []
     with TemporaryDirectory() as folder:
         certificates = certificates_in(Path(folder))
         for name in names or ATTACKS:
@@ -173,7 +178,7 @@ def floods(seconds: float, names: tuple[str, ...], counts: tuple[int, ...]) -> N
     click.echo(table_of(rows))
 
 
-def measure(name: str, count: int, seconds: float, certificates: Certificates) -> Row:
+def measure(name: str, count: int, seconds: float, certificates: Certificates) -> Pings:
     """Measure pings for a time beside so many attackers of a kind.
 
     Raises:
@@ -195,7 +200,7 @@ def measure(name: str, count: int, seconds: float, certificates: Certificates) -
         closed = int(_line(attackers))
         _tell(server, "end")
         grown_bytes = int(_line(server))
-    return Row(
+    return Pings(
         name if count else "",
         count,
         len(times_ms),
@@ -206,13 +211,12 @@ def measure(name: str, count: int, seconds: float, certificates: Certificates) -
     )
 
 
-def table_of(rows: list[Row]) -> str:
+def table_of(rows: list[Pings]) -> str:
     """Return the rows as a table; a row without attackers is the measure of those below it."""
-    lines = [
-        "| attack | attackers | pings | median, ms | longest, ms | memory, KiB | turned out "
-        "| aim |",
-        "|---|---:|---:|---:|---:|---:|---:|---|",
-    ]
+    # Here, since this module is run in the server's process too, which needs none of it.
+    from purgatory_lab.documents import number, table
+
+    cells = []
     quiet_ms = 0.0
     for row in rows:
         verdict = ""
@@ -222,11 +226,10 @@ def table_of(rows: list[Row]) -> str:
             is_met = row.median_ms <= MOST_RATIO * quiet_ms and row.worst_ms <= MOST_MS
             verdict = "met" if is_met else "**missed**"
         words = ATTACKS[row.attack].words if row.attack else "undisturbed"
-        lines.append(
-            f"| {words} | {row.attackers} | {row.pings} | {row.median_ms:.2f} "
-            f"| {row.worst_ms:.1f} | {row.grown_bytes // 1024} | {row.closed} | {verdict} |"
-        )
-    return "\n".join(lines)
+        times = (number(row.median_ms, 2), number(row.worst_ms, 1))
+        counts = (str(row.grown_bytes // 1024), str(row.closed))
+        cells.append((words, str(row.attackers), str(row.pings), *times, *counts, verdict))
+    return table(_HEAD, cells, left=("attack", "aim"))
 
 
 def _pings(wire: socket.socket, seconds: float) -> Iterator[float]:

@@ -54,7 +54,7 @@ class Serve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The order to clients.
+    """The order to the process of the clients.
 
     Attributes:
         port: Where the server listens.

@@ -21,7 +21,7 @@ from purgatory_lab.benchmarks.network.results import FairnessSample
 CLIENTS: Final = 6
 _BODY: Final = b"x" * 100
 _SMALL_SHARE: Final = 10
-"""Kafka shuffles where less than one part in so many is available."""
+"""The share of the pool, as one part in so many, below which Kafka shuffles."""
 
 Order: TypeAlias = Literal["first come", "random", "Kafka's"]
 ORDERS: Final[tuple[Order, ...]] = ("first come", "random", "Kafka's")

@@ -15,7 +15,7 @@ from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, Problem
 from purgatory_lab.benchmarks.network.messages import Ask, Serve, Served
 
 _GRACE_S = 10.0
-"""How much longer than its own patience a process may take to start and to end."""
+"""The time beyond its own patience that a process may take to start and to end, s."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from purgatory_lab.benchmarks.network.results import (
 MIB: Final = 2**20
 CONNECTIONS: Final = 16
 PAD: Final = {"MALLOC_TOP_PAD_": str(64 * MIB)}
-"""What the C library of Linux is told so that it keeps memory that was freed."""
+"""The setting that makes the C library of Linux keep memory that was freed."""
 
 SMALL: Final = "100 bytes"
 PIPELINED: Final = "100 bytes, 16 outstanding"
@@ -30,7 +30,7 @@ MIDDLE: Final = "64 KiB"
 LARGE: Final = "1 MiB"
 
 _KEPT_REQUESTS: Final = 4
-"""So many requests fill the pool of a spike, all but a byte short of them."""
+"""The requests that fill the pool of a spike; the last one is granted with a byte available."""
 _FEW: Final = 4
 """The bound of the queue where it is the only one."""
 _SEED: Final = 1

@@ -27,7 +27,7 @@ _IV_BYTES: Final = 12
 _SALT_BYTES: Final = 4
 _CHUNK_BYTES: Final = 2**16
 _SERVER_RANDOM: Final = slice(11, 43)
-"""Of the first bytes of a server: heads of the record and of the message, version, then this."""
+"""The place of the server's random in its first bytes, behind two heads and the version."""
 
 _CIPHERS_1_2: Final = "ECDHE+AESGCM"
 """The cipher suites of TLS 1.2 that this module can write."""

@@ -1,12 +1,11 @@
 """The file of a run: everything that was measured. Aims, verdicts and tables follow from it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from purgatory_lab.benchmarks.bench.results import Machine, read_document
+from purgatory_lab.benchmarks.bench.results import Machine
 from purgatory_lab.benchmarks.network.messages import Load, Served
 
 Design: TypeAlias = Literal["byte bound", "no bound", "queue bound alone"]
@@ -127,12 +126,3 @@ class NetworkResults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fairness: Sequence[FairnessSample] = ()
     idles: Sequence[IdleSample] = ()
     loads: Sequence[LoadSample] = ()
-
-
-def read_network_results(path: Path) -> NetworkResults:
-    """Read a file of results.
-
-    Raises:
-        Problem: it is none.
-    """
-    return read_document(path, NetworkResults)

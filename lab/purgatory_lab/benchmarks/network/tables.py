@@ -6,9 +6,8 @@ from itertools import product
 from statistics import median
 from typing import Final
 
-from purgatory_lab.benchmarks.bench.results import Machine
-from purgatory_lab.benchmarks.bench.statistics import Summary, ratios, summary
-from purgatory_lab.benchmarks.bench.words import number, per_cent, table, told
+from purgatory_lab.benchmarks.bench.figures import Summary, per_cent, ratios, summary, told
+from purgatory_lab.benchmarks.bench.machine import in_full
 from purgatory_lab.benchmarks.network.plan import LARGE, MIB, MIDDLE, PIPELINED, SMALL, in_words
 from purgatory_lab.benchmarks.network.results import (
     Design,
@@ -19,9 +18,10 @@ from purgatory_lab.benchmarks.network.results import (
     NetworkResults,
     SpikeSample,
 )
+from purgatory_lab.documents import Columns, columned, number, table
 
 FLAT_SHARE: Final = 0.25
-"""Resident memory is flat where a larger spike adds at most this share of what it holds."""
+"""The largest share of a larger spike's bytes that flat resident memory may grow by."""
 FAIR_INDEX: Final = 0.99
 MOST_POLLS: Final = 5.0
 MOST_IDLE_SHARE: Final = 0.01
@@ -89,133 +89,101 @@ def aims_table(results: NetworkResults) -> str:
     )
 
 
-def spikes_table(results: NetworkResults) -> str:
-    """Return the table of all spikes."""
-    return table(
-        (
-            "design",
-            "by",
-            "requests",
-            "of, MiB",
-            "bound, bytes",
-            "most out, bytes",
-            "resident growth, MiB",
-            "waiting then",
-            "answered",
+_SPIKES: Final[Columns[SpikeSample]] = (
+    ("design", lambda each: each.design),
+    ("by", lambda each: in_words(tls=each.tls)),
+    ("requests", lambda each: number(each.load.total)),
+    ("of, MiB", lambda each: number(each.load.body_bytes / MIB)),
+    ("bound, bytes", lambda each: number(each.allowed_bytes)),
+    ("most out, bytes", lambda each: number(each.served.most_bytes)),
+    ("resident growth, MiB", lambda each: number(each.served.grown_bytes / MIB, 1)),
+    ("waiting then", lambda each: number(each.served.waiting)),
+    ("answered", lambda each: number(each.served.requests)),
+)
+
+_ORDERS: Final[Columns[FairnessSample]] = (
+    ("order", lambda each: each.order),
+    ("responses", lambda each: "one late" if each.is_late else "in time"),
+    ("served", lambda each: " ".join(map(str, each.served))),
+    ("Jain's index", lambda each: number(jain(each.served), 2)),
+    ("longest wait, requests of others", lambda each: number(each.longest_wait)),
+)
+
+_IDLES: Final[Columns[IdleSample]] = (
+    ("server", lambda each: "control: spins" if each.spins else "the network thread"),
+    ("by", lambda each: in_words(tls=each.tls)),
+    ("waiting", lambda each: number(each.served.waiting)),
+    ("polls a second", lambda each: number(_polls(each), 1)),
+    ("processor time, ms a second", lambda each: number(1000 * _idle_share(each), 2)),
+)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The samples of a load without and with a limit."""
+
+    name: str
+    tls: bool
+    build: str
+    memory: str
+    free: Sequence[LoadSample]
+    bounded: Sequence[LoadSample]
+
+    def summary(self, samples: Sequence[LoadSample]) -> Summary:
+        """Return the summary of the figure of samples."""
+        figure, _ = _figure(self.name)
+        return summary([figure(each) for each in samples])
+
+    def told(self, samples: Sequence[LoadSample]) -> str:
+        """Return the figure of samples in words."""
+        return told(self.summary(samples), _figure(self.name)[1])
+
+
+_LOADS: Final[Columns[_Pair]] = (
+    ("requests", lambda pair: pair.name),
+    ("by", lambda pair: in_words(tls=pair.tls)),
+    ("build", lambda pair: pair.build),
+    ("memory", lambda pair: pair.memory),
+    ("no limit", lambda pair: pair.told(pair.free)),
+    ("limit", lambda pair: pair.told(pair.bounded)),
+    ("processor time by the limit", lambda pair: per_cent(_loss(pair.free, pair.bounded))),
+    (
+        "requests a poll",
+        lambda pair: number(
+            median(each.served.requests / each.served.polls for each in pair.bounded), 1
         ),
-        (
-            (
-                each.design,
-                in_words(tls=each.tls),
-                number(each.load.total),
-                number(each.load.body_bytes / MIB),
-                number(each.allowed_bytes),
-                number(each.served.most_bytes),
-                number(each.served.grown_bytes / MIB, 1),
-                number(each.served.waiting),
-                number(each.served.requests),
-            )
-            for each in results.spikes
-        ),
-        left=2,
-    )
+    ),
+)
 
 
-def fairness_table(results: NetworkResults) -> str:
-    """Return the table of all orders."""
-    return table(
-        ("order", "responses", "served", "Jain's index", "longest wait, requests of others"),
-        (
-            (
-                each.order,
-                "one late" if each.is_late else "in time",
-                " ".join(map(str, each.served)),
-                number(jain(each.served), 2),
-                number(each.longest_wait),
-            )
-            for each in results.fairness
-        ),
-        left=3,
-    )
-
-
-def idle_table(results: NetworkResults) -> str:
-    """Return the table of all idle servers."""
-    return table(
-        ("server", "by", "waiting", "polls a second", "processor time, ms a second"),
-        (
-            (
-                "control: spins" if each.spins else "the network thread",
-                in_words(tls=each.tls),
-                number(each.served.waiting),
-                number(_polls(each), 1),
-                number(1000 * _idle_share(each), 2),
-            )
-            for each in results.idles
-        ),
-        left=2,
-    )
-
-
-def loads_table(results: NetworkResults) -> str:
-    """Return the table of all loads, in medians."""
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, tls, build, memory in _kinds(results.loads):
-            free, bounded = (
-                _chosen(results.loads, name, tls, build, memory, is_bounded=each)
-                for each in (False, True)
-            )
-            figure, digits = _figure(name)
-            loss = _loss(free, bounded)
-            yield (
-                name,
-                in_words(tls=tls),
-                build,
-                memory,
-                *(
-                    told(summary([figure(each) for each in samples]), digits)
-                    for samples in (free, bounded)
-                ),
-                per_cent(loss),
-                number(median(each.served.requests / each.served.polls for each in bounded), 1),
-            )
-
-    return table(
-        (
-            "requests",
-            "by",
-            "build",
-            "memory",
-            "no limit",
-            "limit",
-            "processor time by the limit",
-            "requests a poll",
-        ),
-        rows(),
-        left=4,
-    )
+def _pairs(samples: Sequence[LoadSample]) -> Iterator[_Pair]:
+    kinds: dict[tuple[str, bool, str, str], tuple[list[LoadSample], list[LoadSample]]] = {}
+    for each in samples:
+        kind = (each.name, each.tls, each.build, each.memory)
+        kinds.setdefault(kind, ([], []))[each.is_bounded].append(each)
+    for (name, tls, build, memory), both in kinds.items():
+        yield _Pair(name, tls, build, memory, *both)
 
 
 def circumstances(results: NetworkResults) -> str:
     """Return the time, the command and the machine in words."""
     return (
         f"`{results.command}`, {results.began}, {results.seconds / 60:.0f} minutes; "
-        f"{_machine(results.machine)}."
+        f"{in_full(results.machine)}."
     )
 
 
 def regions(results: NetworkResults) -> dict[str, str]:
     """Return the regions of the page; a part that was not taken has none."""
     found = {"aims": f"{aims_table(results)}\n\n{circumstances(results)}"}
-    for name, samples, shown in (
-        ("spikes", results.spikes, spikes_table),
-        ("fairness", results.fairness, fairness_table),
-        ("idle", results.idles, idle_table),
-        ("loads", results.loads, loads_table),
-    ):
-        if samples:
-            found[name] = shown(results)
+    if results.spikes:
+        found["spikes"] = columned(results.spikes, _SPIKES, left=2)
+    if results.fairness:
+        found["fairness"] = columned(results.fairness, _ORDERS, left=3)
+    if results.idles:
+        found["idle"] = columned(results.idles, _IDLES, left=2)
+    if results.loads:
+        found["loads"] = columned(_pairs(results.loads), _LOADS, left=4)
     return found
 
 
@@ -284,88 +252,48 @@ def _aims_of_idles(samples: Sequence[IdleSample]) -> Iterator[Aim]:
         )
 
 
+_LEAST: Final = (
+    ((SMALL, PIPELINED), False, LEAST_REQUESTS, "small requests"),
+    ((MIDDLE, LARGE), False, LEAST_GIGABYTES, "large bodies"),
+    ((MIDDLE, LARGE), True, LEAST_TLS_GIGABYTES, "large by TLS"),
+)
+"""Loads, whether they come by TLS, the least figure of each, and what they are called."""
+
+
 def _aims_of_loads(samples: Sequence[LoadSample]) -> Iterator[Aim]:
-    for build, memory in product(_BUILDS, _MEMORIES):
-        kept = "" if memory == "default" else ", memory kept"
-        of_small = [(SMALL, False), (PIPELINED, False)]
-        yield from _least(
-            samples, build, memory, of_small, LEAST_REQUESTS, f"small requests, {build}{kept}"
-        )
-        of_large = [(MIDDLE, False), (LARGE, False)]
-        yield from _least(
-            samples, build, memory, of_large, LEAST_GIGABYTES, f"large bodies, {build}{kept}"
-        )
-        of_tls = [(MIDDLE, True), (LARGE, True)]
-        yield from _least(
-            samples, build, memory, of_tls, LEAST_TLS_GIGABYTES, f"large by TLS, {build}{kept}"
-        )
-    for build, memory in product(_BUILDS, _MEMORIES):
-        kept = "" if memory == "default" else ", memory kept"
+    everything = [pair for pair in _pairs(samples) if pair.bounded]
+    builds = {
+        f"{build}{'' if memory == 'default' else ', memory kept'}": [
+            pair for pair in everything if (pair.build, pair.memory) == (build, memory)
+        ]
+        for build, memory in product(_BUILDS, _MEMORIES)
+    }
+    for build, pairs in builds.items():
+        for names, tls, least, what in _LEAST:
+            chosen = [pair for pair in pairs if pair.name in names and pair.tls == tls]
+            if chosen:
+                yield _least(chosen, least, f"{what}, {build}")
+    for build, pairs in builds.items():
         for names, what in (((SMALL, PIPELINED), "small requests"), ((MIDDLE, LARGE), "large")):
-            losses = [
-                _loss(
-                    *(
-                        _chosen(samples, name, tls, build, memory, is_bounded=bounded)
-                        for bounded in (False, True)
-                    )
-                )
-                for name, tls in product(names, (False, True))
-                if _chosen(samples, name, tls, build, memory, is_bounded=True)
-            ]
+            losses = [_loss(pair.free, pair.bounded) for pair in pairs if pair.name in names]
             if losses:
-                least, most = (pick(each.median for each in losses) for pick in (min, max))
+                best, worst = (pick(each.median for each in losses) for pick in (min, max))
                 yield Aim(
-                    f"the bound costs at most {MOST_LOSS - 1:.0%}: {what}, {build}{kept}",
-                    f"{least - 1:+.1%} to {most - 1:+.1%}",
-                    most <= MOST_LOSS,
+                    f"the bound costs at most {MOST_LOSS - 1:.0%}: {what}, {build}",
+                    f"{best - 1:+.1%} to {worst - 1:+.1%}",
+                    worst <= MOST_LOSS,
                 )
 
 
-def _least(
-    samples: Sequence[LoadSample],
-    build: str,
-    memory: Memory,
-    loads: Sequence[tuple[str, bool]],
-    least: float,
-    name: str,
-) -> Iterator[Aim]:
-    """Yield an aim that holds for each of some loads, under the bound."""
-    medians = []
-    for load, tls in loads:
-        chosen = _chosen(samples, load, tls, build, memory, is_bounded=True)
-        if chosen:
-            figure, digits = _figure(load)
-            found = summary([figure(each) for each in chosen])
-            medians.append((load, found, digits))
-    if medians:
-        unit = "GB" if least < 1000 else "requests"
-        said = number(least, 1 if least < 1 else 0)
-        yield Aim(
-            f"{name}: {said} {unit} for each second of processor time",
-            "; ".join(f"{load}: {told(found, digits)}" for load, found, digits in medians),
-            all(found.median >= least for _, found, _ in medians),
-        )
-
-
-def _chosen(
-    samples: Sequence[LoadSample],
-    name: str,
-    tls: bool,
-    build: str,
-    memory: str,
-    *,
-    is_bounded: bool,
-) -> list[LoadSample]:
-    return [
-        each
-        for each in samples
-        if (each.name, each.tls, each.build, each.memory, each.is_bounded)
-        == (name, tls, build, memory, is_bounded)
-    ]
-
-
-def _kinds(samples: Sequence[LoadSample]) -> list[tuple[str, bool, str, str]]:
-    return list(dict.fromkeys((each.name, each.tls, each.build, each.memory) for each in samples))
+def _least(pairs: Sequence[_Pair], least: float, name: str) -> Aim:
+    """Return an aim that holds for each of some loads, under the bound."""
+    unit = "GB" if least < 1000 else "requests"
+    said = number(least, 1 if least < 1 else 0)
+    return Aim(
+        f"{name}: {said} {unit} for each second of processor time",
+        "; ".join(f"{pair.name}: {pair.told(pair.bounded)}" for pair in pairs),
+        all(pair.summary(pair.bounded).median >= least for pair in pairs),
+    )
 
 
 def _figure(name: str) -> tuple[Callable[[LoadSample], float], int]:
@@ -389,17 +317,3 @@ def _polls(sample: IdleSample) -> float:
 
 def _idle_share(sample: IdleSample) -> float:
     return sample.served.cpu_s / sample.served.seconds
-
-
-def _machine(machine: Machine) -> str:
-    memory = "" if machine.memory_mib is None else f", {machine.memory_mib / 1024:.0f} GiB"
-    load = ""
-    if machine.load_begin is not None and machine.load_end is not None:
-        load = (
-            f"; load average {machine.load_begin[0]:.1f} at the begin and "
-            f"{machine.load_end[0]:.1f} at the end"
-        )
-    return (
-        f"{machine.processor}, {machine.cores} processors{memory}; {machine.system}; "
-        f"{machine.python}; version {machine.package}, commit {machine.commit}{load}"
-    )

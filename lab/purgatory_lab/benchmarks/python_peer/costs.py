@@ -65,7 +65,7 @@ class Tally:
     __slots__ = ("runs",)
 
     def __init__(self) -> None:
-        """Begin without any run."""
+        """Begin without any run of a benchmark."""
         self.runs = 0
 
     def ran(self) -> None:

@@ -62,7 +62,7 @@ class Record:
     __slots__ = ("completions", "expired")
 
     def __init__(self, requests: int) -> None:
-        """Begin without a completion."""
+        """Begin without a completion of any request."""
         self.completions = bytearray(requests)
         self.expired = 0
 

@@ -63,13 +63,13 @@ class Delays:
 
 
 VIRTUAL: Final = Delays(1, 60_000)
-"""For a clock that the caller leads."""
+"""The delays for a clock that the caller leads."""
 
 FAR: Final = Delays(60_000, 60_000)
-"""For the real clock, so that nothing expires while it is measured."""
+"""The delays for the real clock of timers that do not expire while they are measured."""
 
 NEAR: Final = Delays(1, 2_000)
-"""For the real clock, to expire."""
+"""The delays for the real clock of timers that expire."""
 
 
 def key_names(count: int) -> list[str]:

@@ -60,9 +60,9 @@ def ready_made(
 
 
 EXACT: Final = Design(Purgatory, Request, NumberedRequest, ready_made)
-"""With the accounting that is the default."""
+"""The new design with the accounting that is the default."""
 
 PROPOSAL: Final = Design(
     partial(Purgatory, accounting="proposal"), Request, NumberedRequest, ready_made
 )
-"""With the accounting as published."""
+"""The new design with the accounting as published."""

@@ -52,7 +52,7 @@ class NumberedRequest(DelayedOperation):
 
 
 OLD: Final = Design(Purgatory, Request, NumberedRequest)
-"""As it was before the wheel, with one look for a purge for each time its thread wakes up."""
+"""The purgatory before the wheel, with one look for a purge each time its thread wakes up."""
 
 OLD_EACH: Final = Design(partial(Purgatory, purge_after_each=True), Request, NumberedRequest)
-"""With a look for a purge after each request that has expired, as Kafka 0.8.2 has it."""
+"""The old design with a look for a purge after each expired request, as in Kafka 0.8.2."""

@@ -15,7 +15,7 @@ _DUE_SPAN_MS: Final = 1000
 _LEAST_MS: Final = 1000
 _SPARE_MS: Final = 200
 _ADDS_PER_MS: Final = 100
-"""How many timers are planned to be added in a millisecond; every Python is faster."""
+"""The number of timers to add in a millisecond; every Python is faster."""
 
 _HOT_DELAYS: Final = 4096
 _PATIENCE_S: Final = 30.0

@@ -52,7 +52,7 @@ def pool(request: Request) -> Measurement:
 Measure: TypeAlias = Callable[[Request], Measurement]
 
 FRESH: Final = frozenset({"memory/timer", "memory/purgatory", "workload"})
-"""What says how much memory the process has, and so is measured in one of its own."""
+"""The benchmarks that tell a process's memory, and so are measured in a process of their own."""
 
 
 @dataclass(frozen=True)

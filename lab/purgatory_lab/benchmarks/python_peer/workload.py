@@ -6,15 +6,24 @@ others time out.
 Requests are completed by force: where all share three keys, a check would try all that wait.
 """
 
+import threading
 import time
 from array import array
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import exp, log
+from statistics import NormalDist
+from typing import Final, TypeAlias
 
-from purgatory_lab.benchmarks.python_peer.completer import Completer
 from purgatory_lab.benchmarks.python_peer.costs import Stopwatch, expect
-from purgatory_lab.benchmarks.python_peer.designs import Design, MeasuredPurgatory, Record
-from purgatory_lab.benchmarks.python_peer.draws import percentile
+from purgatory_lab.benchmarks.python_peer.designs import (
+    Design,
+    ForcedRequest,
+    MeasuredPurgatory,
+    Record,
+)
+from purgatory_lab.benchmarks.python_peer.draws import Draws, key_names, percentile
 from purgatory_lab.benchmarks.python_peer.messages import (
     CannotMeasure,
     Figure,
@@ -22,7 +31,140 @@ from purgatory_lab.benchmarks.python_peer.messages import (
     Request,
 )
 from purgatory_lab.benchmarks.python_peer.resident import peak_bytes, reset_peak
-from purgatory_lab.benchmarks.python_peer.workload_inputs import TIME_OUT_MS, Inputs, drawn_inputs
+
+TIME_OUT_MS: Final = 200
+
+_NORMAL: Final = NormalDist()
+_PERCENTILES_MS: Final = {"low": (20, 60), "high": (200, 400)}
+"""The 50th and the 75th percentile of the time until a request can be completed, ms."""
+
+_SHARED_CHOICES: Final = 4096
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that is drawn before the clock starts.
+
+    Attributes:
+        arrivals_ns: When each request is to be given, ns from the begin.
+        latencies_ns: After what time each can be completed, ns.
+        keys: Choices of three keys; request number n has number n modulo their count.
+    """
+
+    arrivals_ns: "array[int]"
+    latencies_ns: "array[int]"
+    keys: list[tuple[str, str, str]]
+
+
+def drawn_inputs(request: Request) -> Inputs:
+    """Draw the inputs of a workload.
+
+    Raises:
+        CannotMeasure: there are fewer than three keys.
+    """
+    if request.keys < 3:
+        raise CannotMeasure(f"a request has three different keys, and there are {request.keys}")
+    draws = Draws(request.seed)
+    names = key_names(request.keys)
+    choices = _SHARED_CHOICES if request.keys > 3 else 1
+    keys = [draws.three_of(names) for _ in range(choices)]
+    latencies_ns = _latencies_ns(draws, request.case, request.operations)
+    return Inputs(_arrivals_ns(draws, request.rate, request.operations), latencies_ns, keys)
+
+
+def _arrivals_ns(draws: Draws, rate: float, count: int) -> "array[int]":
+    arrivals_ns = array("q", bytes(8 * count))
+    if rate > 0:
+        now_ns, mean_ns = 0.0, 1e9 / rate
+        for number in range(count):
+            now_ns -= log(draws.unit()) * mean_ns
+            arrivals_ns[number] = int(now_ns)
+    return arrivals_ns
+
+
+def _latencies_ns(draws: Draws, case: str, count: int) -> "array[int]":
+    """Log-normal times; those beyond an hour are an hour."""
+    median_ms, upper_ms = _PERCENTILES_MS[case]
+    mean = log(median_ms * 1e6)
+    deviation = log(upper_ms / median_ms) / _NORMAL.inv_cdf(0.75)
+    most = log(3600e9)
+    inverse, unit = _NORMAL.inv_cdf, draws.unit
+    return array(
+        "q", (int(exp(min(mean + deviation * inverse(unit()), most))) for _ in range(count))
+    )
+
+
+MOST_AT_ONCE: Final = 256
+
+_Entry: TypeAlias = tuple[int, int, ForcedRequest]
+
+
+class Completer:
+    """A queue of requests by their time, and the thread that takes them out.
+
+    Attributes:
+        completed: The number of requests completed by the thread.
+        lags_ns: The lag of each request taken, ns; a request that had expired by then is included,
+            since the lag of this thread may be the cause.
+        failure: The exception that ended the thread early; None without a failure.
+    """
+
+    def __init__(self) -> None:
+        """Start the completing thread."""
+        self.completed = 0
+        self.lags_ns = array("q")
+        self.failure: BaseException | None = None
+        self._waiting: list[_Entry] = []
+        self._changed = threading.Condition(threading.Lock())
+        self._closed = False
+        self._numbers = 0
+        self._thread = threading.Thread(target=self._run, name="completer", daemon=True)
+        self._thread.start()
+
+    def complete_at(self, due_ns: int, request: ForcedRequest) -> None:
+        """Complete a request when ``time.perf_counter_ns`` has come so far; for one thread."""
+        self._numbers += 1
+        entry = (due_ns, self._numbers, request)
+        with self._changed:
+            heappush(self._waiting, entry)
+            if self._waiting[0] is entry:
+                self._changed.notify()
+
+    def close(self) -> None:
+        """End the thread; what is not due yet stays as it is."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while batch := self._next_batch():
+                self._complete(batch)
+        except BaseException as failure:
+            self.failure = failure
+
+    def _complete(self, batch: list[_Entry]) -> None:
+        clock, note = time.perf_counter_ns, self.lags_ns.append
+        completed = 0
+        for due_ns, _, request in batch:
+            completed += request.force_complete()
+            note(clock() - due_ns)
+        self.completed += completed
+
+    def _next_batch(self) -> list[_Entry]:
+        """Return the due requests, some at a time; empty when there will be no more."""
+        batch: list[_Entry] = []
+        waiting = self._waiting
+        with self._changed:
+            while not batch and not self._closed:
+                now_ns = time.perf_counter_ns()
+                while waiting and waiting[0][0] <= now_ns and len(batch) < MOST_AT_ONCE:
+                    batch.append(heappop(waiting))
+                if not batch:
+                    self._changed.wait((waiting[0][0] - now_ns) / 1e9 if waiting else None)
+        return batch
+
 
 _LEAST_SLEEP_NS: Final = 1_000_000
 _PATIENCE_S: Final = 30.0

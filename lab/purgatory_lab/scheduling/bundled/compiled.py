@@ -24,7 +24,7 @@ from purgatory_impl.guarded import GuardedTask
 from purgatory_lab.scheduling.controlled import ControlledCondition, ControlledLock
 from purgatory_lab.scheduling.controlled_threading import ControlledThreading, GivingWay
 from purgatory_lab.scheduling.errors import Abandoned, SchedulingError
-from purgatory_lab.scheduling.run import LogicalThread
+from purgatory_lab.scheduling.run import Obstacle
 from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_lab.scheduling.yield_points import Injection, Table
 
@@ -33,26 +33,6 @@ _CALLERS: Final = (f"{_SCHEDULING}.bundled.", f"{_SCHEDULING}.controlled_threadi
 """Modules whose frames are the last ones below the implementation, which has none of its own."""
 
 _CONTROLLED: Final = ("Lock", "RLock", "Condition", "Thread", "current_thread", "main_thread")
-
-
-class _Held:
-    """The obstacle of a thread that is about to take a thin lock held by another thread."""
-
-    def __init__(self, name: str, is_free: Callable[[], bool]) -> None:
-        self._name = name
-        self._is_free = is_free
-
-    def is_gone(self, thread: LogicalThread) -> bool:
-        return self._is_free()
-
-    def until_s(self) -> None:
-        return None
-
-    def run_out(self) -> None:
-        pass
-
-    def describe(self) -> str:
-        return self._name
 
 
 class ThinLocks(Watcher):
@@ -79,7 +59,7 @@ class ThinLocks(Watcher):
         scheduler = self._scheduler
         if scheduler.running is not None:
             self._injection.visits[name] += 1
-            scheduler.wait_for(_Held(name, is_free), name, about)
+            scheduler.wait_for(Obstacle(is_free, lambda: name), name, about)
         elif scheduler.abandoned:
             raise Abandoned
         elif not is_free():
@@ -94,7 +74,7 @@ class CompiledThreading(ControlledThreading):
         self._new = (scheduler, injection, None)
 
     def Lock(self) -> ControlledLock:  # noqa: N802 (the name in threading)
-        """Return a controlled lock."""
+        """Return a lock that the scheduler controls."""
         return ControlledLock(*self._new, reentrant=False)
 
     def RLock(self) -> ControlledLock:  # noqa: N802
@@ -102,7 +82,7 @@ class CompiledThreading(ControlledThreading):
         return ControlledLock(*self._new, reentrant=True)
 
     def Condition(self, lock: ControlledLock | None = None) -> ControlledCondition:  # noqa: N802
-        """Return a controlled condition."""
+        """Return a condition that the scheduler controls."""
         own = ControlledLock(*self._new, reentrant=True) if lock is None else lock
         return ControlledCondition(*self._new, own)
 

@@ -24,11 +24,11 @@ from purgatory_impl.guarded import GuardedTask, OperationLocks
 from purgatory_impl.left_operations import LEFT, LeftOperations
 from purgatory_impl.walks import Walk
 from purgatory_impl.watchers import Shard
-from purgatory_lab.scheduling.bundled.purgatory import under_test as purgatory_under_test
-from purgatory_lab.scheduling.bundled.timer import under_test as timer_under_test
+from purgatory_lab.scheduling.bundled.purgatory import world as purgatory_world
+from purgatory_lab.scheduling.bundled.timer import world as timer_world
 
 _SUBCLASSED: Final = (Purgatory, Timer)
-_UNDER_TEST: Final = (purgatory_under_test, timer_under_test)
+_UNDER_TEST: Final = (purgatory_world, timer_world)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +69,15 @@ class SeededRace:
                         stack.enter_context(patch.object(module, self.owner.__name__, racy))
                 yield
             return
-        original = vars(self.owner)[self.method]
-        setattr(self.owner, self.method, self.substitute)
         try:
-            yield
+            with patch.object(self.owner, self.method, self.substitute):
+                yield
         finally:
-            setattr(self.owner, self.method, original)
             # A run that was broken off has forgotten nothing, and all purgatories share this.
             LEFT.forget()
 
 
-def _watch_without_second_try(
+def watch_without_second_try(
     purgatory: Purgatory[str],
     operation: DelayedOperation,
     keys: tuple[str, ...],
@@ -185,7 +183,7 @@ def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOper
 _CANCEL: Final = Purgatory.cancel_for_key
 
 
-def _add_without_lock(
+def add_without_lock(
     timer: Timer, task: Task, delay_ms: int, only_move: bool = False
 ) -> tuple[bool, bool]:
     """Use the wheel without the timer's lock."""
@@ -266,7 +264,7 @@ SEEDED_RACES: Final = (
         "an operation that was put into its lists is not tried again",
         Purgatory,
         "_watch",
-        _watch_without_second_try,
+        watch_without_second_try,
         "model-watch-and-check",
     ),
     SeededRace(
@@ -330,7 +328,7 @@ SEEDED_RACES: Final = (
         "a task is put into the wheel without the timer's lock",
         Timer,
         "_add_quietly",
-        _add_without_lock,
+        add_without_lock,
         "timer-add-and-another-add",
         in_fields=True,
     ),

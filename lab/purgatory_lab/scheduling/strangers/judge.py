@@ -92,7 +92,7 @@ class Judge:
         history = tuple((entry.event, entry.at_ms) for entry in entries)
         if history not in self._known:
             self._known[history] = self._refuted(entries)
-        return self._known[history] or _armed(entries, looked) or self._left(shown)
+        return self._known[history] or _armed(entries, looked) or self._left(entries, shown)
 
     def rule_of_call(self, operation: Operation) -> str:
         """Return the rule that a call breaks that never returns, or raises what it must not."""
@@ -103,9 +103,12 @@ class Judge:
             return rule_of_admission(configuration)
         return _RULES_OF_CALLS[type(operation)]
 
-    def _left(self, shown: Mapping[str, Value]) -> RuleBroken | None:
+    def _left(self, entries: Sequence[Entry], shown: Mapping[str, Value]) -> RuleBroken | None:
+        declared = {each.value for each in self.begin.instance.profile.observables}
+        if _is_shut_down(entries):
+            declared -= {"size"}  # of what was dropped, or not: either is right
         for name, (expected, rule) in AT_REST[self._component].items():
-            if name in shown and shown[name] != expected:
+            if name in declared and name in shown and shown[name] != expected:
                 words = f"when all is over {name} is {shown[name]}, and not {expected}"
                 return RuleBroken(rule, words)
         return None
@@ -151,7 +154,14 @@ class Judge:
         answers = [answer for each in refutation.answers.values() for answer in each]
         if isinstance(called[-1], op.Release) and any(answer.raised for answer in answers):
             return "POOL-RELEASE-AGAIN"
+        if isinstance(called[-1], op.Advance | op.RunOne) and _is_shut_down(share.entries):
+            return "TIMER-SHUTDOWN-DROPS"
         return self.rule_of_call(called[-1])
+
+
+def _is_shut_down(entries: Sequence[Entry]) -> bool:
+    """Decide whether somebody has shut the timer down."""
+    return any(isinstance(getattr(each.event, "operation", None), op.Shutdown) for each in entries)
 
 
 def _armed(entries: Sequence[Entry], looked: Mapping[str, Value]) -> RuleBroken | None:

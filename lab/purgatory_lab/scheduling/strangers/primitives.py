@@ -22,14 +22,13 @@ from typing import Final
 from unittest.mock import patch
 
 from purgatory_lab.scheduling.controlled import ControlledCondition, ControlledLock
-from purgatory_lab.scheduling.controlled_threading import ThreadEnd
 from purgatory_lab.scheduling.errors import Abandoned, NotUnderControl
-from purgatory_lab.scheduling.run import LogicalThread
+from purgatory_lab.scheduling.run import LogicalThread, Obstacle, end_of
 from purgatory_lab.scheduling.scheduler import Scheduler
 
 _MACHINERY: Final = __name__.rpartition(".")[0].rpartition(".")[0]
 _BETWEEN: Final = ("threading", "queue", "sched", "concurrent")
-"""Packages of the standard library that ask for somebody else."""
+"""The packages of the standard library that ask on behalf of other code."""
 
 _EPOCH_S: Final = 1_700_000_000
 """The reading of ``time.time`` when a run begins, s."""
@@ -42,7 +41,7 @@ _SHUTDOWN_LOCK: Final = "_global_shutdown_lock"
 _CLOCKS: Final = ("monotonic", "perf_counter", "time")
 
 
-class Place:
+class Origin:
     """The place where a lock was made: the object and the line of the code under test."""
 
     def __init__(self, frame: FrameType) -> None:
@@ -53,7 +52,7 @@ class Place:
 
     def is_of(self, other: object) -> bool:
         """Decide whether two locks were made for one object in one line, as in an event."""
-        return isinstance(other, Place) and (other.owner is self.owner and other.line == self.line)
+        return isinstance(other, Origin) and (other.owner is self.owner and other.line == self.line)
 
     def name_of(self, made: object) -> str:
         """Return the attribute or the variable that has a lock, or the line that has made it."""
@@ -91,7 +90,7 @@ class Named:
 
     def name_of(self, maker: object, made: object) -> str:
         """Return the name of a lock or a condition; one that makes its own lock shares the name."""
-        assert isinstance(maker, Place)
+        assert isinstance(maker, Origin)
         if isinstance(made, ControlledCondition) and maker.is_of(made.lock.maker):
             made = made.lock
         if id(made) not in self._names:
@@ -106,23 +105,35 @@ class Named:
         self._counts.clear()
 
 
-class _Sleep:
-    """The obstacle of a thread that sleeps."""
+class TriedLock(ControlledLock):
+    """A lock that a thread may ask for without waiting, and so see held by another thread.
 
-    def __init__(self, until_s: float) -> None:
-        self._until_s: float | None = until_s
+    Its release is a yield point once a thread has asked for the lock in this way, or with a time
+    limit: such a thread notices what the holder does between its last yield point and the release.
+    """
 
-    def is_gone(self, thread: LogicalThread) -> bool:
-        return self._until_s is None
+    __slots__ = ("_is_tried",)
 
-    def until_s(self) -> float | None:
-        return self._until_s
+    def __init__(self, primitives: "Primitives", place: Origin, *, reentrant: bool) -> None:
+        super().__init__(primitives.scheduler, primitives.named, place, reentrant)
+        self._is_tried = False
 
-    def run_out(self) -> None:
-        self._until_s = None
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take the lock, when it is free; with a limit, until nothing else can happen."""
+        self._is_tried |= not blocking or timeout >= 0
+        return super().acquire(blocking, timeout)
 
-    def describe(self) -> str:
-        return "the time"
+    def locked(self) -> bool:
+        """Decide whether any thread holds the lock."""
+        self._is_tried = True
+        return super().locked()
+
+    def release(self) -> None:
+        """Give the lock back."""
+        thread = self._scheduler.running
+        if self._is_tried and thread is not None and self.is_held_by(thread) and self._depth == 1:
+            self._scheduler.reach(f"releases {self.name}", self._maker)
+        super().release()
 
 
 class Primitives:
@@ -144,14 +155,14 @@ class Primitives:
         self._threads: dict[threading.Thread, LogicalThread] = {}
 
     def begin(self) -> None:
-        """Forget the run before."""
+        """Begin a run, and forget the run before."""
         self.scheduler.begin()
         self.named.forget()
         self.deaths.clear()
         for thread in self._threads:
             _of_executors().pop(thread, None)
         self._threads.clear()
-        place = Place(sys._getframe())
+        place = Origin(sys._getframe())
         lock = ControlledLock(self.scheduler, self.named, place, reentrant=False)
         setattr(concurrent.futures.thread, _SHUTDOWN_LOCK, lock)
 
@@ -197,13 +208,13 @@ class Primitives:
         return not _asker().f_globals.get("__name__", "").startswith(_MACHINERY)
 
     def _lock(self) -> ControlledLock:
-        return ControlledLock(self.scheduler, self.named, Place(_asker()), reentrant=False)
+        return TriedLock(self, Origin(_asker()), reentrant=False)
 
     def _rlock(self) -> ControlledLock:
-        return ControlledLock(self.scheduler, self.named, Place(_asker()), reentrant=True)
+        return TriedLock(self, Origin(_asker()), reentrant=True)
 
     def _condition(self, lock: object = None) -> ControlledCondition:
-        place = Place(_asker())
+        place = Origin(_asker())
         own = lock or ControlledLock(self.scheduler, self.named, place, reentrant=True)
         if not isinstance(own, ControlledLock):
             raise NotUnderControl(
@@ -248,7 +259,7 @@ class Primitives:
             if self.scheduler.abandoned:
                 raise Abandoned
             if not logical.ended:
-                end = ThreadEnd(logical, self.scheduler.after(timeout))
+                end = end_of(logical, until_s=self.scheduler.after(timeout))
                 self.scheduler.wait_for(end, f"Thread.join of {logical.name}")
             return None
 
@@ -290,7 +301,8 @@ class Primitives:
             until_s = self.scheduler.after(seconds)
             assert until_s is not None
             if seconds > 0:
-                self.scheduler.wait_for(_Sleep(until_s), "time.sleep")
+                sleeps = Obstacle(lambda: False, lambda: "the time", until_s)
+                self.scheduler.wait_for(sleeps, "time.sleep")
             else:
                 self.scheduler.reach("time.sleep")
             return None

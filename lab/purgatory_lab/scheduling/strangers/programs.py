@@ -31,10 +31,10 @@ Calls = tuple[Operation, ...]
 
 SIZE_BYTES: Final = 10
 LOOK: Final = op.Check("a key that nobody has")
-"""Does nothing, and shows the counts while operations still wait."""
+"""A call that does nothing but show the counts while operations still wait."""
 
 _FAR_MS: Final = 1_000
-"""Later than everything in a program is due."""
+"""A time at which everything in a program has been due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,6 @@ def closing_calls(program: Shared, profile: Profile) -> Calls:
         case TimerProfile(clock=Clock.WALL):
             return (op.Wait(_FAR_MS + profile.lateness_ms),)
         case TimerProfile() | PurgatoryProfile():
-            if any(isinstance(each, op.Shutdown) for each in program.operations()):
-                return ()
             look: Calls = ()
             checks: Calls = ()
             if isinstance(profile, PurgatoryProfile):
@@ -118,7 +116,7 @@ AT_REST: Final[dict[Component, dict[str, tuple[object, str]]]] = {
         "out_of_memory": (False, "POOL-OUT-OF-MEMORY"),
     },
 }
-"""What is shown after the closing calls, and the rule that says so."""
+"""The observables after the closing calls, each with its value and the rule that demands it."""
 
 
 def _run_all(profile: TimerProfile | PurgatoryProfile, program: Shared) -> Calls:
@@ -150,6 +148,12 @@ def _of_timer(profile: TimerProfile) -> Iterator[Shared]:
         "two threads add tasks",
         first=(op.Add("a", 20),),
         second=(b,),
+    )
+    yield program(
+        "add-and-add-together",
+        "two threads add tasks that are due together",
+        first=(op.Add("a", 2),),
+        second=(op.Add("b", 2),),
     )
     yield program(
         "add-and-time",

@@ -42,7 +42,7 @@ from purgatory_spec.reasons import Reason
 from purgatory_traces.linearizability.calls import Entry
 
 LONGEST_WAIT_S: Final = 10.0
-"""How long a thread may reach no yield point, s."""
+"""The longest time that a thread may run without a yield point, s."""
 
 _NOT_SCHEDULED: Final = (
     "what waits outside threading, queue and time is not scheduled: files, sockets, processes, "
@@ -51,6 +51,8 @@ _NOT_SCHEDULED: Final = (
 _CLOSING: Final = "closing"
 _OWN_THREADS: Final = "threads of the class"
 _OURS: Final = "purgatory_"
+_MUSEUM: Final = "purgatory_lab.museum.threads."
+"""The modules of ours that are code under test, as other people's are."""
 _NOT_THEIRS: Final = tuple(
     sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
@@ -61,7 +63,7 @@ class NotScheduled(SchedulingError):
 
 
 class Stranger:
-    """Somebody else's class under the scheduler, imported anew for each run.
+    """A class of other people under the scheduler, imported anew for each run.
 
     Attributes:
         scheduler: Of all its runs.
@@ -172,8 +174,10 @@ def _telling(tell: Callable[[Event], Event]) -> dict[str, object]:
 def _is_theirs(module: ModuleType) -> bool:
     """Decide whether a module is neither ours nor of the standard library or installed."""
     file = getattr(module, "__file__", None)
-    if not isinstance(file, str) or module.__name__.startswith(_OURS):
+    if not isinstance(file, str):
         return False
+    if module.__name__.startswith(_OURS):
+        return module.__name__.startswith(_MUSEUM)
     return not any(Path(file).is_relative_to(folder) for folder in _NOT_THEIRS)
 
 
@@ -217,7 +221,7 @@ class StrangerRuns:
 
 
 class _Run:
-    """One run: the instance, and what its calls have returned so far."""
+    """A run: the instance, and the results that its calls have returned so far."""
 
     def __init__(self, stranger: Stranger, program: Shared, profile: Profile, judge: Judge) -> None:
         self.refusal = ""

@@ -22,12 +22,12 @@ _SHARE: Final = 0.6
 """The part of the time that is left that one more preemption may take, but for the last."""
 
 _MANY: Final = 1_000_000
-"""More random runs than there is time for."""
+"""A number of random runs for which no search has the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What the search of one program has found.
+    """The findings of the search of one program.
 
     Attributes:
         program: What was run.

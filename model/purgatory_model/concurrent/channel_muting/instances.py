@@ -144,7 +144,7 @@ PROVED = (
     "nobody-sleeps-beside-memory",
     "no-standstill",
 )
-"""What holds of every instance without a fault."""
+"""The claims that hold of every instance without a fault."""
 
 TRUE_CLAIMS: Mapping[str, tuple[ChannelMuting, tuple[str, ...]]] = {
     "two-channels": (TWO_CHANNELS, PROVED),
@@ -163,7 +163,7 @@ FALSE_CLAIMS: Mapping[str, tuple[ChannelMuting, str]] = {
 """Each an instance with a plausible claim that some state of the instance breaks."""
 
 RELEASED_KAFKA = replace(ALL_AT_ONCE, variants=frozenset({"reads-buffered", "unmutes-unfilled"}))
-"""What released Kafka does with channels under TLS."""
+"""The channels of released Kafka under TLS."""
 
 FAULTS: Mapping[str, tuple[ChannelMuting, str]] = {
     "released-kafka": (RELEASED_KAFKA, "no-standstill"),

@@ -213,7 +213,7 @@ class ChannelMuting:
 
     @property
     def thread_numbers(self) -> range:
-        """Return the threads, from 1."""
+        """Return the numbers of the threads, from 1."""
         return range(1, self.threads + 1)
 
     def thread_of(self, number: int) -> int:

@@ -11,7 +11,7 @@ EXECUTOR = "executor"
 TIMER = "timer"
 WORLD = "world"
 CALLBACK = "callback"
-"""What a callback does in the thread that runs it, which waits meanwhile; a thread by itself."""
+"""The thread of a callback's steps; the thread that runs the callback waits meanwhile."""
 
 FEATURES: Mapping[str, str] = {
     "time-outs": "time-outs become due",

@@ -27,7 +27,7 @@ PROVED = (
     "stale-is-bounded",
     "nothing-stale-is-left",
 )
-"""What holds of every instance without a fault."""
+"""The claims that hold of every instance without a fault."""
 
 _STOPS = frozenset({"time-outs", "stops-inserting"})
 

@@ -71,7 +71,7 @@ _NEXT: Mapping[Stage, _Actions] = {
     "decide": {"Decide": calls.decide},
     "sweep": {"Sweep": calls.sweep},
 }
-"""What a thread that is in a call may do next."""
+"""The actions that a thread in a call may do next, by its place."""
 
 _BEGIN: Mapping[str, _Actions] = {
     "callers": {"BeginWatch": calls.begin_watch},
@@ -80,7 +80,7 @@ _BEGIN: Mapping[str, _Actions] = {
     "forcers": {"BeginForce": calls.begin_force},
     "purgers": {"BeginPurge": calls.begin_purge},
 }
-"""What a thread that is in no call may do, by the group that it belongs to."""
+"""The actions of a thread that is in no call, by the group that it belongs to."""
 
 _NESTED: Mapping[str, tuple[str, _Action]] = {
     "re-entrant-check": ("BeginCheck", calls.begin_check),

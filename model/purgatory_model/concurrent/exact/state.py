@@ -34,7 +34,7 @@ Stage: TypeAlias = Literal[
     "decide",
     "sweep",
 ]
-"""What a thread does next; ``idle`` is in no call."""
+"""The place of a thread: its next action; a thread that is ``idle`` is in no call."""
 
 NO_OPERATION = 0
 
@@ -111,7 +111,7 @@ class ExactState:
 
     @property
     def completed(self) -> frozenset[int]:
-        """Return the completed operations."""
+        """Return the numbers of the completed operations."""
         return frozenset(number for number, each in self.operations.items() if each.completed)
 
     @property

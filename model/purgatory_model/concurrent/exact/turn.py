@@ -21,7 +21,7 @@ from purgatory_model.concurrent.exact.state import (
 )
 
 Choice: TypeAlias = tuple[tuple[str | int, ...], ExactState]
-"""What a step has chosen, and the state after it."""
+"""The choices of a step, and the state after it."""
 
 
 @dataclass(frozen=True, slots=True)

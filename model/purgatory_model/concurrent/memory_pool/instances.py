@@ -69,7 +69,7 @@ CLAIMS: Mapping[str, tuple[str, Claim]] = {
 """Claims about states by name: their sentence and their check."""
 
 PROVED = ("conservation", "bound", "refused-for-a-reason")
-"""What holds of every instance without a fault."""
+"""The claims that hold of every instance without a fault."""
 
 TRUE_CLAIMS: Mapping[ConcurrentMemoryPool, tuple[str, ...]] = {NON_STRICT: PROVED, STRICT: PROVED}
 """Instances and the claims that hold of all their states."""

@@ -24,10 +24,10 @@ PROVED = (
     "estimate-bound",
     "live-bound",
 )
-"""What holds of every instance without ``cancel-for-key`` and without a fault."""
+"""The claims that hold of every instance without ``cancel-for-key`` and without a fault."""
 
 ONE_THREAD_AT_A_TIME = ("difference-covers-stale", "stale-is-bounded")
-"""What holds where no calls overlap and expiries run before the test for a purge."""
+"""The claims that hold if no calls overlap and expiries run before the test for a purge."""
 
 ONE_OPERATION = ProposalInstance(callers=("c1", "c2"), thresholds=(1,), most_events=1)
 SEQUENTIAL = ProposalInstance(features=frozenset({Feature.SEQUENTIAL, Feature.DRAINED}))

@@ -31,7 +31,7 @@ class RecordedOperation(DelayedOperation):
     recorded_keys: tuple[str, ...] = ()
     """The names of the keys that it was to be watched under, in order."""
     satisfied = False
-    """Whether its purgatory has been told that every try completes it from now on."""
+    """True once its purgatory has been told that every try completes it from now on."""
     _recorder: Recorder | None = None
     _tried_by: int | None = None
 

@@ -47,7 +47,7 @@ class Deadlines:
         return len(self._heap) > _FEW + 2 * live
 
     def rebuild(self, entries: Iterable[tuple[int, str]]) -> None:
-        """Keep only these entries."""
+        """Keep only the given entries, each a time and a name."""
         self._heap = list(entries)
         heapify(self._heap)
 
@@ -109,7 +109,7 @@ class ExpiryFollower(Follower[Kept]):
     cut_off: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Begin without knowledge.
+        """Begin without knowledge of any task or operation.
 
         Raises:
             Unusable: the clock does not move by itself.

@@ -35,7 +35,7 @@ from purgatory_spec.outcomes import EventKind
 from purgatory_traces.errors import Undecided
 
 MOST_MOMENTS = 20_000
-"""How many explanations of one history are looked at when a call returns."""
+"""The most explanations of one history that are looked at when a call returns."""
 
 Ways: TypeAlias = frozenset[Call]
 """The ways in which an open call may stand."""

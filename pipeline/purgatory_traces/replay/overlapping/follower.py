@@ -12,7 +12,7 @@ from purgatory_traces.replay.judge import Finding
 from purgatory_traces.traces.lines import Begin, Snapshot, WallClock
 
 Kept = TypeVar("Kept")
-"""What a follower remembers of an open call."""
+"""The record that a follower keeps of an open call."""
 
 
 @dataclass(slots=True)

@@ -76,7 +76,7 @@ class OverlappingJudge(Generic[Kept]):
     follower: Follower[Kept]
     _calls: dict[str, list[_OpenCall[Kept]]] = field(default_factory=dict)
     _latest_ns: dict[str, int] = field(default_factory=dict)
-    """By thread, the time of its latest line; of ``MOST_NAMES`` threads at the most."""
+    """The time of each thread's latest line; of ``MOST_NAMES`` threads at the most."""
     _now_ms: int | None = None
     _fresh: bool = True
     _saw_expiry: bool = False

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 Fate = TypeVar("Fate")
 
 MOST_NAMES = 1024
-"""How many names are kept if nothing else is said."""
+"""The most names that are kept by default."""
 
 
 @dataclass(slots=True)
@@ -19,8 +19,7 @@ class RecentNames(Generic[Fate]):
 
     most: int = MOST_NAMES
     has_forgotten: bool = False
-    """Whether there are names of which nothing is known any more, so that an unknown one is not
-    necessarily new."""
+    """True if nothing is known of some earlier names: an unknown name need not be new."""
     _fates: dict[str, Fate] = field(default_factory=dict)
 
     def put(self, name: str, fate: Fate) -> None:

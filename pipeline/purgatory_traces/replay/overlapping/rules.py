@@ -95,7 +95,7 @@ RULES_ON_A_WALL_CLOCK: Final[Mapping[Component, frozenset[str]]] = {
         }
     ),
 }
-"""By component, the ids of the rules of which visits are counted."""
+"""The ids of the rules of which visits are counted, by component."""
 
 _RULES_OF_OPEN_CALLS: Final[Mapping[type[Operation], str]] = {
     Add: "TIMER-EXACTLY-ONCE",

@@ -45,7 +45,7 @@ NEVER_HAD: Mapping[str, str] = {
 
 
 class ScriptFailure(Exception):
-    """What a script throws."""
+    """The exception that a script throws."""
 
 
 class _ScriptedOperation(DelayedOperation):

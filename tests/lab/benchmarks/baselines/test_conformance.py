@@ -13,7 +13,7 @@ from purgatory_spec.profiles import Component, PurgatoryObservable
 from tests.lab.benchmarks.baselines import old_design_subject as subject_module
 from tests.lab.benchmarks.baselines.old_design_subject import LISTS, NEVER_HAD, old_design_subject
 
-BUDGET = Budget(least_cases=60, seconds=600, shrink_runs=60)
+BUDGET = Budget(least_cases=60, shrink_runs=60)
 
 
 def judged(

@@ -8,7 +8,8 @@ from click.testing import CliRunner, Result
 
 from purgatory_conformance.problems import Problem
 from purgatory_lab.benchmarks.bench.bench_command import bench
-from purgatory_lab.benchmarks.bench.results import read_results, write_results
+from purgatory_lab.benchmarks.bench.results import read_results
+from purgatory_lab.documents import write_document
 
 from .peers import SCRIPT
 from .test_goals import expiring
@@ -113,8 +114,8 @@ def test_a_wrong_word_is_a_problem(
 
 def test_the_gate_ends_with_1_and_without_it_a_miss_is_a_finding(tmp_path: Path) -> None:
     missed, met = tmp_path / "missed.json", tmp_path / "met.json"
-    write_results(expiring((500.0, 500.0)), missed)
-    write_results(expiring((50.0, 50.0)), met)
+    write_document(missed, expiring((500.0, 500.0)))
+    write_document(met, expiring((50.0, 50.0)))
     assert said("report", missed).exit_code == 0
     assert "**missed**" in said("report", missed).stdout
     gated = said("report", missed, "--gate")

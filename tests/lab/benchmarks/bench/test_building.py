@@ -1,4 +1,4 @@
-"""What cannot be built says why, and its peer is not measured."""
+"""A peer that cannot be built says why, and is not measured."""
 
 import shutil
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from purgatory_lab.benchmarks.bench.building import (
     build_go,
     build_jvm,
     build_rust,
+    find_checkout,
     fingerprint,
 )
-from purgatory_lab.benchmarks.bench.checkout import find_checkout
 from purgatory_lab.benchmarks.bench.roster import OLD_PURE, ROLLS, WORKLOAD_ROLLS, Place
 from purgatory_lab.benchmarks.bench.team import Team
 

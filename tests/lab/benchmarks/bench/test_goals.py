@@ -1,14 +1,13 @@
-"""What becomes of a goal, from files that are written by hand."""
+"""The judgement of a goal, from files that are written by hand."""
 
 from collections.abc import Mapping, Sequence
 
 import pytest
 
-from purgatory_lab.benchmarks.bench.figures import Figures
+from purgatory_lab.benchmarks.bench.figures import Figures, ratios
 from purgatory_lab.benchmarks.bench.goals import GOALS, GoalVerdict, Judged, judge
 from purgatory_lab.benchmarks.bench.report import Column, gate_problem, goals_text
 from purgatory_lab.benchmarks.bench.results import Failure, Measurement, Results, Setting
-from purgatory_lab.benchmarks.bench.statistics import ratios
 
 from .written import detailed, in_rounds, results, setting, timed
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.problems import Problem
-from purgatory_lab.benchmarks.bench import kept, measure_plots, plots
+from purgatory_lab.benchmarks.bench import kept, plots
 from purgatory_lab.benchmarks.bench.page import PAGE, publish
 from purgatory_lab.benchmarks.bench.report import report
 from purgatory_lab.benchmarks.bench.results import Results, Sample
@@ -77,7 +77,7 @@ def test_the_page_has_a_column_for_each_machine(tmp_path: Path) -> None:
     assert "100,000: 0.50<br>1,000,000: 0.50 | 100,000: 1.01<br>1 of 2 not measured" in text
     assert "slow: as somebody says." in text
     other.write_text("{}", encoding="utf-8")
-    with pytest.raises(Problem, match="states no figures"):
+    with pytest.raises(Problem, match="is no file of results"):
         kept.read_kept(tmp_path)
 
 
@@ -85,7 +85,7 @@ def test_the_page_of_the_site_follows_from_the_kept_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Leave out the drawing: the page has the names of the plots."""
-    monkeypatch.setattr(measure_plots, "_draw", lambda *_: None)
+    monkeypatch.setattr(plots, "_draw", lambda *_: None)
     monkeypatch.setattr(plots, "draw", lambda *_: None)
     docs = tmp_path / "docs"
     shutil.copytree(DOCS / kept.KEPT, docs / kept.KEPT)

@@ -19,8 +19,8 @@ from purgatory_lab.benchmarks.bench.results import (
     Results,
     Sample,
     read_results,
-    write_results,
 )
+from purgatory_lab.documents import write_document
 
 from .written import MACHINE, detailed, in_rounds, results, setting, timed
 
@@ -132,7 +132,7 @@ def test_another_purge_interval_has_a_section_and_plots_of_its_own(tmp_path: Pat
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     for file in (measured(), swept()):
-        write_results(file, tmp_path / "deep" / "bench.json")
+        write_document(tmp_path / "deep" / "bench.json", file)
         again = read_results(tmp_path / "deep" / "bench.json")
         assert report([again]) == report([file])
         assert again.options == {"quick": True, "only": ("hot",)}
@@ -205,7 +205,7 @@ def test_the_page_is_filled_between_its_marks(tmp_path: Path) -> None:
 
 
 def test_a_page_without_marks_is_a_problem(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="has no page"):
+    with pytest.raises(Problem, match=r"performance\.md: No such file"):
         publish(tmp_path)
     page = tmp_path / "reference" / "performance.md"
     page.parent.mkdir()

@@ -11,10 +11,10 @@ from purgatory_conformance.problems import Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.network import plan
-from purgatory_lab.benchmarks.network.command import publish
 from purgatory_lab.benchmarks.network.messages import Load
-from purgatory_lab.benchmarks.network.results import read_network_results
+from purgatory_lab.benchmarks.network.results import NetworkResults
 from purgatory_lab.benchmarks.network.tables import regions
+from purgatory_lab.documents import filled_page, read_document
 
 pytestmark = pytest.mark.verify
 
@@ -27,7 +27,7 @@ def said(*words: str | Path) -> Result:
 
 
 def test_the_page_follows_from_the_file_of_the_last_run() -> None:
-    results = read_network_results(FILE)
+    results = read_document(FILE, NetworkResults)
     page = (REFERENCE / "network.md").read_text(encoding="utf-8")
     text = page
     for region, inside in regions(results).items():
@@ -68,7 +68,7 @@ def test_it_measures_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert f"{line} | met |" in result.stdout
     assert "| queue bound alone, plain: never more out than" in result.stdout
     assert " of 400,000 bytes | found |" in result.stdout
-    file = read_network_results(out)
+    file = read_document(out, NetworkResults)
     assert len(file.spikes) == 2 * 3
     assert all(each.served.left_bytes == 0 for each in file.spikes)
     assert len(file.loads) == 2 * 2
@@ -98,5 +98,5 @@ def test_a_page_without_marks_is_a_problem(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("nothing", encoding="utf-8")
     with pytest.raises(Problem, match="lacks the marks"):
-        publish(read_network_results(FILE), page)
+        filled_page(page, regions(read_document(FILE, NetworkResults)))
     assert page.read_text(encoding="utf-8") == "nothing"

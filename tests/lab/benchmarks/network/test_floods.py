@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from purgatory_lab.benchmarks.bench.bench_command import bench
 from purgatory_lab.benchmarks.network.command import certificates_in
-from purgatory_lab.benchmarks.network.floods import ATTACKS, Row, measure, table_of
+from purgatory_lab.benchmarks.network.floods import ATTACKS, Pings, measure, table_of
 
 pytestmark = pytest.mark.verify
 
@@ -38,12 +38,12 @@ def test_the_command_measures_what_it_is_asked_for() -> None:
 
 
 def test_a_verdict_compares_with_the_undisturbed_row_above() -> None:
-    quiet = Row("", 0, 100, 1.0, 2.0, 0, 0)
+    quiet = Pings("", 0, 100, 1.0, 2.0, 0, 0)
     rows = [
         quiet,
-        Row("bytes", 1, 100, 2.0, 250.0, 0, 0),
-        Row("bytes", 10, 100, 2.1, 3.0, 0, 0),
-        Row("bytes", 50, 100, 1.0, 251.0, 0, 0),
+        Pings("bytes", 1, 100, 2.0, 250.0, 0, 0),
+        Pings("bytes", 10, 100, 2.1, 3.0, 0, 0),
+        Pings("bytes", 50, 100, 1.0, 251.0, 0, 0),
     ]
     verdicts = [line.split(" | ")[-1].strip("| ") for line in table_of(rows).splitlines()[2:]]
     assert verdicts == ["", "met", "**missed**", "**missed**"]

@@ -37,7 +37,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Said:
-    """How the controls ended: the code, the names of those that held or not, and all words."""
+    """The end of the controls: the code, the names of those that held or not, and all words."""
 
     code: int
     held: set[str]

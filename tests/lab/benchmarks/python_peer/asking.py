@@ -1,4 +1,4 @@
-"""How tests ask a peer: lines in, answers out, in this process."""
+"""Requests of tests to a peer: lines in, answers out, in this process."""
 
 import io
 import json

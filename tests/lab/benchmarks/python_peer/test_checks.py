@@ -1,4 +1,4 @@
-"""What is measured is judged, too: a planted fault gives an error, and the peer goes on."""
+"""Measures are judged, too: a planted fault gives an error, and the peer goes on."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

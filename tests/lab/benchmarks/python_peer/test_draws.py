@@ -15,7 +15,7 @@ from purgatory_lab.benchmarks.python_peer.draws import (
     percentile,
 )
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure, Request
-from purgatory_lab.benchmarks.python_peer.workload_inputs import drawn_inputs
+from purgatory_lab.benchmarks.python_peer.workload import drawn_inputs
 
 
 @pytest.mark.parametrize("seed", [1234567, 1234567 + 2**64, 1234567 - 2**64])

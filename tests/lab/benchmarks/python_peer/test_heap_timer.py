@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from purgatory_lab.benchmarks.python_peer.heap_timer import HeapTimer, ThreadedHeapTimer
+from purgatory_lab.benchmarks.python_peer.timers import HeapTimer, ThreadedHeapTimer
 
 pytestmark = pytest.mark.verify
 

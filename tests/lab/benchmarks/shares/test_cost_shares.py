@@ -7,11 +7,11 @@ from click.testing import CliRunner
 
 from purgatory_lab.benchmarks import cost_shares
 from purgatory_lab.benchmarks.cost_shares import (
-    Part,
+    CostPart,
     main,
     parts_of_expiry,
     parts_of_purgatory,
-    table,
+    table_of,
 )
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
 from purgatory_lab.benchmarks.python_peer.new_design import Request
@@ -19,7 +19,7 @@ from purgatory_lab.benchmarks.python_peer.new_design import Request
 
 @pytest.mark.large
 @pytest.mark.parametrize("measure", [parts_of_purgatory, parts_of_expiry])
-def test_parts_are_the_users_and_ours(measure: Callable[[int, int], list[Part]]) -> None:
+def test_parts_are_the_users_and_ours(measure: Callable[[int, int], list[CostPart]]) -> None:
     parts = measure(200, 3)
     assert {part.whose for part in parts} == {"harness", "user", "implementation"}
     # Three times what is done to each operation, and never nothing.
@@ -34,7 +34,7 @@ def test_the_sum_is_that_of_the_stretches(monkeypatch: pytest.MonkeyPatch) -> No
     parts = parts_of_purgatory(1, 1)
     assert [part.quiet_ns for part in parts] == [10, 100, 40, 350, 20, 180]
     assert sum(part.quiet_ns for part in parts) == quiet["watch"] + quiet["check"]
-    assert table(parts).splitlines()[-1] == "| **together** |  | 700 | 700 |"
+    assert table_of(parts).splitlines()[-1] == "| **together** |  | 700 | 700 |"
 
 
 def test_the_sum_is_that_of_the_stretches_of_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What one operation takes, by counts: the difference of two runs, and nothing that is not done."""
+"""The cost of one operation, by counts: the difference of two runs, and nothing beside it."""
 
 from collections.abc import Mapping
 

@@ -1,10 +1,10 @@
-"""What purges take of the processor is measured in a purgatory that purges, and loses nothing."""
+"""The processor time of purges is measured in a purgatory that purges, and loses nothing."""
 
 import pytest
 from click.testing import CliRunner
 
 from purgatory_impl import Purgatory
-from purgatory_lab.benchmarks.purge_shares import Share, main, measured, table
+from purgatory_lab.benchmarks.purge_shares import Share, main, measured, table_of
 from purgatory_lab.benchmarks.python_peer.messages import CannotMeasure
 
 
@@ -27,7 +27,7 @@ def test_a_purge_that_takes_what_lives_is_no_measurement(monkeypatch: pytest.Mon
 def test_a_share_is_of_both_threads() -> None:
     share = Share(20_000, "each", "amortised", 750.0, 250.0, 4.25, 10_000)
     assert share.percent == 25
-    assert table([share]).splitlines()[-1] == (
+    assert table_of([share]).splitlines()[-1] == (
         "| 20,000 | each | amortised | 750 | 250 | 25 % | 4.2 | 10,000 |"
     )
 

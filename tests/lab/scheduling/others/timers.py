@@ -1,4 +1,4 @@
-"""Timers that somebody has written with plain ``threading``, with threads of their own or without.
+"""Timers that somebody has written with plain ``threading``, besides those of the museum.
 
 Those with threads read the real clock and sleep; those without are advanced by their caller.
 """
@@ -7,129 +7,66 @@ import heapq
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import ClassVar
+from functools import partial
 
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
-from purgatory_spec.operations import Add, Advance, Cancel, Operation, Wait
-from purgatory_spec.outcomes import Event, EventKind, Outcome, ran
-from purgatory_spec.profiles import (
-    Clock,
-    Configuration,
-    Executor,
-    Feature,
-    Observable,
-    Rounding,
-    TimerConfiguration,
-    TimerProfile,
-)
-from purgatory_spec.reasons import Reason
-
-Run = Callable[[str], object]
-
-_CANCEL = frozenset({Feature.CANCEL})
+from purgatory_lab.museum.threads.timers import Advanced, Buckets, Reaper, Run, advanced, by_itself
+from purgatory_spec.operations import Advance, Operation
+from purgatory_spec.outcomes import Event, Outcome, ran
+from purgatory_spec.profiles import Configuration, Feature, TimerProfile
 
 
-class Timer:
-    """Tasks by name, with the time when each is due; whoever advances it runs them."""
+class Queue:
+    """An executor with a lock of its own, which runs one task after the other."""
 
-    def __init__(self, now_ms: int) -> None:
-        self.now_ms = now_ms
-        self.due: dict[str, int] = {}
-        self.count = 0
+    def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.tasks: list[str] = []
 
-    def add(self, task: str, delay_ms: int) -> None:
+    def put(self, task: str) -> None:
         with self.lock:
-            self.due[task] = self.now_ms + delay_ms
+            self.tasks.append(task)
 
-    def cancel(self, task: str) -> None:
-        with self.lock:
-            self.due.pop(task, None)
-
-    def advance(self, now_ms: int, run: Run) -> None:
-        with self.lock:
-            self.now_ms = now_ms
-            late = [task for task in self.due if self.due[task] <= now_ms]
-            tasks = [(self.due.pop(task), task) for task in late]
-        for _, task in sorted(tasks):
+    def run_all(self, run: Run) -> None:
+        while True:
+            with self.lock:
+                if not self.tasks:
+                    return
+                task = self.tasks.pop(0)
             run(task)
 
 
-class CountsApart(Timer):
-    """Keeps its size in a count that is changed without the lock."""
-
-    def add(self, task: str, delay_ms: int) -> None:
-        super().add(task, delay_ms)
-        self.count += 1
-
-    def advance(self, now_ms: int, run: Run) -> None:
-        super().advance(now_ms, lambda task: self.expire(task, run))
-
-    def expire(self, task: str, run: Run) -> None:
-        self.count -= 1
-        run(task)
-
-
-class Buckets(Timer):
-    """A list of tasks for each tick; a missing list is made when that was seen: check, then act."""
+class HandsOver(Buckets):
+    """Hands what is due to its executor, under no lock; a cancel looks there first."""
 
     def __init__(self, now_ms: int) -> None:
         super().__init__(now_ms)
-        self.buckets: dict[int, list[str]] = {}
-
-    def add(self, task: str, delay_ms: int) -> None:
-        with self.lock:
-            tick = self.now_ms + delay_ms
-            bucket = self.buckets.get(tick)
-        if bucket is None:
-            bucket = []
-            with self.lock:
-                self.buckets[tick] = bucket
-        with self.lock:
-            bucket.append(task)
+        self.executor = Queue()
 
     def cancel(self, task: str) -> None:
-        with self.lock:
-            for bucket in self.buckets.values():
-                if task in bucket:
-                    bucket.remove(task)
+        with self.executor.lock:
+            is_late = task in self.executor.tasks
+        if not is_late:
+            super().cancel(task)
+
+    def advance(self, now_ms: int, run: Run) -> None:
+        super().advance(now_ms, self.executor.put)
+        self.executor.run_all(run)
+
+
+class HandsOverUnderItsLock(HandsOver):
+    """Takes the executor's lock under its own, and in a cancel the other way."""
+
+    def cancel(self, task: str) -> None:
+        with self.executor.lock:
+            if task not in self.executor.tasks:
+                Buckets.cancel(self, task)
 
     def advance(self, now_ms: int, run: Run) -> None:
         with self.lock:
-            self.now_ms = now_ms
-            late = [self.buckets.pop(tick) for tick in sorted(self.buckets) if tick <= now_ms]
-        for bucket in late:
-            for task in bucket:
-                run(task)
-
-
-class Advanced:
-    """A timer behind the steps that is advanced by its caller."""
-
-    kind: ClassVar[type[Timer]] = Timer
-
-    def __init__(self, configuration: Configuration) -> None:
-        assert isinstance(configuration, TimerConfiguration)
-        self.timer = self.kind(configuration.start_ms)
-
-    def do(self, operation: Operation) -> Outcome:
-        events: list[Event] = []
-        match operation:
-            case Add(task, delay_ms):
-                self.timer.add(task, delay_ms)
-            case Cancel(task):
-                self.timer.cancel(task)
-            case Advance(to_ms):
-                self.timer.advance(to_ms, lambda task: events.append(ran(task)))
-            case _:
-                return Outcome(rejected=Reason.UNSUPPORTED)
-        return Outcome(events=tuple(events), observed={"size": self.timer.count})
-
-    def close(self) -> None:
-        pass
+            Buckets.advance(self, now_ms, self.executor.put)
+        self.executor.run_all(run)
 
 
 class InOneList(Advanced):
@@ -146,62 +83,6 @@ class InOneList(Advanced):
         else:
             super().do(operation)
         return Outcome(events=tuple(self.events))
-
-
-class Reaper:
-    """A heap, and a thread that waits under a condition for the first task."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.heap: list[tuple[float, str]] = []
-        self.changed = threading.Condition()
-        self.stopped = False
-        self.thread = threading.Thread(target=self.reap, name="reaper", daemon=True)
-        self.thread.start()
-
-    def add(self, task: str, delay_ms: int) -> None:
-        with self.changed:
-            heapq.heappush(self.heap, (time.monotonic() + delay_ms / 1000, task))
-            self.changed.notify()
-
-    def cancel(self, task: str) -> None:
-        with self.changed:
-            self.heap = [each for each in self.heap if each[1] != task]
-            heapq.heapify(self.heap)
-
-    def stop(self) -> None:
-        with self.changed:
-            self.stopped = True
-            self.changed.notify()
-        self.thread.join()
-
-    def reap(self) -> None:
-        while True:
-            with self.changed:
-                while not self.stopped and self.left_s() != 0:
-                    self.changed.wait(self.left_s())
-                if self.stopped:
-                    return
-                _, task = heapq.heappop(self.heap)
-            self.run(task)
-
-    def left_s(self) -> float | None:
-        return max(0.0, self.heap[0][0] - time.monotonic()) if self.heap else None
-
-
-class LosesAWakeUp(Reaper):
-    """Looks how long it may sleep before it takes the lock: an add in between wakes nobody."""
-
-    def reap(self) -> None:
-        while not self.stopped:
-            left_s = self.left_s()
-            if left_s != 0:
-                with self.changed:
-                    self.changed.wait(left_s)
-                continue
-            with self.changed:
-                _, task = heapq.heappop(self.heap)
-            self.run(task)
 
 
 class DiesOfACancel(Reaper):
@@ -307,93 +188,13 @@ class Commands:
                 self.workers.submit(self.run, task)
 
 
-class ByItself:
-    """A timer behind the steps that runs its tasks by itself."""
-
-    kind: ClassVar[Callable[[Run], Reaper | OneThreadEach | Commands]] = Reaper
-
-    def __init__(self, configuration: Configuration) -> None:
-        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self.timer = type(self).kind(self.note)
-
-    def note(self, task: str) -> None:
-        self.events.put(Event(EventKind.RAN, task, at_ms=now_ms()))
-
-    def do(self, operation: Operation) -> Outcome:
-        called_ms = now_ms()
-        match operation:
-            case Add(task, delay_ms):
-                self.timer.add(task, delay_ms)
-            case Cancel(task):
-                self.timer.cancel(task)
-            case Wait(for_ms):
-                time.sleep(for_ms / 1000)
-            case _:
-                return Outcome(rejected=Reason.UNSUPPORTED)
-        events = tuple(self.noted())
-        return Outcome(events=events, called_ms=called_ms, returned_ms=now_ms())
-
-    def noted(self) -> Iterator[Event]:
-        with suppress(queue.Empty):
-            while True:
-                yield self.events.get_nowait()
-
-    def close(self) -> None:
-        self.timer.stop()
-
-
-def now_ms() -> int:
-    return int(time.monotonic() * 1000)
-
-
-def _advanced(timer: type[Timer]) -> InProcessSubject:
-    profile = TimerProfile(features=_CANCEL)
-    return subject_of(type(timer.__name__, (Advanced,), {"kind": timer}), profile)
-
-
-def _by_itself(timer: type[Reaper | OneThreadEach | Commands]) -> InProcessSubject:
-    profile = TimerProfile(
-        clock=Clock.WALL, executor=Executor.THREADS, rounding=Rounding.EXACT, features=_CANCEL
-    )
-    return subject_of(type(timer.__name__, (ByItself,), {"kind": timer}), profile)
-
-
-def right() -> InProcessSubject:
-    return _advanced(Timer)
-
-
-def counts_apart() -> InProcessSubject:
-    profile = TimerProfile(observables=frozenset({Observable.SIZE}))
-    return subject_of(type("CountsApart", (Advanced,), {"kind": CountsApart}), profile)
-
-
 def in_one_list() -> InProcessSubject:
-    return subject_of(InOneList, TimerProfile(features=_CANCEL))
+    return subject_of(InOneList, TimerProfile(features=frozenset({Feature.CANCEL})))
 
 
-def buckets() -> InProcessSubject:
-    return _advanced(Buckets)
-
-
-def reaper() -> InProcessSubject:
-    return _by_itself(Reaper)
-
-
-def loses_a_wake_up() -> InProcessSubject:
-    return _by_itself(LosesAWakeUp)
-
-
-def dies_of_a_cancel() -> InProcessSubject:
-    return _by_itself(DiesOfACancel)
-
-
-def polls() -> InProcessSubject:
-    return _by_itself(Polls)
-
-
-def one_thread_each() -> InProcessSubject:
-    return _by_itself(OneThreadEach)
-
-
-def commands() -> InProcessSubject:
-    return _by_itself(Commands)
+hands_over = partial(advanced, HandsOver, Feature.CANCEL)
+hands_over_under_its_lock = partial(advanced, HandsOverUnderItsLock, Feature.CANCEL)
+dies_of_a_cancel = partial(by_itself, DiesOfACancel, Feature.CANCEL)
+polls = partial(by_itself, Polls, Feature.CANCEL)
+one_thread_each = partial(by_itself, OneThreadEach, Feature.CANCEL)
+commands = partial(by_itself, Commands, Feature.CANCEL)

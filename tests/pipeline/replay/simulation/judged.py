@@ -1,4 +1,4 @@
-"""What the replay says of a simulated run, and where it must find what was planted."""
+"""Verdicts of the replay on a simulated run, and the place where it must find a planted fault."""
 
 from collections.abc import Sequence
 

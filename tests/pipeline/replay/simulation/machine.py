@@ -23,11 +23,11 @@ NS_PER_MS = 1_000_000
 RUN = "simulated"
 
 Script: TypeAlias = Generator[int, None, None]
-"""What a virtual thread does; it yields pauses in nanoseconds."""
+"""The steps of a virtual thread; it yields pauses in nanoseconds."""
 
 
 class Planted(NamedTuple):
-    """Where a fault shows."""
+    """The place where a fault shows."""
 
     # ``seq``: the line that nothing explains; None where the fault is that a line is missing.
     # ``overdue_ms``: the last reading at which that line would have been right; a judge gives it as
@@ -45,7 +45,7 @@ class Machine:
     instance: trace_lines.Instance
     lateness_ms: int = 20
     lag_ns: int = 40_000
-    """How long a thread may hold a reading before it writes its line."""
+    """The longest time that a thread may hold a reading before it writes its line, ns."""
     omitted: tuple[EventKind, ...] = ()
     lines: list[trace_lines.TraceLine] = field(default_factory=list)
     planted: list[Planted] = field(default_factory=list)

@@ -21,11 +21,11 @@ STEP_NS = 100_000
 Wrong: TypeAlias = Callable[
     [Outcome, MemoryPoolState, MemoryPoolState], tuple[Outcome, MemoryPoolState]
 ]
-"""What a faulty pool makes of a right outcome, of the state before it and of the one after it."""
+"""Returns a faulty outcome, given the right one, the state before it and the one after it."""
 
 
 class PoolFault(Enum):
-    """What a pool may do wrong in one call."""
+    """The faults of a pool in one call."""
 
     GRANTS_TOO_MUCH = "grants more than there is, and than may be outstanding"
     GRANTS_FROM_NOTHING = "grants, not strict, though nothing is left, within the bound"
@@ -49,7 +49,7 @@ class PoolFault(Enum):
 
 @dataclass(frozen=True)
 class PoolPlan:
-    """What kind of pool it is, and who uses it."""
+    """The kind of pool, and the users of it."""
 
     threads: int = 4
     calls: int = 30
@@ -60,7 +60,7 @@ class PoolPlan:
     unbounded: bool = False
     knows_its_own: bool = False
     lag_ns: int = 40_000
-    """How long a thread may hold a reading before it writes its line."""
+    """The longest time that a thread may hold a reading before it writes its line, ns."""
 
     @property
     def configuration(self) -> MemoryPoolConfiguration:

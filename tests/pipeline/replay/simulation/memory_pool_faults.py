@@ -196,7 +196,7 @@ SCENES: dict[PoolFault, tuple[Scene, set[str]]] = {
     PoolFault.SNAPSHOT_AVAILABLE: (_snapshot_available, {"POOL-CONSERVATION"}),
     PoolFault.SNAPSHOT_BUFFERS: (_snapshot_buffers, {"POOL-CONSERVATION"}),
 }
-"""How each fault is played, and the rules, one of which a verdict has to name for it."""
+"""The play of each fault, and the rules, one of which a verdict has to name for it."""
 
 _NEEDS_VALIDATION = frozenset(
     {PoolFault.TAKES_A_STRANGER, PoolFault.TAKES_AGAIN, PoolFault.LOSES_A_LEAK}

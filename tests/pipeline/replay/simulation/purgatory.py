@@ -25,10 +25,10 @@ class Delayed:
     satisfied: bool = False
     completed: bool = False
     told: bool = False
-    """Whether its completion was written down."""
+    """True once its completion was written down."""
     delay_ms: int = 0
     asked_ms: int | None = None
-    """When its time-out is due, before rounding; None where it is not armed."""
+    """The reading at which its time-out is due, before rounding; None if it is not armed."""
     queued: int = 0
     word: int = 0
     """The entries that it has or was promised (exact accounting)."""
@@ -52,7 +52,7 @@ class SimulatedPurgatory:
     lists: dict[str, list[Delayed]] = field(default_factory=dict)
     closed: bool = False
     inside: Callable[[Thread], Script] | None = None
-    """What a completion callback may do."""
+    """Returns the calls that a completion callback makes, if it makes any."""
     workers: Workers = field(init=False)
 
     def __post_init__(self) -> None:

@@ -221,7 +221,7 @@ SCENES: dict[PurgatoryFault, tuple[Scene, set[str]]] = {
     Fault.SNAPSHOT_NOT_WATCHED: (_told(Fault.SNAPSHOT_NOT_WATCHED), {"PURGATORY-WATCH-WAITS"}),
     Fault.SNAPSHOT_NOT_DELAYED: (_told(Fault.SNAPSHOT_NOT_DELAYED), {"PURGATORY-TIME-OUT"}),
 }
-"""How each fault is played, and the rules, one of which a verdict has to name for it."""
+"""The play of each fault, and the rules, one of which a verdict has to name for it."""
 
 _NEEDS_TRIES = frozenset(
     {Fault.NOT_TRIED_AGAIN, Fault.COMPLETED_UNTRIED, Fault.CANCELLED_YET_TRIED}

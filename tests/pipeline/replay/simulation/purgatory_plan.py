@@ -1,4 +1,4 @@
-"""What kind of purgatory is simulated, and what it may do wrong."""
+"""The kind of purgatory that is simulated, and the faults that it may have."""
 
 import random
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from purgatory_spec.profiles import Accounting, PurgatoryConfiguration, Purgator
 
 
 class PurgatoryFault(Enum):
-    """What a purgatory may do wrong with one operation, or in one call."""
+    """The faults of a purgatory with one operation, or in one call."""
 
     LOST_WAKE_UP = "a check does not try what waits under its key"
     TRIED_IN_VAIN = "a check tries what is satisfied, and does not complete it"
@@ -41,7 +41,7 @@ class PurgatoryFault(Enum):
 
 @dataclass(frozen=True)
 class PurgatoryPlan:
-    """What kind of purgatory it is, and who uses it."""
+    """The kind of purgatory, and the users of it."""
 
     threads: int = 3
     calls: int = 20
@@ -49,20 +49,20 @@ class PurgatoryPlan:
     keys: int = 3
     accounting: Accounting = Accounting.EXACT
     arms_first: bool = False
-    """Whether, under the accounting ``proposal``, a watch arms before it enters the lists."""
+    """True if, under the accounting ``proposal``, a watch arms before it enters the lists."""
     time_outs: bool = True
     tick_ms: int = 1
     rounding: Rounding = Rounding.DOWN
     lateness_ms: int = 20
     lag_ns: int = 40_000
-    """How long a thread may hold a reading before it writes its line."""
+    """The longest time that a thread may hold a reading before it writes its line, ns."""
     has_reaper: bool = True
-    """Whether a thread of the purgatory's own advances it; otherwise a user's does, by calls."""
+    """True if a thread of the purgatory's own advances it; otherwise a user's does, by calls."""
     tells_tries: bool = True
     tells_satisfied: bool = True
     shuts_down: bool = False
     ends_abruptly: bool = False
-    """Whether the run ends with operations that wait."""
+    """True if the run ends with operations that wait."""
 
     @property
     def configuration(self) -> PurgatoryConfiguration:

@@ -21,7 +21,7 @@ from .machine import NS_PER_MS, RUN, Machine, Script, Thread, Workers
 
 
 class TimerFault(Enum):
-    """What a timer may do wrong with one task, or in one call."""
+    """The faults of a timer with one task, or in one call."""
 
     EARLY = "runs early"
     LATE = "runs late, beyond the declared lateness"
@@ -49,7 +49,7 @@ class Armed(NamedTuple):
 
 @dataclass(frozen=True)
 class TimerPlan:
-    """What kind of timer it is, and who uses it."""
+    """The kind of timer, and the users of it."""
 
     threads: int = 3
     calls: int = 25
@@ -63,12 +63,12 @@ class TimerPlan:
     largest_delay_ms: int = 1000
     lateness_ms: int = 20
     lag_ns: int = 40_000
-    """How long a thread may hold a reading before it writes its line."""
+    """The longest time that a thread may hold a reading before it writes its line, ns."""
     has_reaper: bool = True
-    """Whether a thread of the timer's own advances it; otherwise a user's does, by calls."""
+    """True if a thread of the timer's own advances it; otherwise a user's does, by calls."""
     shuts_down: bool = False
     ends_abruptly: bool = False
-    """Whether the run ends with tasks that are pending."""
+    """True if the run ends with tasks that are pending."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class SimulatedTimer:
     closed: bool = False
     workers: Workers = field(init=False)
     inside: Callable[[Thread], Script] | None = None
-    """What a task may do when it runs."""
+    """Returns the calls that a task makes as it runs, if it makes any."""
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.machine)

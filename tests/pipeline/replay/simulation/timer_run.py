@@ -210,7 +210,7 @@ SCENES: dict[TimerFault, tuple[Scene, set[str]]] = {
     TimerFault.SNAPSHOT_FORGETS: (_snapshot_forgets, {"TIMER-EXACTLY-ONCE"}),
     TimerFault.SNAPSHOT_INVENTS: (_snapshot_invents, {"TIMER-EXACTLY-ONCE"}),
 }
-"""How each fault is played, and the rules, one of which a verdict has to name for it."""
+"""The play of each fault, and the rules, one of which a verdict has to name for it."""
 
 
 def drawn_plan(seed: int) -> TimerPlan:

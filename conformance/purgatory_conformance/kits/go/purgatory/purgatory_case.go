@@ -5,11 +5,13 @@ package main
 
 // What is not declared here is neither asked for nor compared.
 var purgatoryProfile = map[string]any{
-	"accounting":  "exact",
-	"check_drops": "as_passed",
+	"accounting":        "exact",
+	"check_drops":       "as_passed",
+	"release_cancelled": "at_once",
 	"features": []string{
 		"force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown", "no_time_outs",
 		"script_watch", "script_check", "script_cancel_for_key", "script_force", "script_try",
+		"reachable",
 	},
 	"observables": []string{"entries", "keys", "stale_entries", "timer_size", "pending", "estimate"},
 }
@@ -25,6 +27,7 @@ type purgatoryCase struct {
 	timer      *timeOuts
 	purgatory  *purgatory
 	operations map[string]*scriptedOperation
+	dropped    dropped[scriptedOperation]
 }
 
 type scriptedOperation struct {
@@ -33,7 +36,9 @@ type scriptedOperation struct {
 }
 
 func newPurgatoryCase(asked configuration) testCase {
-	c := &purgatoryCase{operations: map[string]*scriptedOperation{}}
+	c := &purgatoryCase{
+		operations: map[string]*scriptedOperation{}, dropped: dropped[scriptedOperation]{},
+	}
 	c.timer = &timeOuts{
 		tickMs: asked.TickMs, nowMs: asked.StartMs, armed: map[*delayedOperation]timeOut{},
 	}
@@ -62,6 +67,20 @@ func (c *purgatoryCase) named(name string, delayMs int64, asked script) *scripte
 	return c.operations[name]
 }
 
+func (c *purgatoryCase) nameOf(o *delayedOperation) string {
+	for name, known := range c.operations {
+		if &known.delayedOperation == o {
+			return name
+		}
+	}
+	for name, left := range c.dropped {
+		if known := left.Value(); known != nil && &known.delayedOperation == o {
+			return name
+		}
+	}
+	return ""
+}
+
 // call does what a step, or an action of a callback, asks for.
 func (c *purgatoryCase) call(asked operation) (any, error) {
 	switch asked.Op {
@@ -73,11 +92,7 @@ func (c *purgatoryCase) call(asked operation) (any, error) {
 	case "cancel_for_key":
 		names := []string{}
 		for _, cancelled := range c.purgatory.cancelForKey(asked.Key) {
-			for name, o := range c.operations {
-				if &o.delayedOperation == cancelled {
-					names = append(names, name)
-				}
-			}
+			names = append(names, c.nameOf(cancelled))
 		}
 		return names, nil
 	case "force":
@@ -89,6 +104,8 @@ func (c *purgatoryCase) call(asked operation) (any, error) {
 	case "advance":
 		c.timer.nowMs = asked.ToMs
 		c.purgatory.advance()
+	case "reachable":
+		return c.dropped.isReachable(c.operations, asked.Task), nil
 	case "shutdown":
 		c.purgatory.closed = true
 	default:

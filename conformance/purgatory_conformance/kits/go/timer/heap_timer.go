@@ -13,10 +13,12 @@ const largestDelayMs = 1<<31 - 1 // what a profile that says nothing of it promi
 
 var errTooLarge = errors.New("the delay is too large")
 
+type task struct{ name string }
+
 type arming struct {
 	dueTick int64
 	number  int
-	task    string
+	task    *task
 }
 
 type armings []arming
@@ -38,15 +40,15 @@ func (a *armings) Pop() any {
 type heapTimer struct {
 	tickMs, nowMs int64
 	heap          armings
-	pending       map[string]int // the number of its arming; what else the heap holds is stale
+	pending       map[*task]int // the number of its arming; what else the heap holds is stale
 	count         int
 }
 
 func newHeapTimer(tickMs, startMs int64) *heapTimer {
-	return &heapTimer{tickMs: tickMs, nowMs: startMs, pending: map[string]int{}}
+	return &heapTimer{tickMs: tickMs, nowMs: startMs, pending: map[*task]int{}}
 }
 
-func (t *heapTimer) add(task string, delayMs int64) error {
+func (t *heapTimer) add(task *task, delayMs int64) error {
 	if delayMs > largestDelayMs {
 		return errTooLarge
 	}
@@ -59,7 +61,7 @@ func (t *heapTimer) add(task string, delayMs int64) error {
 	return nil
 }
 
-func (t *heapTimer) cancel(task string) {
+func (t *heapTimer) cancel(task *task) {
 	delete(t.pending, task) // an unknown task is no error
 	t.sweep()
 }
@@ -72,7 +74,7 @@ func (t *heapTimer) sweep() {
 	}
 }
 
-func (t *heapTimer) advance(run func(task string)) (ranAny bool) {
+func (t *heapTimer) advance(run func(*task)) (ranAny bool) {
 	for len(t.heap) > 0 && t.heap[0].dueTick <= t.nowMs {
 		due := heap.Pop(&t.heap).(arming)
 		if t.pending[due.task] == due.number {

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: CC0-1.0
 """A case of the suite: an instance that is made, asked step by step, and dropped."""
 
+import gc
 from typing import Any, ClassVar
+from weakref import ref
 
 Json = dict[str, Any]
 
@@ -20,14 +22,23 @@ class Case:
     PROFILE: ClassVar[Json]
     """The declared choices. What is not declared is neither asked for nor compared."""
 
-    REASONS: ClassVar[dict[type[Exception], str]]
+    REASONS: ClassVar[dict[type[BaseException], str]]
     """Each exception by which the implementation refuses, as a word of the protocol."""
 
     def __init__(self, configuration: Json) -> None:
         self.events: list[Json] = []
+        self.dropped: dict[str, ref[Any]] = {}
 
     def note(self, kind: str, task: str, **more: object) -> None:
         self.events.append({"kind": kind, "task": task, **more})
+
+    def is_reachable(self, named: dict[str, Any], name: str) -> bool:
+        """Drop the object of a name, for good; does anybody else still hold it?"""
+        if name in named:
+            self.dropped[name] = ref(named.pop(name))
+        if name in self.dropped and self.dropped[name]() is not None:
+            gc.collect()
+        return name in self.dropped and self.dropped[name]() is not None
 
     def call(self, kind: str, asked: Json) -> object:
         """Call the implementation; the result, or None where there is none."""
@@ -44,7 +55,7 @@ class Case:
     def end(self) -> None:
         """Release what outlives the instance, such as a thread or a socket."""
 
-    def reason(self, error: Exception) -> str:
+    def reason(self, error: BaseException) -> str:
         """Return the protocol's word for a refusal; ``internal`` for an unplanned exception."""
         if isinstance(error, UnknownName):
             return "unknown_name"
@@ -60,7 +71,7 @@ class Case:
                 outcome["result"] = result
         except Unsupported:
             return {"unsupported": f"there is no operation {operation['op']!r} here"}
-        except Exception as error:
+        except (Exception, *self.REASONS) as error:
             outcome |= {"rejected": self.reason(error), "detail": str(error) or repr(error)}
         if called_ms is not None:
             outcome |= {"called_ms": called_ms, "returned_ms": self.now_ms()}

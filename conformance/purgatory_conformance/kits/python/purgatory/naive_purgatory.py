@@ -57,6 +57,9 @@ class Timer:
     def cancel(self, operation: DelayedOperation) -> None:
         self.armed.pop(operation, None)  # at once: a completed one is not kept until its time-out
 
+    def is_due(self) -> bool:
+        return any(due_tick <= self.now_ms for due_tick, _ in self.armed.values())
+
     def advance(self) -> list[DelayedOperation]:
         """Take out what is due at the clock's present reading."""
         due = [each for each, (due_tick, _) in self.armed.items() if due_tick <= self.now_ms]
@@ -70,6 +73,10 @@ class Closed(Exception):
     """Nothing is watched after shutdown."""
 
 
+class Refused(Exception):
+    """The executor takes nothing, as one whose queue is full."""
+
+
 class Purgatory:
     """Operations under keys; one that is completed elsewhere leaves stale entries."""
 
@@ -79,6 +86,7 @@ class Purgatory:
         self.time_outs = time_outs
         self.lists: dict[str, list[DelayedOperation]] = {}
         self.queue: deque[DelayedOperation] = deque()  # the executor's: expired, not yet run
+        self.refuses = False  # whether the executor does
         self.closed = False
 
     def try_complete_else_watch(self, operation: DelayedOperation, keys: list[str]) -> bool:
@@ -100,12 +108,12 @@ class Purgatory:
     def check_and_complete(self, key: str) -> int:
         """Try what waits under the key; the first exception is raised after all were tried."""
         completed = 0
-        first_error: Exception | None = None
+        first_error: BaseException | None = None
         for operation in list(self.lists.get(key, ())):
             if not operation.completed:
                 try:
                     completed += operation.try_complete()
-                except Exception as error:
+                except BaseException as error:  # whatever its class, it is raised in the end
                     first_error = first_error or error
             if operation.completed:  # only the entry that is met goes now, not those passed before
                 self.drop_entry(key, operation)
@@ -121,8 +129,15 @@ class Purgatory:
         return cancelled
 
     def advance(self) -> list[DelayedOperation]:
-        """Hand over what is due, and answer it; ``run_one`` runs it, ``purge_if_due`` follows."""
-        due = [] if self.closed else self.timer.advance()
+        """Hand over what is due, and answer it; ``run_one`` runs it, ``purge_if_due`` follows.
+
+        What the executor refuses stays in the timer, and the next advance hands it over.
+        """
+        if self.closed:
+            return []
+        if self.refuses and self.timer.is_due():
+            raise Refused("the executor takes nothing")
+        due = self.timer.advance()
         self.queue.extend(due)
         return due
 

@@ -5,8 +5,8 @@ import sys
 from contextlib import suppress
 
 from case import Case, Json, Unsupported
-from naive_purgatory import Closed, DelayedOperation, Purgatory, Timer
-from script import Script, ScriptError
+from naive_purgatory import Closed, DelayedOperation, Purgatory, Refused, Timer
+from script import Script, ScriptError, SevereScriptError
 
 STEPPED = "--stepped" in sys.argv  # expired operations wait until the runner has them run
 
@@ -36,18 +36,27 @@ class PurgatoryCase(Case):
         "accounting": "exact",
         "check_drops": "as_passed",
         "throwing_try": "go_on",
+        "severe_throw": "as_ordinary",
         "executor": "stepped" if STEPPED else "inline",
+        "release_cancelled": "at_once",
         "features": [
             *("force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown"),
-            *("no_time_outs", "script_throw", "script_watch", "script_check"),
-            *("script_cancel_for_key", "script_force", "script_try"),
+            *("no_time_outs", "script_throw", "script_throw_severe", "script_watch"),
+            *("script_check", "script_cancel_for_key", "script_force", "script_try", "reachable"),
+            *(["refuse"] if STEPPED else []),
         ],
         "observables": [
             *("entries", "keys", "stale_entries", "stale_operations", "timer_size", "queued"),
             *("pending", "estimate", "callback_timer_size"),
         ],
     }
-    REASONS = {ScriptError: "thrown", ValueError: "invalid_argument", Closed: "closed"}
+    REASONS = {
+        ScriptError: "thrown",
+        SevereScriptError: "thrown",
+        ValueError: "invalid_argument",
+        Closed: "closed",
+        Refused: "refused",
+    }
 
     def __init__(self, configuration: Json) -> None:
         super().__init__(configuration)
@@ -84,9 +93,12 @@ class PurgatoryCase(Case):
                 self.timer.now_ms = asked["to_ms"]
             case "advance":
                 self.timer.now_ms = asked["to_ms"]
+                self.purgatory.refuses = asked.get("refuse", False)
                 self.advance()
             case "run_one":
                 self.run_one()
+            case "reachable":
+                return self.is_reachable(self.operations, asked["task"])
             case "shutdown":
                 self.purgatory.shut_down()
             case _:
@@ -102,7 +114,7 @@ class PurgatoryCase(Case):
         self.purgatory.purge_if_due()
 
     def run_one(self) -> None:
-        with suppress(ScriptError):  # what a callback throws in the executor reaches nobody
+        with suppress(ScriptError, SevereScriptError):  # what it throws reaches nobody
             self.purgatory.run_one()
 
     def observed(self) -> Json:

@@ -10,6 +10,10 @@ class ScriptError(Exception):
     """The exception that a script throws."""
 
 
+class SevereScriptError(BaseException):
+    """The severe one: a handler for ordinary exceptions does not catch it."""
+
+
 class Script:
     """The script of one operation: an operation of yours calls these from its callbacks."""
 
@@ -33,6 +37,8 @@ class Script:
             return complete()
         if answer == "throw":
             raise ScriptError
+        if answer == "throw_severe":
+            raise SevereScriptError
         return False
 
     def completed(self) -> None:
@@ -46,8 +52,8 @@ class Script:
     def act(self, actions: list[Json]) -> None:
         for action in actions:
             if action["do"] == "throw":
-                raise ScriptError
+                raise SevereScriptError if action.get("sort") == "severe" else ScriptError
             try:
                 self.case.call(action["do"], action)
-            except Exception as error:  # it does not end the script
+            except (Exception, *self.case.REASONS) as error:  # it does not end the script
                 self.case.note("rejected", self.name, reason=self.case.reason(error))

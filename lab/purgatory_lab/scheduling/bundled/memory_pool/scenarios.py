@@ -51,7 +51,7 @@ MEMORY_POOL_SCENARIOS: Final = (
 BOUND_MEMORY_POOL_SCENARIOS: Final = tuple(
     replace(scenario, name=f"model-{scenario.name}") for scenario in MEMORY_POOL_SCENARIOS[:2]
 )
-"""Those that the concurrent model runs as well; the second one is strict."""
+"""The scenarios that the concurrent model runs as well; the second one is strict."""
 
 
 def pool_ends(scenario: Scenario) -> EndsOf:

@@ -14,7 +14,7 @@ ACCOUNTINGS: Final[tuple[Accounting, ...]] = ("exact", "proposal")
 _WATCH: Final = op.Watch("1", ("k",), 1)
 _TWO_KEYS: Final = op.Watch("1", ("k", "l"), 1)
 _PURGE: Final = op.Advance(0)
-"""Nothing is due at time 0: what is left of an advance is the purge."""
+"""An advance that is a purge alone: nothing is due at time 0."""
 _THREE: Final = (_WATCH, op.Watch("2", ("k",), 1), op.Watch("3", ("k",), 1), op.Force("1"))
 """A stale entry before two live entries, in one list: a purge makes two chunks into one."""
 

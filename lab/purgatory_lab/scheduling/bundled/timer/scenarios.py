@@ -6,8 +6,7 @@ from functools import partial
 from typing import Final
 
 from purgatory_impl import LARGEST_DELAY_MS
-from purgatory_lab.scheduling.bundled.timer.under_test import ELSEWHERE
-from purgatory_lab.scheduling.bundled.timer.world import TimerWorld
+from purgatory_lab.scheduling.bundled.timer.world import ELSEWHERE, TimerWorld
 from purgatory_lab.scheduling.scenario import Program, Scenario, World
 from purgatory_lab.scheduling.scheduler import Scheduler
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, RunOne, Shutdown
@@ -106,11 +105,11 @@ TIMER_SCENARIOS: Final = (
 """All of them; where it matters the timer holds its lock for two steps at a time."""
 
 _BEYOND_ONE_TIMER: Final = ("timer-inline-runs", "timer-add-and-add-elsewhere", "timer-own-threads")
-"""Those that the rules of one timer with a stepped executor do not explain."""
+"""The scenarios that the rules of one timer with a stepped executor do not explain."""
 
 EXPLAINED_TIMER_SCENARIOS: Final = tuple(
     replace(scenario, name=f"{scenario.name}-explained")
     for scenario in TIMER_SCENARIOS
     if scenario.name not in _BEYOND_ONE_TIMER
 )
-"""Those whose histories are explained by the sequential model of the timing wheel."""
+"""The scenarios whose histories the sequential model of the timing wheel explains."""

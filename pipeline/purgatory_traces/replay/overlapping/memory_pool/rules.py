@@ -31,7 +31,7 @@ class PoolStanding(NamedTuple):
 
     available_bytes: int
     credits_wrongly: bool = False
-    """Whether something was credited that was not outstanding."""
+    """True once bytes were credited that were not outstanding."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,11 +42,11 @@ class PoolCall:
     operation: op.Operation
     size_bytes: int | None = None
     is_held: bool = False
-    """Whether the buffer was outstanding when the call began."""
+    """True if the buffer was outstanding when the call began."""
     is_contested: bool = False
-    """Whether another open call gives the same buffer back: either of the two may be first."""
+    """True if another open call gives the same buffer back: either of the two may be first."""
     effects: "dict[PoolStanding, tuple[Effect[PoolStanding], ...]]" = field(default_factory=dict)
-    """What it does, as far as that was asked; see ``SharedPoolRules``."""
+    """The effects of the call that were asked for, by standing; see ``SharedPoolRules``."""
 
     def contest(self) -> None:
         """Note that another open call gives the same buffer back."""
@@ -85,7 +85,7 @@ class SharedPoolRules(LateRules[PoolStanding]):
     """The rules of one pool.
 
     Attributes:
-        model: What its calls do.
+        model: The model of the pool, which says what calls do.
         open: The open calls, by number.
     """
 

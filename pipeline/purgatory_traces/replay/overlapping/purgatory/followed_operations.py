@@ -15,7 +15,7 @@ from purgatory_traces.replay.overlapping.purgatory.operation_monitor import Memo
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
 
 MOST_STALE_KEYS = 64
-"""For how many keys it is kept that a completed operation may be in their lists."""
+"""The most keys of which it is kept that their lists may have a completed operation."""
 
 
 class Fate(Enum):
@@ -27,7 +27,7 @@ class Fate(Enum):
     CANCELLED = "cancelled"
     """It is in no list and owes no time-out."""
     LOOSE = "loose"
-    """Nobody knows."""
+    """Its end is unknown: the operation was followed loosely."""
 
 
 @dataclass(slots=True, eq=False)

@@ -29,18 +29,18 @@ from purgatory_spec.outcomes import EventKind, tried
 from purgatory_traces.replay.overlapping.explainer import LateRules, Ways
 
 Standing: TypeAlias = OverlappedOperation
-"""How things stand with one delayed operation."""
+"""The standing of one delayed operation."""
 
 THE_OPERATION = "operation"
 """The name that every operation goes by in the rules."""
 
 DUE, LATE = op.Wait(0), op.Wait(1)
-"""What is asked of the rules besides calls."""
+"""The questions to the rules besides calls: a time-out that is due, and one that is late."""
 
 _ADVANCE = op.Advance(0)
 _TRIED = tried(THE_OPERATION)
 _MOST_STALE_ENTRIES = 4
-"""As often as this a cancellation may return a completed operation."""
+"""The most times that a cancellation may return a completed operation."""
 
 
 @dataclass(frozen=True, slots=True)

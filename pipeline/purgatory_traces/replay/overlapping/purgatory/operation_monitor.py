@@ -34,13 +34,13 @@ from purgatory_traces.snapshots.delayed_operation import delayed_operation
 from purgatory_traces.traces.lines import Begin, WaitingOperation
 
 MOST_MEMORIES: Final = 50_000
-"""How many memories a process keeps before it begins anew."""
+"""The most memories that a process keeps before it begins anew."""
 
 ANY_KEY_TAKES_TIME_OUT: Final = "time_out_taken_with_key"
 """The variant of the model in which a cancellation takes the time-out with any key."""
 
 Seen: TypeAlias = tuple[str | int | bool | tuple[int, ...] | None, ...]
-"""Something seen of an operation: a word, the slot of the call, and what belongs to it.
+"""An observation of an operation: a word, the slot of the call, and a detail.
 
 ``watch`` with keys, ``check`` and ``cancel`` with a key, ``force``, ``satisfy``: a call begins.
 ``tried``, ``completed``, ``timed_out``; the latter two also in the slot ``run``. ``returned`` with
@@ -69,11 +69,11 @@ class System(NamedTuple):
     """The properties of a purgatory that decide how its operations are explained."""
 
     any_key_takes_time_out: bool
-    """Declared: what only this explains is a deviation."""
+    """True if this is declared: an answer that nothing else explains is a deviation."""
     tries_first: bool
-    """Whether a watch tries before it enters the lists."""
+    """True if a watch tries before it enters the lists."""
     cancels_live: bool
-    """Whether a cancellation leaves completed operations out of its result."""
+    """True if a cancellation leaves completed operations out of its result."""
     unseen: frozenset[EventKind]
 
     @classmethod
@@ -119,7 +119,7 @@ class Memory:
         self.is_strict: Final = any(
             left for rules, left in both if not rules.any_key_takes_time_out
         )
-        """Whether it is explained without a declared deviation."""
+        """True if the operation is explained without a declared deviation."""
         self._settled = all(
             is_settled(moment.state)
             and _PERMISSIONS.issuperset(moment.calls)

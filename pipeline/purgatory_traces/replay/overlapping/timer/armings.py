@@ -21,7 +21,7 @@ from purgatory_model.timer import TimerState
 from purgatory_traces.errors import Undecided
 
 MOST_SITUATIONS = 4096
-"""How many situations of one task are followed."""
+"""The most situations of one task that are followed."""
 
 AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (False, True)}
 """A timer that is open, and one that was shut down: all that a refusal depends on."""
@@ -102,7 +102,7 @@ class TimerCall(NamedTuple):
     task: str
     called_ms: int
     delay_ms: int | None
-    """None of a cancel."""
+    """The delay of an add; None of a cancel."""
     early_ms: int
     rules: frozenset[str] = frozenset()
 

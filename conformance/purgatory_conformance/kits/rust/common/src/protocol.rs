@@ -54,6 +54,7 @@ pub enum Operation {
     CancelForKey { key: String },
     Force { operation: String },
     Satisfy { operation: String },
+    Reachable { task: String },
     Allocate { buffer: String, size_bytes: i64, #[serde(default)] fail: bool },
     Release { buffer: String, form: Option<String> },
     ReleaseForeign { size_bytes: i64 },

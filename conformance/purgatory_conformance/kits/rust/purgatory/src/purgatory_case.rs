@@ -15,9 +15,11 @@ pub fn profile() -> Value {
     json!({
         "accounting": "exact",
         "check_drops": "as_passed",
+        "release_cancelled": "at_once",
         "features": [
             "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown", "no_time_outs",
             "script_watch", "script_check", "script_cancel_for_key", "script_force", "script_try",
+            "reachable",
         ],
         "observables": ["entries", "keys", "stale_entries", "timer_size", "pending", "estimate"],
     })
@@ -73,6 +75,7 @@ impl DelayedOperation for ScriptedOperation {
 struct World {
     purgatory: Purgatory<ScriptedOperation>,
     operations: RefCell<HashMap<String, Rc<ScriptedOperation>>>,
+    dropped: RefCell<HashMap<String, Weak<ScriptedOperation>>>, // only the purgatory may hold them
     events: RefCell<Vec<Event>>,
 }
 
@@ -135,6 +138,7 @@ impl PurgatoryCase {
                 asked.time_outs,
             ),
             operations: RefCell::new(HashMap::new()),
+            dropped: RefCell::new(HashMap::new()),
             events: RefCell::new(Vec::new()),
         }))
     }
@@ -165,6 +169,13 @@ impl Case for PurgatoryCase {
             Operation::Advance { to_ms } => {
                 purgatory.now_ms.set(*to_ms);
                 purgatory.advance();
+            }
+            Operation::Reachable { task } => {
+                let mut dropped = world.dropped.borrow_mut();
+                if let Some(known) = world.operations.borrow_mut().remove(task) {
+                    dropped.insert(task.clone(), Rc::downgrade(&known));
+                }
+                return Ok(json!(dropped.get(task).map_or(0, Weak::strong_count) > 0));
             }
             Operation::Shutdown => purgatory.closed.set(true),
             _ => return Err(Refusal::Unsupported),

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::rc::Rc;
 
 /// What a profile that says nothing of it promises to accept.
 const LARGEST_DELAY_MS: i64 = i32::MAX as i64;
@@ -15,8 +16,8 @@ pub struct TooLarge;
 pub struct HeapTimer {
     tick_ms: i64,
     pub now_ms: i64, // a virtual clock: somebody else moves it
-    heap: BinaryHeap<Reverse<(i64, u64, String)>>, // due tick, number of the arming, task
-    pending: HashMap<String, u64>, // its arming; what else the heap holds is stale
+    heap: BinaryHeap<Reverse<(i64, u64, Rc<str>)>>, // due tick, number of the arming, task
+    pending: HashMap<Rc<str>, u64>, // its arming; what else the heap holds is stale
     armings: u64,
 }
 
@@ -31,15 +32,15 @@ impl HeapTimer {
         }
     }
 
-    pub fn add(&mut self, task: &str, delay_ms: i64) -> Result<(), TooLarge> {
+    pub fn add(&mut self, task: &Rc<str>, delay_ms: i64) -> Result<(), TooLarge> {
         if delay_ms > LARGEST_DELAY_MS {
             return Err(TooLarge);
         }
         self.armings += 1;
-        self.pending.insert(task.to_string(), self.armings); // an earlier arming becomes stale
+        self.pending.insert(task.clone(), self.armings); // an earlier arming becomes stale
         let expiry_ms = self.now_ms + delay_ms;
         let due_tick = expiry_ms - expiry_ms.rem_euclid(self.tick_ms); // rounding "down", the default
-        self.heap.push(Reverse((due_tick, self.armings, task.to_string())));
+        self.heap.push(Reverse((due_tick, self.armings, task.clone())));
         self.sweep();
         Ok(())
     }
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn a_cancelled_task_is_not_kept_until_it_is_due() {
         let mut timer = HeapTimer::new(1, 0);
-        let tasks: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
+        let tasks: Vec<Rc<str>> = (0..10_000).map(|number| number.to_string().into()).collect();
         tasks.iter().for_each(|task| timer.add(task, HOUR_MS).unwrap());
         tasks.iter().for_each(|task| timer.cancel(task));
         assert_eq!((timer.heap.len(), timer.size()), (0, 0));
@@ -95,7 +96,8 @@ mod tests {
     #[test]
     fn a_task_that_is_moved_is_kept_once() {
         let mut timer = HeapTimer::new(1, 0);
-        (0..10_000).for_each(|_| timer.add("task", HOUR_MS).unwrap());
+        let task = Rc::from("task");
+        (0..10_000).for_each(|_| timer.add(&task, HOUR_MS).unwrap());
         assert!(timer.heap.len() <= 2);
     }
 }

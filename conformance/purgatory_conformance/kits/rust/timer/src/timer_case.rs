@@ -5,11 +5,13 @@ use crate::heap_timer::{HeapTimer, TooLarge};
 use crate::protocol::{Configuration, Event, Operation, Refusal};
 use crate::Case;
 use serde_json::{json, Value};
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
 
 /// What is not declared here is neither asked for nor compared.
 pub fn profile() -> Value {
     json!({
-        "features": ["cancel", "readd", "change_delay", "elapse"],
+        "features": ["cancel", "readd", "change_delay", "elapse", "reachable"],
         "observables": ["size", "advance_result"],
     })
 }
@@ -22,19 +24,37 @@ impl From<TooLarge> for Refusal {
 
 pub struct TimerCase {
     timer: HeapTimer,
+    tasks: HashMap<String, Rc<str>>,
+    dropped: HashMap<String, Weak<str>>, // only the timer may still hold them
     events: Vec<Event>,
 }
 
 impl TimerCase {
     pub fn new(asked: &Configuration) -> Self {
-        TimerCase { timer: HeapTimer::new(asked.tick_ms, asked.start_ms), events: Vec::new() }
+        TimerCase {
+            timer: HeapTimer::new(asked.tick_ms, asked.start_ms),
+            tasks: HashMap::new(),
+            dropped: HashMap::new(),
+            events: Vec::new(),
+        }
     }
 }
 
 impl Case for TimerCase {
     fn call(&mut self, asked: &Operation) -> Result<Value, Refusal> {
         match asked {
-            Operation::Add { task, delay_ms } => self.timer.add(task, *delay_ms)?,
+            Operation::Add { task, delay_ms } => {
+                let task =
+                    self.tasks.entry(task.clone()).or_insert_with(|| Rc::from(task.as_str()));
+                self.timer.add(task, *delay_ms)?
+            }
+            Operation::Reachable { task } => {
+                if let Some(known) = self.tasks.remove(task) {
+                    self.dropped.insert(task.clone(), Rc::downgrade(&known));
+                }
+                let count = self.dropped.get(task).map_or(0, Weak::strong_count);
+                return Ok(json!(count > 0));
+            }
             Operation::Cancel { task } => self.timer.cancel(task),
             Operation::Elapse { to_ms } => self.timer.now_ms = *to_ms,
             Operation::Advance { to_ms } => {

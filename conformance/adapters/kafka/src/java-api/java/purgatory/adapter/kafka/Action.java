@@ -10,7 +10,7 @@ import java.util.List;
 /** One entry of a script: what a task does when it runs. */
 record Action(Kind kind, String task, long delayMs) {
 
-    enum Kind { THROW, ADD, CANCEL, ADVANCE }
+    enum Kind { THROW, THROW_SEVERE, ADD, CANCEL, ADVANCE }
 
     static List<Action> script(JsonArray entries) {
         List<Action> script = new ArrayList<>(entries.size());
@@ -26,7 +26,8 @@ record Action(Kind kind, String task, long delayMs) {
     private static Action decode(JsonObject action) {
         String word = Json.text(action, "do");
         return switch (word) {
-            case "throw" -> new Action(Kind.THROW, "", 0);
+            case "throw" -> new Action(
+                    Json.isSevere(action) ? Kind.THROW_SEVERE : Kind.THROW, "", 0);
             case "add" -> new Action(
                     Kind.ADD, Json.text(action, "task"), Json.integer(action, "delay_ms"));
             case "cancel" -> new Action(Kind.CANCEL, Json.text(action, "task"), 0);

@@ -15,6 +15,7 @@ abstract class TimerSubject implements Component {
     static final long LARGEST_DELAY_MS = Long.MAX_VALUE;
 
     private final Map<String, ScriptedTask> tasks = new ConcurrentHashMap<>();
+    private final Dropped dropped = new Dropped();
     final Events events = new Events();
 
     /** Who is behind the adapter, in the words of a report. */
@@ -32,6 +33,7 @@ abstract class TimerSubject implements Component {
     public final void open(JsonObject configuration) throws Exception {
         TimerSizes sizes = TimerSizes.decode(configuration);
         tasks.clear();
+        dropped.clear();
         events.clear();
         open(sizes);
     }
@@ -82,6 +84,11 @@ abstract class TimerSubject implements Component {
         }
     }
 
+    /** Drops a task, and looks whether anybody else holds it. */
+    final Call look(String name) {
+        return dropped.look(tasks, name);
+    }
+
     final Iterable<ScriptedTask> everyTask() {
         return tasks.values();
     }
@@ -93,6 +100,9 @@ abstract class TimerSubject implements Component {
     private void carryOut(ScriptedTask running, Action action) {
         if (action.kind() == Action.Kind.THROW) {
             throw new ScriptFailure();
+        }
+        if (action.kind() == Action.Kind.THROW_SEVERE) {
+            throw new SevereScriptFailure();
         }
         try {
             switch (action.kind()) {
@@ -108,7 +118,9 @@ abstract class TimerSubject implements Component {
 
     /** A script's failure is planned where an executor keeps it to itself, and nowhere else. */
     private static String reason(Throwable failure) {
-        return failure instanceof ScriptFailure ? "internal" : Rejection.reason(failure);
+        boolean planned =
+                failure instanceof ScriptFailure || failure instanceof SevereScriptFailure;
+        return planned ? "internal" : Rejection.reason(failure);
     }
 
     private ScriptedTask task(String name, long delayMs) {

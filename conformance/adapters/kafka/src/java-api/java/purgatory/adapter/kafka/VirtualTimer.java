@@ -35,10 +35,13 @@ final class VirtualTimer extends TimerSubject {
         profile.addProperty("executor", "stepped");
         profile.addProperty("structure", "delay_queue_wheel");
         profile.addProperty("negative_delay", "already_due");
+        profile.addProperty("release_cancelled", "at_once");
+        profile.addProperty("severe_throw", "as_ordinary");
         profile.add("largest_delay_ms", Json.integer(LARGEST_DELAY_MS));
         profile.add("features", Json.words(
-                "cancel", "readd", "elapse", "shutdown", "script_throw", "script_add",
-                "script_cancel", "script_advance", "int64", "negative_clock"));
+                "cancel", "readd", "elapse", "shutdown", "script_throw", "script_throw_severe",
+                "script_add", "script_cancel", "script_advance", "int64", "negative_clock",
+                "reachable"));
         profile.add("observables", Json.words(
                 "advance_result", "size", "queued", "wheel_clock_ms", "queued_buckets",
                 "next_expiry_ms", "levels"));
@@ -91,9 +94,15 @@ final class VirtualTimer extends TimerSubject {
             }
             case "advance" -> {
                 long toMs = Json.integer(operation, "to_ms");
+                boolean refuse = Json.truth(operation, "refuse", false);
                 return () -> {
                     VirtualClock.set(toMs);
-                    return truth(timer.advanceClock(0));
+                    executor.refuse(refuse);
+                    try {
+                        return truth(timer.advanceClock(0));
+                    } finally {
+                        executor.refuse(false);
+                    }
                 };
             }
             case "run_one" -> {
@@ -101,6 +110,9 @@ final class VirtualTimer extends TimerSubject {
                     executor.runOne();
                     return null;
                 };
+            }
+            case "reachable" -> {
+                return look(Json.text(operation, "task"));
             }
             case "shutdown" -> {
                 return () -> {

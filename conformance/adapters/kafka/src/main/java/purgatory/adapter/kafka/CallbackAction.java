@@ -15,7 +15,7 @@ import java.util.List;
 record CallbackAction(
         Kind kind, String name, List<String> keys, long delayMs, boolean meanwhile) {
 
-    enum Kind { THROW, WATCH, CHECK, CANCEL_FOR_KEY, FORCE, SATISFY }
+    enum Kind { THROW, THROW_SEVERE, WATCH, CHECK, CANCEL_FOR_KEY, FORCE, SATISFY }
 
     static List<CallbackAction> script(JsonArray entries) {
         List<CallbackAction> script = new ArrayList<>(entries.size());
@@ -31,7 +31,9 @@ record CallbackAction(
     private static CallbackAction decode(JsonObject action) {
         String word = Json.text(action, "do");
         return switch (word) {
-            case "throw" -> new CallbackAction(Kind.THROW, "", List.of(), 0, false);
+            case "throw" -> new CallbackAction(
+                    Json.isSevere(action) ? Kind.THROW_SEVERE : Kind.THROW,
+                    "", List.of(), 0, false);
             case "watch" -> new CallbackAction(
                     Kind.WATCH,
                     Json.text(action, "operation"),

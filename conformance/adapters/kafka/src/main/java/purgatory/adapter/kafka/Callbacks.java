@@ -43,6 +43,7 @@ final class Callbacks {
             case WAIT -> false;
             case COMPLETE -> forceComplete.getAsBoolean();
             case THROW -> throw new ScriptFailure();
+            case THROW_SEVERE -> throw new SevereScriptFailure();
         };
     }
 

@@ -45,6 +45,11 @@ final class Json {
         throw new BadRequest("'" + field + "' must be a string");
     }
 
+    /** Whether an action that throws has the severe sort. */
+    static boolean isSevere(JsonObject action) {
+        return action.has("sort") && text(action, "sort").equals("severe");
+    }
+
     static long integer(JsonObject object, String field) {
         if (object.get(field) instanceof JsonPrimitive value && !value.isBoolean()) {
             try {

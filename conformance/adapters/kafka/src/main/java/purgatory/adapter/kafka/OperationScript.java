@@ -11,7 +11,7 @@ record OperationScript(
         List<CallbackAction> onExpiration,
         List<List<CallbackAction>> onTry) {
 
-    enum Answer { WAIT, COMPLETE, THROW }
+    enum Answer { WAIT, COMPLETE, THROW, THROW_SEVERE }
 
     static final OperationScript EMPTY =
             new OperationScript(List.of(), List.of(), List.of(), List.of());
@@ -41,6 +41,7 @@ record OperationScript(
             case "wait" -> Answer.WAIT;
             case "complete" -> Answer.COMPLETE;
             case "throw" -> Answer.THROW;
+            case "throw_severe" -> Answer.THROW_SEVERE;
             default -> throw new Unsupported("there is no answer '" + word + "' here");
         };
     }

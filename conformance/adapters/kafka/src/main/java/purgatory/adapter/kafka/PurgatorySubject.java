@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class PurgatorySubject implements Component, Callbacks.Stage {
 
     private final Map<String, ScriptedOperation> operations = new ConcurrentHashMap<>();
+    private final Dropped dropped = new Dropped();
     private final OtherThread otherThread = new OtherThread();
     private final Events events = new Events();
     private SteppedPurgatory purgatory;
@@ -29,14 +30,17 @@ final class PurgatorySubject implements Component, Callbacks.Stage {
         profile.addProperty("accounting", "proposal");
         profile.addProperty("check_drops", "as_passed");
         profile.addProperty("throwing_try", "stop");
+        profile.addProperty("severe_throw", "as_ordinary");
         profile.addProperty("executor", "stepped");
         profile.addProperty("rounding", "down");
         profile.addProperty("same_tick_order", "none");
         profile.addProperty("structure", "delay_queue_wheel");
+        profile.addProperty("release_cancelled", "at_once");
         profile.add("features", Json.words(
                 "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown",
-                "no_time_outs", "script_throw", "script_watch", "script_check",
-                "script_cancel_for_key", "script_force", "script_try", "script_meanwhile"));
+                "no_time_outs", "script_throw", "script_throw_severe", "script_watch", "script_check",
+                "script_cancel_for_key", "script_force", "script_try", "script_meanwhile",
+                "reachable"));
         profile.add("observables", Json.words(
                 "entries", "keys", "stale_entries", "stale_operations", "timer_size", "queued",
                 "estimate", "callback_timer_size"));
@@ -58,6 +62,7 @@ final class PurgatorySubject implements Component, Callbacks.Stage {
         SteppedPurgatory former = purgatory;
         purgatory = null;
         operations.clear();
+        dropped.clear();
         events.clear();
         if (former != null) {
             former.close();
@@ -82,8 +87,10 @@ final class PurgatorySubject implements Component, Callbacks.Stage {
             case "force" -> force(Json.text(operation, "operation"));
             case "satisfy" -> step(known(Json.text(operation, "operation")).callbacks::satisfy);
             case "elapse" -> elapse(Json.integer(operation, "to_ms"));
-            case "advance" -> advance(Json.integer(operation, "to_ms"));
+            case "advance" -> advance(
+                    Json.integer(operation, "to_ms"), Json.truth(operation, "refuse", false));
             case "run_one" -> step(() -> purgatory.executor.runOne());
+            case "reachable" -> dropped.look(operations, Json.text(operation, "task"));
             case "shutdown" -> step(() -> purgatory.kafka.shutdown());
             default -> throw new Unsupported("there is no operation '" + word + "' here");
         };
@@ -122,10 +129,15 @@ final class PurgatorySubject implements Component, Callbacks.Stage {
         return step(() -> VirtualClock.set(toMs));
     }
 
-    private Call advance(long toMs) {
+    private Call advance(long toMs, boolean refuse) {
         return step(() -> {
             VirtualClock.set(toMs);
-            purgatory.advance();
+            purgatory.executor.refuse(refuse);
+            try {
+                purgatory.advance();
+            } finally {
+                purgatory.executor.refuse(false);
+            }
         });
     }
 
@@ -156,6 +168,9 @@ final class PurgatorySubject implements Component, Callbacks.Stage {
         for (CallbackAction action : actions) {
             if (action.kind() == CallbackAction.Kind.THROW) {
                 throw new ScriptFailure();
+            }
+            if (action.kind() == CallbackAction.Kind.THROW_SEVERE) {
+                throw new SevereScriptFailure();
             }
             if (action.meanwhile()) {
                 otherThread.call(() -> playOne(running, action));

@@ -11,7 +11,7 @@ final class Rejection {
     }
 
     static String reason(Throwable failure) {
-        if (failure instanceof ScriptFailure) {
+        if (failure instanceof ScriptFailure || failure instanceof SevereScriptFailure) {
             return "thrown";
         }
         if (failure instanceof Unsupported) {
@@ -22,6 +22,9 @@ final class Rejection {
         }
         if (failure instanceof NoMemory) {
             return "no_memory";
+        }
+        if (failure instanceof RefusedTask) {
+            return "refused";
         }
         if (failure instanceof RejectedExecutionException) {
             return "closed";

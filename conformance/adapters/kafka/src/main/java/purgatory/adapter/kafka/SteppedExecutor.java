@@ -16,13 +16,15 @@ import java.util.function.Consumer;
  * In the place of the timer's own executor: keeps submitted tasks until a step runs them.
  *
  * <p>As with the executor it replaces, a task's exception ends in its future, and nothing is
- * accepted after {@link #shutdown}. What was queued before can still be run.
+ * accepted after {@link #shutdown}. What was queued before can still be run. While it refuses,
+ * nothing is accepted either, as by an executor whose queue is full.
  */
 final class SteppedExecutor extends AbstractExecutorService {
 
     private final Queue<FutureTask<Void>> queue = new ArrayDeque<>();
     private final Consumer<Named> onSubmission;
     private boolean closed;
+    private boolean refuses;
 
     SteppedExecutor(Consumer<Named> onSubmission) {
         this.onSubmission = onSubmission;
@@ -39,6 +41,9 @@ final class SteppedExecutor extends AbstractExecutorService {
         if (closed) {
             throw new RejectedExecutionException("the executor has been shut down");
         }
+        if (refuses) {
+            throw new RefusedTask();
+        }
         FutureTask<Void> future = new FutureTask<>(task, null);
         queue.add(future);
         onSubmission.accept((Named) task);
@@ -48,6 +53,11 @@ final class SteppedExecutor extends AbstractExecutorService {
     @Override
     public void execute(Runnable task) {
         submit(task);
+    }
+
+    /** Refuses every task from now on, or none. */
+    void refuse(boolean every) {
+        refuses = every;
     }
 
     /** Runs the task that waited longest, if there is one. */

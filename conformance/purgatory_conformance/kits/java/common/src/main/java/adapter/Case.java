@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: CC0-1.0
 package adapter;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +17,7 @@ abstract class Case {
     static final class UnknownName extends RuntimeException {}
 
     private List<Map<String, Object>> events = new ArrayList<>();
+    private final Map<String, WeakReference<Object>> dropped = new HashMap<>();
 
     /** Calls the implementation; the result, or null where there is none. */
     abstract Object call(Protocol.Operation asked) throws Exception;
@@ -23,7 +26,7 @@ abstract class Case {
     abstract Map<String, Object> observed();
 
     /** Each exception by which the implementation refuses, as a word of the protocol. */
-    abstract Map<Class<? extends Exception>, String> reasons();
+    abstract Map<Class<? extends Throwable>, String> reasons();
 
     /** Reads a clock that moves by itself; null where the runner moves it. */
     Long nowMs() {
@@ -42,8 +45,20 @@ abstract class Case {
         events.add(event);
     }
 
+    /** Drops the object of a name, for good; does anybody else still hold it? */
+    final boolean isReachable(Map<String, ?> named, String name) {
+        if (named.containsKey(name)) {
+            dropped.put(name, new WeakReference<>(named.remove(name)));
+        }
+        WeakReference<Object> left = dropped.getOrDefault(name, new WeakReference<>(null));
+        for (int tries = 0; tries < 3 && left.get() != null; tries++) {
+            System.gc();
+        }
+        return left.get() != null;
+    }
+
     /** The protocol's word for a refusal; "internal" for an exception that nobody planned. */
-    final String reason(Exception error) {
+    final String reason(Throwable error) {
         return error instanceof UnknownName ? "unknown_name" : reasons().getOrDefault(error.getClass(), "internal");
     }
 
@@ -58,7 +73,7 @@ abstract class Case {
             }
         } catch (Unsupported none) {
             return Map.of("unsupported", "there is no operation " + asked.op() + " here");
-        } catch (Exception error) {
+        } catch (Exception | Error error) {
             outcome.put("rejected", reason(error));
             outcome.put("detail", error.toString());
         }

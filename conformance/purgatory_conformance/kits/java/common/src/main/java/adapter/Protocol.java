@@ -41,7 +41,9 @@ final class Protocol {
 
     static final Script NO_SCRIPT = new Script(null, null, null, null);
 
-    record Action(@SerializedName("do") String kind, String operation, String key, List<String> keys, long delayMs) {
+    record Action(
+            @SerializedName("do") String kind, String operation, String key, List<String> keys, long delayMs,
+            String sort) {
         Operation asStep() {
             return new Operation(kind, null, delayMs, 0, 0, operation, key, keys, NO_SCRIPT, null, null, 0, 0, false, 0);
         }

@@ -28,7 +28,7 @@ final class MemoryPoolCase extends Case {
     }
 
     @Override
-    Map<Class<? extends Exception>, String> reasons() {
+    Map<Class<? extends Throwable>, String> reasons() {
         return Map.of(
                 IllegalArgumentException.class, "invalid_argument", NaiveMemoryPool.NoMemory.class, "no_memory");
     }

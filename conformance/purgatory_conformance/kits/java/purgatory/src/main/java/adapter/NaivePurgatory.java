@@ -123,12 +123,12 @@ final class NaivePurgatory {
     /** Tries what waits under the key; the first exception is thrown after all were tried. */
     int checkAndComplete(String key) {
         int completed = 0;
-        RuntimeException first = null;
+        Throwable first = null;
         for (DelayedOperation operation : List.copyOf(lists.getOrDefault(key, List.of()))) {
             if (!operation.completed) {
                 try {
                     completed += operation.tryComplete() ? 1 : 0;
-                } catch (RuntimeException error) {
+                } catch (RuntimeException | Error error) { // an error, too, is thrown in the end
                     first = first == null ? error : first;
                 }
             }
@@ -139,8 +139,11 @@ final class NaivePurgatory {
                 });
             }
         }
-        if (first != null) {
-            throw first;
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first instanceof RuntimeException error) {
+            throw error;
         }
         return completed;
     }
@@ -168,7 +171,7 @@ final class NaivePurgatory {
                 if (operation.forceComplete()) {
                     operation.onExpiration();
                 }
-            } catch (RuntimeException error) {
+            } catch (RuntimeException | Error error) {
                 continue; // what a callback throws at a time-out reaches nobody
             }
         }

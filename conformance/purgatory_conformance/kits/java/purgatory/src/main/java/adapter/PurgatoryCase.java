@@ -12,10 +12,12 @@ final class PurgatoryCase extends Case {
             "accounting", "exact",
             "check_drops", "as_passed",
             "throwing_try", "go_on",
+            "release_cancelled", "at_once",
+            "severe_throw", "as_ordinary",
             "features", List.of(
                     "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown", "no_time_outs",
-                    "script_throw", "script_watch", "script_check", "script_cancel_for_key", "script_force",
-                    "script_try"),
+                    "script_throw", "script_throw_severe", "script_watch", "script_check",
+                    "script_cancel_for_key", "script_force", "script_try", "reachable"),
             "observables", List.of("entries", "keys", "stale_entries", "timer_size", "pending", "estimate"));
 
     /** An operation that follows a script. */
@@ -53,9 +55,10 @@ final class PurgatoryCase extends Case {
     }
 
     @Override
-    Map<Class<? extends Exception>, String> reasons() {
+    Map<Class<? extends Throwable>, String> reasons() {
         return Map.of(
                 Scripted.Thrown.class, "thrown",
+                Scripted.ThrownSeverely.class, "thrown",
                 IllegalArgumentException.class, "invalid_argument",
                 NaivePurgatory.Closed.class, "closed");
     }
@@ -89,6 +92,9 @@ final class PurgatoryCase extends Case {
             case "advance" -> {
                 timer.nowMs = asked.toMs();
                 purgatory.advance();
+            }
+            case "reachable" -> {
+                return isReachable(operations, asked.task());
             }
             case "shutdown" -> purgatory.shutDown();
             default -> throw new Unsupported();

@@ -12,6 +12,9 @@ final class Scripted {
     /** What a script throws. */
     static final class Thrown extends RuntimeException {}
 
+    /** What a script throws that a handler of exceptions does not catch. */
+    static final class ThrownSeverely extends Error {}
+
     final String name;
     boolean satisfied;
     private final Case owner;
@@ -38,6 +41,9 @@ final class Scripted {
         if (!completes && answer.equals("throw")) {
             throw new Thrown();
         }
+        if (!completes && answer.equals("throw_severe")) {
+            throw new ThrownSeverely();
+        }
         return completes && complete.getAsBoolean();
     }
 
@@ -54,11 +60,14 @@ final class Scripted {
     private void act(List<Protocol.Action> actions) {
         for (Protocol.Action action : actions) {
             if (action.kind().equals("throw")) {
+                if ("severe".equals(action.sort())) {
+                    throw new ThrownSeverely();
+                }
                 throw new Thrown();
             }
             try {
                 owner.call(action.asStep());
-            } catch (Exception error) { // it does not end the script
+            } catch (Exception | Error error) { // it does not end the script
                 owner.note("rejected", name, Map.of("reason", owner.reason(error)));
             }
         }

@@ -34,7 +34,7 @@ final class TimerCase extends Case {
     }
 
     @Override
-    Map<Class<? extends Exception>, String> reasons() {
+    Map<Class<? extends Throwable>, String> reasons() {
         return Map.of(TickingTimer.TooLarge.class, "too_large");
     }
 
