@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="e9ea9f5bacd2a6c8",
-        cases="bec44850b1f15a7f",
-        verdicts="9b3f34c076099b59",
+        cases="0e820c5e17d909e1",
+        verdicts="0a824976c029c7e0",
     ),
 )
 """The versions, from the first to this one."""

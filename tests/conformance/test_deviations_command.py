@@ -112,7 +112,7 @@ def test_a_deviation_that_is_no_longer_right_is_told(folder: Path, now: str, tol
     verified = purgatory(folder, "deviations", "verify")
     assert verified.returncode == 1
     assert told in " ".join(verified.stdout.split())
-    assert ("not declared: TIMER-SIZE" in verified.stdout) == (now == "dropped")
+    assert ("not declared: TIMER-ZERO-DELAY" in verified.stdout) == (now == "dropped")
 
 
 @pytest.mark.slow
@@ -121,9 +121,9 @@ def test_what_no_variant_explains_is_not_proposed(folder: Path) -> None:
     declare(folder, "dropped")
     proposed = purgatory(folder, "deviations", "propose", "--write")
     assert proposed.returncode == 1
-    assert "TIMER-SIZE" not in proposed.stdout
-    assert "not explained by any variant: TIMER-SIZE" in proposed.stderr
-    assert "TIMER-SIZE" not in (folder / "purgatory.toml").read_text("utf-8")
+    assert "TIMER-ZERO-DELAY" not in proposed.stdout
+    assert "not explained by any variant: TIMER-ZERO-DELAY" in proposed.stderr
+    assert "TIMER-ZERO-DELAY" not in (folder / "purgatory.toml").read_text("utf-8")
 
 
 @pytest.mark.slow

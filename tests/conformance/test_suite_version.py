@@ -201,7 +201,7 @@ def test_a_row_that_is_drawn_more_often_is_seen(
     before = digest(generated([weakest]))
     assert digest(generated([weakest])) == before
     first, *others = getattr(module, rows)
-    monkeypatch.setattr(module, rows, (replace(first, weight=first.weight + 1), *others))
+    monkeypatch.setattr(module, rows, (replace(first, weight=2 * first.weight), *others))
     assert digest(generated([weakest])) != before
 
 

@@ -38,12 +38,12 @@ class AnyChannels(KafkaChannels):
     def expectations(
         self, state: ChannelMutingState, operation: op.Operation
     ) -> tuple[Expectation[ChannelMutingState], ...]:
-        """Return the ways in which an operation may go; ends may be noticed between polls as well.
+        """Return the ways in which an operation may go; ends may also be noticed between polls.
 
         Raises:
-            TooManyBranches: too many clients have ended.
+            TooManyBranches: too many clients have ended, or are late.
 
-        Rules: MUTING-END-WHILE-WAITING.
+        Rules: MUTING-END-WHILE-WAITING, MUTING-SLOW-SENDER, MUTING-IDLE.
         """
         ways = super().expectations(state, operation)
         at_once = self.profile.end_while_waiting is EndWhileWaiting.AT_ONCE
@@ -71,12 +71,13 @@ class AnyChannels(KafkaChannels):
                 following.append(grant.after)
 
     def _closes_ended(self, state: ChannelMutingState) -> Iterator[ChannelMutingState]:
-        """Yield the states in which the connection of one more client that has ended is closed."""
+        """Yield the states in which one more connection that has ended, or is late, is closed."""
         for name, channel in state.channels.items():
-            if not channel.is_open or channel.peer is Peer.THERE:
+            if not channel.is_open:
                 continue
+            yield from (end.after for end in self._ends(state, name, channel))
             is_cut = channel.waits and channel.first is not None and not channel.first.is_whole
-            if is_cut or channel.peer is not Peer.HALF_CLOSED:
+            if is_cut and channel.peer is Peer.HALF_CLOSED:
                 yield self.closed(state, name)
 
     def _of_channel(

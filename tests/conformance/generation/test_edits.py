@@ -125,7 +125,7 @@ def _writes_twice_before_a_poll(operations: Operations) -> bool:
         (Component.CHANNEL_MUTING, _acts_between_clock_and_look, 40),
         (Component.CHANNEL_MUTING, _calls_the_server_behind_an_end, 40),
         (Component.CHANNEL_MUTING, _has_a_hundred_requests, 2),
-        (Component.CHANNEL_MUTING, _sends_a_size_in_three_pieces, 15),
+        (Component.CHANNEL_MUTING, _sends_a_size_in_three_pieces, 8),
         (Component.CHANNEL_MUTING, _is_a_crowd, 15),
         (Component.CHANNEL_MUTING, _has_requests_of_more_than_16_bits, 15),
         (Component.CHANNEL_MUTING, _writes_twice_before_a_poll, 40),

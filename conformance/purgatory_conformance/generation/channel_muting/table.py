@@ -317,8 +317,8 @@ def _order_and_memory(draft: ChannelMutingDraft, source: Source) -> Iterator[op.
     yield from _waits_in_line(draft, source, source.item((1, 2)))
     for name in draft.world.ordered:
         yield op.Announce(name, 1, SIZE_BYTES + 1)
-    for request in draft.world.handled[:1]:
-        yield op.Release(request)
+    releases = source.item((op.Release, op.PollWhile))
+    yield from [releases(request) for request in draft.world.handled[:1]]
     yield op.Poll()
 
 
@@ -369,6 +369,24 @@ def _in_turn(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation
         yield op.Poll()
         yield from (op.Release(each) for each in world.handled if channel_of(each) == name)
         yield op.Respond(name)
+
+
+def _several_at_once(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw requests that one client sends at once, and that are answered one by one."""
+    world = draft.world
+    if not world.idle:
+        yield op.Connect(world.fresh_name())
+    if not world.idle:
+        return
+    name, count = source.item(world.idle), source.item((2, 2, 3))
+    for _ in range(count):
+        size = source.item((0, 1, draft.size(source)))
+        yield op.Announce(name, size, min(SIZE_BYTES + size, MOST_WRITTEN_BYTES))
+    for _ in range(count):
+        yield op.Poll()
+        yield from [op.Release(each) for each in world.handled if channel_of(each) == name]
+        yield op.Respond(name)
+    yield op.Poll()
 
 
 def _completed(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
@@ -447,6 +465,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("announce a request", 45, f"{_REFUSALS} MUTING-ASK", _asked(op.Announce, _SIZE)),
     _row("announce a part of one", 35, "MUTING-ONLY-REFUSED", _asked(op.Announce, _PART)),
     _row("send ahead", 45, "MUTING-ONE-AT-A-TIME MUTING-BUFFERED", _asked(op.Announce, _AHEAD)),
+    _row("send several at once", 12, "MUTING-BUFFERED MUTING-ORDER", _several_at_once),
     _row("send an empty request", 12, "MUTING-EMPTY MUTING-ORDER", _asked(op.Announce, _EMPTY)),
     _row("send a size that cannot be", 24, "MUTING-BAD-SIZE", _asked(op.Announce, _BAD)),
     _row("send a further part", 45, "MUTING-ONLY-REFUSED", _asked(op.Send)),
@@ -501,7 +520,7 @@ def draw_configuration(
     if idles and is_slow:
         idles, is_slow = source.item(((True, False), (False, True), (True, True)))
     tls = _Has.TLS in features and (
-        _Has.PLAIN not in features or bool(wanted & _TLS_RULES) or source.integer(0, 4) < 2
+        _Has.PLAIN not in features or bool(wanted & _TLS_RULES) or source.integer(0, 1) == 1
     )
     strict = _Has.STRICT in features and (
         _Has.NON_STRICT not in features or source.integer(0, 2) == 0
