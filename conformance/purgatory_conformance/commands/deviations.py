@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from purgatory_conformance.checking import (
     Check,
@@ -23,6 +22,7 @@ from purgatory_conformance.describing.words import counted, noun
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, quoted, worst
+from purgatory_conformance.reporting.terminal_page import print_columns, standard_output
 from purgatory_conformance.running.campaign import SUITES, Campaign
 from purgatory_conformance.running.case_run import CaseRun, run_case
 from purgatory_conformance.running.joint_deviations import explained
@@ -213,7 +213,7 @@ def verify(
     the components that they are of are conformant with them, otherwise as check does.
     """
     asked = opened(subject, "", work, release)
-    console = Console(highlight=False)
+    console = standard_output()
     check = Check(asked, suite, seed, work)
     if not asked.deviations:
         asked.subject.close()
@@ -262,10 +262,8 @@ def _verified(asked: OpenSubject, deviation: Deviation, results: Sequence[Result
 
 
 def _print_verified(console: Console, verified: Sequence[_Verified]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("", "rule", "variant", "verified"):
-        table.add_column(header, overflow="fold")
-    for each in verified:
-        symbol = "✓" if each.may_stay else "✗"
-        table.add_row(symbol, each.deviation.rule, each.deviation.variant, each.words)
-    console.print(table)
+    rows = (
+        ("✓" if each.may_stay else "✗", each.deviation.rule, each.deviation.variant, each.words)
+        for each in verified
+    )
+    print_columns(console, ("", "rule", "variant", "verified"), rows)

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
 
 from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import ComponentName
@@ -22,6 +20,7 @@ from purgatory_conformance.exploring.shelves import (
 from purgatory_conformance.problems import EXIT_INCONCLUSIVE
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
+from purgatory_conformance.reporting.terminal_page import print_indented, standard_output
 from purgatory_spec.profiles import Accounting, Executor
 
 _LISTED = click.Choice([Accounting.PROPOSAL.value, Accounting.EXACT.value])
@@ -85,7 +84,7 @@ def explore_(
     Exits with 0 where the claim is true of the instance, 1 where it is false, 4 where the limit was
     reached.
     """
-    console = Console(highlight=False)
+    console = standard_output()
     if listing:
         shelves = _asked_for(component, concurrent)
         if as_json:
@@ -154,5 +153,5 @@ def _print_shelf(console: Console, shelf: Shelf) -> None:
     for each in shelf.known():
         options = f" {each.options}" if each.options else ""
         console.print(f"  {each.name}{options}: {each.standing.value}", markup=False)
-        console.print(Padding(Text(each.sentence), (0, 0, 0, 6), expand=False))
+        print_indented(console, each.sentence, 6)
     console.print()

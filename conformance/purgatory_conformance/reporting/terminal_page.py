@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -48,6 +49,24 @@ def print_columns(console: Console, headers: Sequence[str], rows: Iterable[Seque
     for row in rows:
         table.add_row(*map(Text, row))
     console.print(table)
+
+
+def print_indented(console: Console, words: str, places: int) -> None:
+    """Print words behind an indent, which the lines that they are wrapped to keep."""
+    if is_aligned(console):
+        console.print(Padding(Text(words), (0, 0, 0, places), expand=False))
+    else:
+        console.print(Text(" " * places + words), no_wrap=True, overflow="ignore", crop=False)
+
+
+def line_of(console: Console, cells: Sequence[str], columns: Sequence[str]) -> str:
+    """Return cells as one line; for people each has the width and the side of its column.
+
+    ``columns`` are format specifications such as ``<20`` and ``>9``.
+    """
+    if is_aligned(console):
+        cells = [format(cell, column) for cell, column in zip(cells, columns, strict=True)]
+    return "  ".join(cells).rstrip()
 
 
 class TerminalPage:

@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from purgatory_conformance.command_line import AS_JSON, LazyGroup, print_json
 from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_tla.commands.recorded_models import recorded_model, recorded_models
 from purgatory_tla.commands.tables import ModelTable, print_list, progress_line
 from purgatory_tla.errors import CheckerError, MissingTool
@@ -78,7 +78,7 @@ def check_(
     With more than one worker only what does not depend on chance is compared.
     """
     chosen = _chosen(names, large, everything, kind)
-    console = Console(highlight=False)
+    console = standard_output()
     table = ModelTable(console, chosen)
     settings = Settings(modules_folder(), workers=workers, timeout=timeout, jar=jar)
     at_a_time = processes or max(1, (os.cpu_count() or 1) // workers)
@@ -144,7 +144,7 @@ def list_(kind: str | None, as_json: bool) -> None:
     if as_json:
         print_json(models)
         return
-    print_list(Console(highlight=False), models)
+    print_list(standard_output(), models)
 
 
 @tla.command()
@@ -171,7 +171,7 @@ def explain(
     Exits with 0 where the run ends as the manifest records, also where that is a violation.
     """
     model = recorded_model(name)
-    console = Console(highlight=False)
+    console = standard_output()
     if model.module is None:
         raise Problem(f"{name} is a proof: it has no steps; see: purgatory tla check", EXIT_USAGE)
     try:

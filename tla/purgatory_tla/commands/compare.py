@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE, Problem
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
 from purgatory_tla.comparing.binding import Binding
 from purgatory_tla.comparing.comparing import QUICK, CompareSettings, GraphVerdict, compare
@@ -42,7 +42,7 @@ def compare_(
     """
     chosen = _chosen(names, small=small)
     settings = CompareSettings(modules_folder(), jar, timeout, QUICK if small else ())
-    table = CompareTable(Console(highlight=False), [binding.name for binding in chosen])
+    table = CompareTable(standard_output(), [binding.name for binding in chosen])
     table.print_header()
     codes = [_compared(binding, settings, table) for binding in chosen]
     context.exit(1 if 1 in codes else max(codes))

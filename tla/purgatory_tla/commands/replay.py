@@ -26,6 +26,7 @@ from purgatory_conformance.problems import (
     EXIT_USAGE,
     Problem,
 )
+from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import (
     SubjectFailure,
@@ -94,7 +95,7 @@ def simulate(
     Without a NAME it is all instances. Exits with 0 where the subject does what TLA+ predicts,
     declared deviations apart, 1 where it does not, 4 where no step could be driven.
     """
-    console = Console(highlight=False)
+    console = standard_output()
     settings = Settings(modules_folder(), timeout=timeout, jar=jar)
     codes: set[int] = set()
     for instance in [_instance(name) for name in names] or INSTANCES:
@@ -154,7 +155,7 @@ def replay(
     Exits with 0 where the subject behaves as TLA+ predicts, 1 where it differs, 4 where the
     behaviour cannot be driven to its end.
     """
-    console = Console(highlight=False)
+    console = standard_output()
     model = recorded_model(name)
     with _checker_problems(name):
         found = _drivable(console, model, Settings(modules_folder(), timeout=timeout, jar=jar))

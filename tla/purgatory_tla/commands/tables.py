@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
+from purgatory_conformance.reporting.terminal_page import line_of, print_indented
 from purgatory_tla.checkers.tlc.log import Progress
 from purgatory_tla.manifest.manifest import Model
 from purgatory_tla.manifest.models import Agreement, Finding, expected_words
@@ -73,11 +73,13 @@ class ModelTable:
         seconds: str,
         tool: str,
     ) -> str:
-        return (
-            f"{symbol} {name:<{self._name}}  {expected:<{self._outcome}}  "
-            f"{'as expected' if found == expected else found:<{self._outcome}}  "
-            f"{states:>9}  {seconds:>7}  {tool}"
-        ).rstrip()
+        told = "as expected" if found == expected else found
+        outcome = f"<{self._outcome}"
+        return line_of(
+            self._console,
+            (f"{symbol} {name}", expected, told, states, seconds, tool),
+            (f"<{self._name + 2}", outcome, outcome, ">9", ">7", "<1"),
+        )
 
     def _print(self, line: str, style: str) -> None:
         self._console.print(Text(line, style), no_wrap=True, overflow="ignore", crop=False)
@@ -122,4 +124,4 @@ def print_list(console: Console, models: Sequence[Model]) -> None:
     for model in models:
         facts = f"{model.kind.value}, {model.run_time.value}: {expected_words(model)}"
         console.print(f"[bold]{model.name}[/bold]  {facts}")
-        console.print(Padding(Text(model.title), (0, 0, 0, 4)))
+        print_indented(console, model.title, 4)
