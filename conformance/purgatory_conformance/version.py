@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="e9ea9f5bacd2a6c8",
-        cases="0e820c5e17d909e1",
-        verdicts="0a824976c029c7e0",
+        cases="abc9085dade862f2",
+        verdicts="ac66eb425ed9c39e",
     ),
 )
 """The versions, from the first to this one."""

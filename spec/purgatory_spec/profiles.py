@@ -173,6 +173,11 @@ class Feature(Offer):
     NEGATIVE_CLOCK = "negative_clock", "the suite may start the clock below zero"
     REACHABLE = "reachable", "the suite may ask whether a task is still held, by 'reachable'"
     REFUSE = "refuse", "the suite may have the executor refuse tasks, by 'refuse'"
+    FAR_ADVANCE = (
+        "far_advance",
+        "the suite may move the clock by years in one step, which costs no more than a short one; "
+        "where it is not declared, 'check' tries",
+    )
 
 
 class Observable(Offer):
@@ -365,6 +370,11 @@ class PurgatoryFeature(Offer):
     )
     REACHABLE = "reachable", "the suite may ask whether an operation is still held, by 'reachable'"
     REFUSE = "refuse", "the suite may have the executor refuse time-outs, by 'refuse'"
+    FAR_ADVANCE = (
+        "far_advance",
+        "the suite may move the clock by years in one step, which costs no more than a short one; "
+        "where it is not declared, 'check' tries",
+    )
 
 
 class PurgatoryObservable(Offer):

@@ -14,6 +14,7 @@ from enum import Enum
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
+from purgatory_conformance.running.far_advance import with_far_advance
 from purgatory_conformance.running.refusals import Refusals
 from purgatory_conformance.running.unanswered import Slow, Unanswered, is_unanswered, told
 from purgatory_conformance.subjects.subject import (
@@ -227,6 +228,7 @@ def run_campaign(
         if campaign.has_failed_often:
             break
 
+    drawing = with_far_advance(subject, profile)
     for rule, case in replays:
         _verify_deviation(campaign, subject, rule, case)
         progress(campaign, "deviations")
@@ -244,7 +246,7 @@ def run_campaign(
         campaign.ended_by = _ended_by(campaign, seconds, failing_cases, most_cases)
         if campaign.ended_by:
             break
-        drawn = drawn_case(support, profile, f"{seed}-{campaign.cases}", budget, wanted)
+        drawn = drawn_case(support, drawing, f"{seed}-{campaign.cases}", budget, wanted)
         name = f"g{campaign.cases}"
         run = run_case(subject, name, drawn.configuration, drawn.operations, deviations)
         campaign.cases += 1

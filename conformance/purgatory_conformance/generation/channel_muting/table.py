@@ -372,7 +372,7 @@ def _in_turn(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation
 
 
 def _several_at_once(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
-    """Draw requests that one client sends at once, and that are answered one by one."""
+    """Draw several requests of a client before a poll; each is answered before the next poll."""
     world = draft.world
     if not world.idle:
         yield op.Connect(world.fresh_name())

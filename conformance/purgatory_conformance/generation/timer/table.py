@@ -165,7 +165,12 @@ def _advance_by(world: World, source: Source) -> list[op.Operation]:
 
 
 def _advance_to_all(world: World, source: Source) -> list[op.Operation]:
-    return [op.Advance(world.last_due + source.integer(0, 1))]
+    """Draw an advance to all tasks within reach, or one that comes very late."""
+    last_ms = world.last_due
+    late_ms = [late for late in _LATE_MS if last_ms + late <= _LATEST_MS]
+    if late_ms and source.integer(0, 5) == 5:
+        return [op.Advance(last_ms + source.item(late_ms))]
+    return [op.Advance(last_ms + source.integer(0, 1))]
 
 
 def _run_one(world: World, source: Source) -> list[op.Operation]:
@@ -312,7 +317,7 @@ def _batch(world: World, source: Source) -> list[op.Operation]:
     count = source.integer(2, 6)
     names = [world.fresh_name() for _ in range(count)]
     delays = [source.integer(0, span) for _ in names]
-    if source.integer(0, 2) == 0:
+    if source.integer(0, 1) == 0:
         delays[1:] = [delays[0]] * source.integer(1, count - 1) + delays[count:]
         delays += [source.integer(0, span) for _ in range(count - len(delays))]
     world.delays.update(zip(names, delays, strict=True))
@@ -345,18 +350,20 @@ def _script(
         if world.has(feature)
     ]
     actions: list[op.Action] = []
+    about = _other(source, names, itself)
     for _ in range(source.integer(1, 3) if kinds else 0):
         kind = source.item(kinds)
+        other = about if source.integer(0, 1) else _other(source, names, itself)
         if kind is Feature.SCRIPT_THROW:
             actions.append(op.Throw())
         elif kind is Feature.SCRIPT_CANCEL:
-            actions.append(op.CancelInside(source.item(names)))
+            actions.append(op.CancelInside(other))
         elif kind is Feature.SCRIPT_ADVANCE:
             # What it runs may throw through it: then what stands behind it is left to chance.
             actions.append(op.AdvanceInside())
             break
         else:
-            added = _added_inside(world, source, names, itself)
+            added = _added_inside(world, source, other, itself)
             actions.append(added)
             # An executor that runs at once may run what is due inside the add: then its own actions
             # would come between these.
@@ -365,13 +372,19 @@ def _script(
     return tuple(actions)
 
 
-def _added_inside(world: World, source: Source, names: Sequence[str], itself: str) -> op.AddInside:
+def _other(source: Source, names: Sequence[str], itself: str) -> str:
+    """Draw a task of a batch; often the actor, or the one behind it, which a walk has at hand."""
+    near = names[names.index(itself) :][:2]
+    return source.item(near if source.integer(0, 1) else names)
+
+
+def _added_inside(world: World, source: Source, other: str, itself: str) -> op.AddInside:
     """Draw an add of a new task, or of one of the batch; no task makes itself due at once."""
     tick_ms = world.configuration.tick_ms
-    if world.has(Feature.READD) and source.integer(0, 2) == 0:
-        name = source.item(names)
-        if world.delays.get(name, 0) >= tick_ms and (name != itself or world.delays[name] > 0):
-            return op.AddInside(name, world.delays[name])
+    if world.has(Feature.READD) and source.integer(0, 1) == 0:
+        delay_ms = world.delays.get(other, 0)
+        if delay_ms >= tick_ms and (other != itself or delay_ms > 0):
+            return op.AddInside(other, delay_ms)
     name = world.fresh_name()
     negative = world.profile.negative_delay is not NegativeDelay.NOT_OFFERED
     shortest = -1 if negative else 0
@@ -403,13 +416,17 @@ def _crowd(world: World, source: Source) -> list[op.Operation]:
 
 def _far_and_followed(world: World, source: Source) -> list[op.Operation]:
     """Draw a delay about a power of two or ten, and the advances to its due time."""
-    largest = min(world.profile.largest_delay_ms, world.reach_ms, LARGEST_SAFE_INTEGER - world.now)
-    powers = sorted([2**power for power in range(5, 53)] + [10**power for power in range(2, 16)])
+    tick_ms = world.configuration.tick_ms
+    latest_ms = max(world.reach_ms, LARGEST_SAFE_INTEGER)
+    reach_ms = min(world.reach_ms, latest_ms - world.now - 2 * tick_ms)
+    largest = min(world.profile.largest_delay_ms, reach_ms)
+    powers = sorted([2**power for power in range(5, 56)] + [10**power for power in range(2, 17)])
     usable = [power for power in powers if power < largest]
     if not usable:
         return []
+    usable += [largest] * 3
     usable = source.item((usable, usable[-len(usable) // 3 :]))
-    near_ms = source.integer(-2, 2) * world.configuration.tick_ms + source.integer(-1, 1)
+    near_ms = source.integer(-2, 2) * tick_ms + source.integer(-1, 1)
     delay_ms = max(1, source.item(usable) + near_ms)
     delay_ms = min(delay_ms, largest)
     task = world.fresh_name()
@@ -418,10 +435,10 @@ def _far_and_followed(world: World, source: Source) -> list[op.Operation]:
         first = [op.Advance(world.now + source.integer(1, _span(world)))]
     due_ms = world.now + delay_ms
     now = first[0].to_ms if first and isinstance(first[0], op.Advance) else world.now
-    before_ms = max(now, due_ms - world.configuration.tick_ms - source.integer(0, 1))
+    before_ms = max(now, due_ms - source.item((1, tick_ms, tick_ms + 1)))
     adds: list[op.Operation] = [op.Add(task, due_ms - now)]
     due_ms = max(due_ms, now)
-    ends = [op.Advance(due_ms), op.Advance(due_ms + world.configuration.tick_ms)]
+    ends = [op.Advance(due_ms), op.Advance(due_ms + tick_ms)]
     return [*first, *adds, op.Advance(before_ms), *ends, *_runs(world, source, due_ms)]
 
 
@@ -775,6 +792,12 @@ def _delays(operations: Iterable[op.Operation]) -> Iterator[int]:
             yield operation.delay_ms
             yield from (act.delay_ms for act in operation.script if isinstance(act, op.AddInside))
 
+
+_LATE_MS = (2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**40)
+"""The times by which an advance may come late, ms."""
+
+_LATEST_MS = 2**50
+"""The latest reading to which a late advance leads, ms."""
 
 _ORIGINS_MS = (10**6, 2**31, 2**32, 2**36)
 """Readings about which a clock may begin, ms."""

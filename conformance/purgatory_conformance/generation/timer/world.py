@@ -22,6 +22,9 @@ from purgatory_spec.profiles import (
 WITHIN_REACH_MS = 2**21
 """The distance that the clock may always be moved in one step, ms."""
 
+_LATEST_LONG_MS = 2**55
+"""The latest reading for timers of 64 bits; the span of a wheel about it fits 63 bits, ms."""
+
 _TICKS_WITHIN_REACH = 10**5
 """The ticks that the clock may always be moved in one step: a timer may do them one by one."""
 
@@ -141,8 +144,8 @@ class World:
         A wheel with a delay queue goes from bucket to bucket, so that the way costs it nothing. Any
         other timer may go from tick to tick; where due times are exact, by ticks of its own.
         """
-        if self.profile.structure is Structure.DELAY_QUEUE_WHEEL:
-            return LARGEST_SAFE_INTEGER
+        if self.profile.structure is Structure.DELAY_QUEUE_WHEEL or self.has(Feature.FAR_ADVANCE):
+            return _LATEST_LONG_MS if self.has(Feature.INT64) else LARGEST_SAFE_INTEGER
         if self.profile.rounding is Rounding.EXACT:
             return WITHIN_REACH_MS
         return max(WITHIN_REACH_MS, self.configuration.tick_ms * _TICKS_WITHIN_REACH)
