@@ -56,6 +56,9 @@ _MOST_CAUSES_SEARCHED = 6
 _NEARLY_ALL = 0.75
 """The share of the cases from which a cause hides what else is wrong."""
 
+_ALONE = 0.9
+"""The share of a cause's cases with one wrong observable from which it is computed wrongly."""
+
 _MOST_BEHIND = 3
 """The most rules for which a cause is looked for behind one that nearly every case shows."""
 
@@ -395,9 +398,27 @@ class CauseSearch:
         """
         return any(
             _may_be_put_down(one, another)
-            or self._breaks_in_part(one, {another.rule, *another.also})
+            or (
+                self._breaks_in_part(one, {another.rule, *another.also})
+                and self._may_show_as(another, one)
+            )
             for one, another in ((cause, other), (other, cause))
         )
+
+    def _may_show_as(self, cause: Cause, other: Cause) -> bool:
+        """Decide whether the fault of one cause may show in what is wrong in the case of another.
+
+        An observable that is computed wrongly is wrong in parts of any case, and by itself. What is
+        wrong inside shows in several observables of one step.
+        """
+        shown = self._profile(cause.shrunk).observables
+        if cause.kind not in shown or other.kind not in shown:
+            return True
+        if other.kind in {cause.kind, *cause.kinds}:
+            return True
+        beside = [{further.kind for further in self._further(run)} for run in cause.runs]
+        alone = sum(not kinds for kinds in beside)
+        return alone < _ALONE * len(beside) or any(other.kind in kinds for kinds in beside)
 
     def _breaks_in_part(self, cause: Cause, rules: Set[str]) -> bool:
         """Decide whether a part of a cause's case breaks one of the rules in the same operation.
@@ -478,7 +499,11 @@ class CauseSearch:
         return sequences[0] == sequences[1]
 
     def _rules_of_the_step(self, run: CaseRun) -> Iterator[str]:
-        """Yield the further rules that the diverging step breaks, observable after observable.
+        """Yield the further rules that the diverging step breaks, observable after observable."""
+        return (divergence.rule for divergence in self._further(run))
+
+    def _further(self, run: CaseRun) -> Iterator[Divergence]:
+        """Yield the divergences of the diverging step behind the first, kind after kind.
 
         A fault that shows in several observables of one step is blamed on the first alone.
         """
@@ -496,7 +521,7 @@ class CauseSearch:
                     kind = divergence.kind if step is run.steps[-1] else ""
                     break
             if kind and divergence is not None:
-                yield divergence.rule
+                yield divergence
 
     def _rules_beside(self, run: CaseRun) -> set[str] | None:
         """Return the rules that the step's observables break by themselves; None where unknown.
@@ -582,20 +607,50 @@ def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
 def _is_within(cause: Cause, other: Cause) -> bool:
     """Decide whether the operations of one case occur in that of the other, by other numbers."""
     steps, others = cause.shrunk.steps, other.shrunk.steps
-    return _occurs([each.operation for each in steps], [each.operation for each in others])
+    part, whole = (tuple(each.operation for each in case) for case in (steps, others))
+    return any(True for _ in _occurrences(part, whole, {}))
 
 
-def _occurs(part: object, whole: object) -> bool:
-    """Decide whether a value has what is in another, in the same order; numbers and names vary."""
-    if isinstance(part, tuple | list) and isinstance(whole, tuple | list):
-        rest = iter(whole)
-        return all(any(_occurs(each, other) for other in rest) for each in part)
-    if isinstance(part, msgspec.Struct) and type(part) is type(whole):
-        fields = part.__struct_fields__
-        return all(_occurs(getattr(part, name), getattr(whole, name)) for name in fields)
-    if isinstance(part, Enum | bool) or part is None:
-        return part == whole
-    return type(part) is type(whole)
+def _occurrences(
+    part: object, whole: object, names: Mapping[str, str]
+) -> Iterator[Mapping[str, str]]:
+    """Yield the ways in which a value is in another, in the same order, each with its names.
+
+    Numbers vary. Names may be others, as long as two names stay two and one stays one.
+    """
+    if isinstance(part, str) and isinstance(whole, str) and not isinstance(part, Enum):
+        if part in names:
+            if names[part] == whole:
+                yield names
+        elif whole not in names.values():
+            yield {**names, part: whole}
+    elif isinstance(part, tuple) and isinstance(whole, tuple):
+        if not part:
+            yield names
+        elif len(part) <= len(whole):
+            for known in _occurrences(part[0], whole[0], names):
+                yield from _occurrences(part[1:], whole[1:], known)
+            yield from _occurrences(part, whole[1:], names)
+    elif isinstance(part, msgspec.Struct) and type(part) is type(whole):
+        yield from _in_turn(
+            [(getattr(part, name), getattr(whole, name)) for name in part.__struct_fields__], names
+        )
+    elif isinstance(part, Enum | bool) or part is None:
+        if part == whole:
+            yield names
+    elif type(part) is type(whole):
+        yield names
+
+
+def _in_turn(
+    pairs: Sequence[tuple[object, object]], names: Mapping[str, str]
+) -> Iterator[Mapping[str, str]]:
+    """Yield the ways in which the first of each pair is in the second, by the same names."""
+    if not pairs:
+        yield names
+        return
+    for known in _occurrences(*pairs[0], names):
+        yield from _in_turn(pairs[1:], known)
 
 
 def _direction(right: Value, seen: Value) -> Value:
