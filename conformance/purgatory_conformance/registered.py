@@ -81,6 +81,10 @@ PROJECTS = {
     "netty": ("jvm/netty.toml", "Netty's HashedWheelTimer, real clock (needs Java 17 and Maven)"),
     "netty-size": ("jvm/netty-size.toml", "the same, its pending timeouts taken for its size"),
     "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
+    "fluss": (
+        "fluss/purgatory.toml",
+        "Apache Fluss's timer and purgatory, virtual clock (needs Java 17 and Maven)",
+    ),
     "rust-hash-wheel": (
         "rust/hash-wheel.toml",
         "Rust's hierarchical_hash_wheel_timer (needs cargo)",

@@ -23,6 +23,7 @@ SYSTEMS: Mapping[str, str] = {
     "agrona": "Agrona `DeadlineTimerWheel`",
     "rust-hash-wheel": "Rust `hierarchical_hash_wheel_timer`",
     "rust-delay-queue": "tokio-util `DelayQueue`",
+    "fluss": "Apache Fluss",
     "kafka": "Apache Kafka",
     "kafka@4.0.0": "Apache Kafka",
     "kafka@3.9.1": "Apache Kafka",
