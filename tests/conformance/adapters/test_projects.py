@@ -20,16 +20,24 @@ from .kafka_campaign import campaign_on
 
 pytestmark = pytest.mark.verify
 
-FETCH = {"go": ("go", "mod", "download"), "rust": ("cargo", "fetch", "--quiet")}
+FETCH = {
+    "go": ("go", "mod", "download"),
+    "npm": ("npm", "view", "timer-wheel@1.0.0", "version"),
+    "rust": ("cargo", "fetch", "--quiet"),
+}
 """By the adapter's folder: the command that gets what is not on every machine."""
 
-NOT_CONFORMANT = {"netty-size": "TIMER-SIZE"}
+NOT_CONFORMANT = {
+    "netty-size": "TIMER-SIZE",
+    "npm-retimer": "TIMER-READD-PENDING",
+    "npm-timer-wheel": "TIMER-NOT-LATE",
+}
 """The words that stand for a known breach, and the rule."""
 
 OF_THE_JVM = ("fluss/", "jvm/")
 """The folders of the adapters that are built with Maven."""
 
-ALWAYS = ("sched", "asyncio", "go-time", "agrona", "fluss", "rust-hash-wheel")
+ALWAYS = ("sched", "asyncio", "go-time", "agrona", "fluss", "npm-fake-timers", "rust-hash-wheel")
 """One of each language is judged in every run, but for Python, whose two take no time."""
 
 CONFORMANT = (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS)
@@ -40,6 +48,11 @@ FAULTS = {
         "src/main/java/purgatory/adapter/timers/AgronaTimer.java",
         "<= nowMs",
         "< nowMs - 1",
+    ),
+    "npm-fake-timers": (
+        "timers.js",
+        "clock.setTimeout(call, delay_ms)",
+        "clock.setTimeout(call, delay_ms + 1)",
     ),
     "rust-hash-wheel": ("src/wheel.rs", "from_millis(delay_ms)", "from_millis(delay_ms + 1)"),
     "sched": ("standard_timers.py", "enter(delay_ms, ", "enter(delay_ms + 1, "),
@@ -131,3 +144,29 @@ def test_a_fault_in_an_adapter_is_found(word: str, tmp_path: Path) -> None:
     )
     assert ended.returncode == 1, ended.stderr
     assert re.search(r"broken +TIMER-(NOT-LATE|ROUNDING|ZERO-DELAY) ", ended.stdout)
+
+
+STORED = [
+    ("npm-timer-wheel", "timer-wheel-ring-skipped", "TIMER-NOT-LATE"),
+    ("npm-timer-wheel", "timer-wheel-item-lost", "TIMER-NOT-LATE"),
+    ("npm-retimer", "retimer-moved-to-zero", "TIMER-READD-PENDING"),
+]
+"""Words, their stored faults, and the rules that these break."""
+
+
+@pytest.mark.slow
+@pytest.mark.large
+@pytest.mark.parametrize(("word", "name", "rule"), STORED)
+def test_a_stored_fault_is_still_there(word: str, name: str, rule: str) -> None:
+    """A replay breaks the rule; the control is the same case on a timer that keeps it."""
+    fetched(word)
+    file = adapters_folder() / "npm" / "replays" / f"{name}.jsonl"
+    for subject, code in ((word, 1), ("npm-fake-timers", 0)):
+        ended = subprocess.run(
+            [str(SCRIPT), "replay", str(file), "--subject", subject, "--work", str(WORK_FOLDER)],
+            capture_output=True,
+            text=True,
+            timeout=1800,
+        )
+        assert ended.returncode == code, ended.stderr
+        assert (f"diverges from {rule} " in ended.stdout) == bool(code)
