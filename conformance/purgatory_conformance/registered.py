@@ -81,6 +81,18 @@ PROJECTS = {
     "netty": ("jvm/netty.toml", "Netty's HashedWheelTimer, real clock (needs Java 17 and Maven)"),
     "netty-size": ("jvm/netty-size.toml", "the same, its pending timeouts taken for its size"),
     "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
+    "fluss": (
+        "fluss/purgatory.toml",
+        "Apache Fluss's timer and purgatory, virtual clock (needs Java 17 and Maven)",
+    ),
+    "npm-fake-timers": (
+        "npm/fake-timers.toml",
+        "npm's @sinonjs/fake-timers (needs Node and npm)",
+    ),
+    "npm-timer-wheel": ("npm/timer-wheel.toml", "npm's timer-wheel, virtual clock (the same)"),
+    "npm-long-timeout": ("npm/long-timeout.toml", "npm's long-timeout, virtual clock (the same)"),
+    "npm-safe-timers": ("npm/safe-timers.toml", "npm's safe-timers, virtual clock (the same)"),
+    "npm-retimer": ("npm/retimer.toml", "npm's retimer, virtual clock (the same)"),
     "rust-hash-wheel": (
         "rust/hash-wheel.toml",
         "Rust's hierarchical_hash_wheel_timer (needs cargo)",

@@ -18,7 +18,7 @@ from purgatory_conformance.subjects.building import installed, run_build, sole_b
 
 _STAMP = "sources.sha256"
 _MAIN_CLASS = "purgatory.adapter.kafka.Main"
-_MASS_EXPIRY_CLASS = "purgatory.adapter.kafka.MassExpiry"
+MASS_EXPIRY_CLASS = "purgatory.adapter.kafka.MassExpiry"
 _TRACE_RECORDING_CLASS = "purgatory.adapter.kafka.TraceRecording"
 _MUTING_CLASS = "purgatory.adapter.kafka.MutingFindings"
 _BROKER_CLASS = "purgatory.adapter.kafka.BrokerFindings"
@@ -79,7 +79,7 @@ def mass_expiry_command(
     stay, and the purge interval. Arguments and errors are those of ``kafka_command``.
     """
     java = _java(version, KafkaMode.REAL_CLOCK, work_folder)
-    return (*java, _MASS_EXPIRY_CLASS, str(rounds), str(operations))
+    return (*java, MASS_EXPIRY_CLASS, str(rounds), str(operations))
 
 
 def trace_recording_command(

@@ -8,7 +8,7 @@
     purge_shares              what purges take of the processor
     conformance_throughput    steps a second of the conformance suite
     trace_pipeline, trace_recording, record_corpora   the pipeline and its recorder
-    kafka_mass_expiry         Kafka's mass expiry, counted
+    mass_expiry               the mass expiry of Kafka and of Fluss, counted
     kafka_muting              Kafka's channels that wait for memory, on a selector or a broker
 
 Begin with ``bench.catalogue``: what is measured.

@@ -59,12 +59,16 @@ def judged(
     opened = open_subject(word, work_folder=WORK_FOLDER)
     try:
         subject = Falsified(opened.subject, defect) if defect else opened.subject
-        return _campaign(opened, subject, component, suite)
+        return campaign_on(opened, subject, component, suite)
     finally:
         opened.subject.close()
 
 
-def _campaign(opened: OpenSubject, subject: Subject, component: Component, suite: str) -> Campaign:
+def campaign_on(
+    opened: OpenSubject, subject: Subject, component: Component, suite: str
+) -> Campaign:
+    """The campaign on a component, with what is declared for it."""
+
     def is_ours(rule: str) -> bool:
         return component_of_rule(rule) is component
 

@@ -62,8 +62,13 @@ final class MockedTimer extends TimerSubject {
     }
 
     @Override
-    Timer timer() {
-        return timer;
+    void arm(ScriptedTask task) {
+        timer.add(task);
+    }
+
+    @Override
+    boolean advanceClock() throws Exception {
+        return timer.advanceClock(0);
     }
 
     @Override

@@ -26,6 +26,7 @@ final class Modes {
     }
 
     private static Map<String, Component> everything() {
+        KafkasClock.mustBeVirtual();
         Map<String, Component> components = new LinkedHashMap<>();
         components.put("timer", new VirtualTimer());
         components.put("purgatory", new PurgatorySubject());

@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.SystemTimerReaper;
-import org.apache.kafka.server.util.timer.Timer;
 
 /** SystemTimer and its reaper as a broker runs them: real clock, own threads, nothing replaced. */
 final class RealTimer extends TimerSubject {
@@ -19,7 +18,7 @@ final class RealTimer extends TimerSubject {
     private volatile Queue<JsonObject> happened = new ConcurrentLinkedQueue<>();
 
     RealTimer() {
-        if (VirtualClock.isKafkasClock()) {
+        if (KafkasClock.isVirtual()) {
             throw new IllegalStateException("leave the folder of the shadowing class out");
         }
     }
@@ -68,8 +67,13 @@ final class RealTimer extends TimerSubject {
     }
 
     @Override
-    Timer timer() {
-        return reaper;
+    void arm(ScriptedTask task) {
+        reaper.add(task);
+    }
+
+    @Override
+    boolean advanceClock() throws Exception {
+        return reaper.advanceClock(0);
     }
 
     @Override

@@ -23,6 +23,10 @@ final class ScriptedTask extends TimerTask implements Named {
         return name;
     }
 
+    long delay() {
+        return delayMs;
+    }
+
     List<Action> script() {
         return script;
     }

@@ -26,7 +26,7 @@ public final class TraceRecording {
     private static final long LONGEST_PAUSE_MS = 2000;
 
     public static void main(String[] arguments) throws Exception {
-        if (VirtualClock.isKafkasClock()) {
+        if (KafkasClock.isVirtual()) {
             throw new IllegalStateException("leave the folder of the shadowing class out");
         }
         if (System.nanoTime() < 0) {

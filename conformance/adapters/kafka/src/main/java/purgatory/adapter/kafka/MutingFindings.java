@@ -59,7 +59,7 @@ public final class MutingFindings {
     /** Runs the scenarios of these names, or all. */
     static boolean allReproduced(Map<String, Scenario> scenarios, List<String> names)
             throws Exception {
-        if (VirtualClock.isKafkasClock()) {
+        if (KafkasClock.isVirtual()) {
             throw new IllegalStateException("leave the folder of the shadowing class out");
         }
         boolean all = true;
@@ -69,7 +69,7 @@ public final class MutingFindings {
                 throw new IllegalArgumentException(
                         name + " is no scenario; there are " + scenarios.keySet());
             }
-            say(name, "Apache Kafka " + Main.kafkaVersion());
+            say(name, "Apache Kafka " + Release.version());
             boolean reproduced = scenario.run();
             say("  verdict", reproduced ? "reproduced" : "NOT reproduced");
             all &= reproduced;

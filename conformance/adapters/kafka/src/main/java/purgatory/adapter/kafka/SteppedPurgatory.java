@@ -11,7 +11,7 @@ final class SteppedPurgatory {
 
     private static int made;
 
-    final KafkaPurgatory kafka;
+    final ReleasedPurgatory released;
     final SteppedExecutor executor;
     final WatcherLists lists;
     private final MethodHandle advanceClock;
@@ -21,11 +21,11 @@ final class SteppedPurgatory {
     SteppedPurgatory(
             TimerSizes sizes, int purgeInterval, boolean timeOuts, Events events) {
         made++;
-        Object timer = KafkaPurgatory.timer(sizes);
+        Object timer = ReleasedPurgatory.timer(sizes);
         executor = new SteppedExecutor(operation -> events.record("expired", operation.name()));
         executor.replaceIn(timer);
-        kafka = new KafkaPurgatory("conformance-" + made, timer, purgeInterval, timeOuts);
-        Object purgatory = kafka.purgatory();
+        released = new ReleasedPurgatory("conformance-" + made, timer, purgeInterval, timeOuts);
+        Object purgatory = released.purgatory();
         lists = new WatcherLists(purgatory);
         estimate = (AtomicInteger) Private.read(purgatory, "estimatedTotalOperations");
         advanceClock = advanceClock(purgatory);
@@ -39,7 +39,7 @@ final class SteppedPurgatory {
     /** Removes the gauges; after a shutdown there are none any more. */
     void close() {
         try {
-            kafka.shutdown();
+            released.shutdown();
         } catch (Exception failure) {
             System.err.println("a former purgatory did not shut down: " + failure);
         }

@@ -19,7 +19,7 @@ final class Modes {
                 ScriptedOperation.shareOneLock();
                 yield new Subject(
                         "Apache Kafka, virtual clock, one lock for all operations",
-                        Map.of("purgatory", new PurgatorySubject()));
+                        Map.of("purgatory", purgatory()));
             }
             case "--leak-tracking" -> new Subject(
                     "Apache Kafka GarbageCollectedMemoryPool",
@@ -28,9 +28,14 @@ final class Modes {
         };
     }
 
+    private static PurgatorySubject purgatory() {
+        KafkasClock.mustBeVirtual();
+        return new PurgatorySubject();
+    }
+
     private static Map<String, Component> everything() {
         Map<String, Component> components = new LinkedHashMap<>();
-        components.put("purgatory", new PurgatorySubject());
+        components.put("purgatory", purgatory());
         components.put("memory_pool", new MemoryPoolSubject(false));
         if (ChannelMutingSubject.isOffered()) {
             components.put("channel_muting", new ChannelMutingSubject());
