@@ -8,6 +8,7 @@
     purge_shares              what purges take of the processor
     conformance_throughput    steps a second of the conformance suite
     trace_pipeline, trace_recording, record_corpora   the pipeline and its recorder
+    flipped_bits              what a check says of damaged files
     kafka_mass_expiry         Kafka's mass expiry, counted
     kafka_muting              Kafka's channels that wait for memory, on a selector or a broker
 

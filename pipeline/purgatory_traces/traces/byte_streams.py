@@ -104,12 +104,14 @@ def digest_beside(name: str) -> str | None:
         OSError: it cannot be read.
     """
     try:
-        words = (
-            named_file(f"{name}{CHECKSUM}").read_text(encoding="utf-8", errors="replace").split()
-        )
+        return told_digest(named_file(f"{name}{CHECKSUM}").read_bytes())
     except (FileNotFoundError, IsADirectoryError):
         return None
-    return words[0] if words else ""
+
+
+def told_digest(content: bytes) -> str:
+    """Return the digest that the content of ``NAME.sha256`` tells; empty where it tells none."""
+    return next(iter(content.decode(errors="replace").split()), "")
 
 
 def difference(name: str, told: str) -> Damage | None:

@@ -37,7 +37,10 @@ from purgatory_traces.traces.parquet import read_parquet
 from purgatory_traces.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
-"""The endings of the files that are taken from folders."""
+"""The endings of the files that are read."""
+
+REFUSED = (".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".jsonl.lz4")
+"""The endings of files of lines that cannot be read. They are set aside, and not ignored."""
 
 SHOWN_BYTES = 1000
 """The bytes that are kept of a line that is too long."""
@@ -53,7 +56,7 @@ class Sources:
 
     Attributes:
         files: To be read, sorted, none twice.
-        ignored: Files in the folders that have none of the suffixes, sorted.
+        ignored: Files in the folders that have other endings, sorted.
     """
 
     files: tuple[str, ...]
@@ -63,8 +66,9 @@ class Sources:
 def sources_of(paths: Iterable[str | Path]) -> Sources:
     """Return the files that paths stand for.
 
-    A folder stands for the files in it and in its folders that have one of ``SUFFIXES``; a pattern
-    with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its suffix.
+    A folder stands for the files in it and in its folders that end in ``SUFFIXES`` or ``REFUSED``;
+    a pattern with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its
+    suffix.
     In a folder, files and folders whose names begin with a point or an underscore are what other
     programs leave for themselves, and results of a check are no traces: they are ignored as well.
     The checksum beside a file is a part of it.
@@ -130,7 +134,7 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
             if name.endswith(CHECKSUM):
                 continue
             file = Path(where) / name
-            ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES)
+            ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES + REFUSED)
             yield str(file), ours and not _waits_for_a_writer(file)
 
 
@@ -166,8 +170,9 @@ def _has_results(folder: Path) -> bool:
 def read_file(path: str | Path, named: str = "") -> Iterator[Located | QuarantineRow]:
     """Yield the lines of one file in order; ``named`` is another name for it.
 
-    A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, and
-    any other is taken for JSON Lines. Rows about no line in particular have the line number 0.
+    A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, one
+    of ``REFUSED`` is set aside, and any other is taken for JSON Lines. Rows about no line in
+    particular have the line number 0.
 
     Raises:
         MissingExtra: it is Parquet, and pyarrow is not installed.
@@ -175,6 +180,10 @@ def read_file(path: str | Path, named: str = "") -> Iterator[Located | Quarantin
     name = str(path)
     if name.endswith(".parquet"):
         yield from read_parquet(name, named or name)
+    elif name.endswith(REFUSED):
+        kind = name.rpartition(".")[2]
+        reason = f"it is compressed as .{kind}, which is not read: decompress it, or write .gz"
+        yield QuarantineRow(named or name, 0, "", reason)
     else:
         yield from _read_lines(name, LinesOfFile(named or name))
 
