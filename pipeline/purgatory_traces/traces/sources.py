@@ -185,65 +185,39 @@ def read_file(path: str | Path, named: str = "") -> Iterator[Located | Quarantin
         reason = f"it is compressed as .{kind}, which is not read: decompress it, or write .gz"
         yield QuarantineRow(named or name, 0, "", reason)
     else:
-        yield from _read_lines(name, LinesOfFile(named or name))
-
-
-def _read_lines(name: str, lines: "LinesOfFile") -> Iterator[Located | QuarantineRow]:
-    try:
-        damage = damage_of(name)
-        with closing(chunks_of(name)) as chunks:
-            if damage is not None:
-                reading = _read_damaged if damage.problem else _read_uncovered
-                yield from reading(lines, chunks, damage)
-                return
-            for chunk in chunks:
-                yield from lines.take(chunk)
-    except Broken as problem:
-        yield from lines.broken(str(problem))
-        return
-    yield from lines.last()
-
-
-def _read_uncovered(
-    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
-) -> Iterator[Located | QuarantineRow]:
-    """Yield the lines of a file that breaks off, followed by rows that name the affected runs."""
-    uncovered: dict[str, Located] = {}
-    try:
-        rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
-        for chunk in chain([rest], chunks):
-            for line in lines.take(chunk):
-                yield line
-                if isinstance(line, QuarantineRow):
-                    continue
-                uncovered[line.run] = line
-                if len(uncovered) == _MOST_RUNS:
-                    yield from lines.not_covered(uncovered)
-    except Broken as problem:
-        yield from lines.broken(str(problem))
-        yield from lines.not_covered(uncovered)
-    else:
-        yield from lines.last()  # it is whole by now
-
-
-def _read_damaged(
-    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
-) -> Iterator[Located | QuarantineRow]:
-    """Yield the lines before the damage, the problem, and the runs with lines behind it."""
-    rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
-    yield from lines.broken(damage.problem)
-    try:
-        yield from lines.runs_in(rest)
-        for chunk in chunks:
-            yield from lines.runs_in(chunk)
-    except Broken:
-        return  # it was told
+        yield from _read_lines(name, LinesOfFile(named or name), damage_of(name))
 
 
 def read_changed(name: str, problem: str, named: str = "") -> Iterator[Located | QuarantineRow]:
     """Yield the problem of a file whose lines do not count, and each run in it."""
-    with closing(chunks_of(name)) as chunks:
-        yield from _read_damaged(LinesOfFile(named or name), chunks, Damage(0, problem))
+    yield from _read_lines(name, LinesOfFile(named or name), Damage(0, problem))
+
+
+def _read_lines(
+    name: str, lines: "LinesOfFile", damage: Damage | None
+) -> Iterator[Located | QuarantineRow]:
+    """Yield the lines of a file; behind damage, what ``NOT_BELIEVED`` and ``NOT_COVERED`` say."""
+    uncovered: dict[str, Located] = {}
+    problem, rest = "", b""
+    try:
+        with closing(chunks_of(name)) as chunks:
+            if damage is not None:
+                rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
+                if problem := damage.problem:
+                    yield from lines.broken(problem)
+            for chunk in chain([rest], chunks):
+                for line in lines.runs_in(chunk) if problem else lines.take(chunk):
+                    yield line
+                    if damage is not None and not problem and isinstance(line, Located):
+                        uncovered[line.run] = line
+                        if len(uncovered) == _MOST_RUNS:
+                            yield from lines.not_covered(uncovered)
+        if not problem:
+            yield from lines.last()  # a file that broke off may be whole by now
+    except Broken as broken:
+        if not problem:  # else it was told
+            yield from lines.broken(str(broken))
+            yield from lines.not_covered(uncovered)
 
 
 def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:
