@@ -9,6 +9,7 @@
     conformance_throughput    steps a second of the conformance suite
     trace_pipeline, trace_recording, record_corpora   the pipeline and its recorder
     mass_expiry               the mass expiry of Kafka and of Fluss, counted
+    flipped_bits              what a check says of damaged files
     kafka_muting              Kafka's channels that wait for memory, on a selector or a broker
 
 Begin with ``bench.catalogue``: what is measured.

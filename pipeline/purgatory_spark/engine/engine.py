@@ -23,7 +23,7 @@ Theory of operation. One job, of two stages::
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
 from pathlib import Path
@@ -33,13 +33,14 @@ from urllib.parse import unquote, urlsplit
 from purgatory_spark.engine.errors import job_failure
 from purgatory_spark.engine.progress import describe, run_watched
 from purgatory_spark.engine.session import is_connect
-from purgatory_spark.engine.splits import Placing, Split, aside_of, places_of
+from purgatory_spark.engine.splits import Placing, Split, places_of
 from purgatory_spark.engine.tables import (
     files_below,
     summary_of,
     write_tables,
 )
 from purgatory_traces.results.manifest import ResultFile
+from purgatory_traces.results.rows import QuarantineRow
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.traces.file_sizes import bytes_of_lines, day_of_change
 
@@ -90,6 +91,9 @@ class Input(Protocol):
     ) -> "DataFrame":
         """Return the pieces of the runs in the files, in no order; see also ``JudgeOrCut``."""
 
+    def aside(self, spark: "SparkSession", splits: Collection[Split]) -> Iterable[QuarantineRow]:
+        """Return rows about facts that no task knew, when these splits have been read."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -124,6 +128,10 @@ class Plan:
 
         shares = spark.range(0, len(self.shares), 1, len(self.shares))
         return shares.mapInArrow(self.reading(JudgeOrCut(judges, only)), PIECE_COLUMNS)
+
+    def aside(self, spark: "SparkSession", splits: Collection[Split]) -> tuple[QuarantineRow, ...]:
+        """Return no row: a file is read by one task, which knows all of it."""
+        return ()
 
     def reading(self, then: "JudgeOrCut") -> "ReadShares":
         """Return the work of the reading tasks; ``then`` takes their lines."""
@@ -224,15 +232,12 @@ def check_on_spark(
     def action() -> Checked:
         staged, summary, splits = staged_rows(spark, given, staging, examples, everything)
         is_small = max(given.partitions, everything.partitions if everything else 0) == 1
-        if isinstance(given, Plan):
-            write_tables(staged, whole, is_small=is_small)
-        else:
-            aside = list(aside_of(given.files, splits))
-            for row in aside:
-                summary.take(row)
-            places = places_of(splits)
-            summary.correct(Placing(places))
-            write_tables(staged, whole, places, aside, is_small=is_small)
+        aside = list(given.aside(spark, splits))
+        for row in aside:
+            summary.take(row)
+        places = places_of(splits)
+        summary.correct(Placing(places))
+        write_tables(staged, whole, places, aside, is_small=is_small)
         return Checked(summary, tuple(files_below(spark, whole)))
 
     try:

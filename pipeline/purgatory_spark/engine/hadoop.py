@@ -4,13 +4,17 @@ Theory of operation. Files of lines are split at lines and Parquet at row groups
 and the rows go to a Python worker with a number for the file, the first byte of the split, and for
 Parquet the number of the row. A gzip file cannot be split: its bytes go to a worker as they are,
 and are read there from a file of its own, as everywhere. So is a file of lines that is not what
-the SHA-256 beside it says. What a reader of Spark cannot read ends the check; no part of a file is
-passed over.
+the SHA-256 beside it says.
+
+Of damaged Parquet Spark skips what is left of a split, and may skip it without an error. So the
+tasks count the rows that they read of each split, and the numbers are compared with those that the
+files tell in their footers, which Spark reads for a query of no column.
 """
 
-import logging
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
@@ -22,13 +26,14 @@ from pyspark import TaskContext
 
 from purgatory_spark.engine.pieces import piece_batches, scratch_folder
 from purgatory_spark.engine.reading import JudgeOrCut
-from purgatory_spark.engine.splits import Split, split_name
+from purgatory_spark.engine.splits import Split, aside_of, file_of, split_name
 from purgatory_traces.results.manifest import InputFile, is_own
 from purgatory_traces.results.rows import QuarantineRow
-from purgatory_traces.traces.byte_streams import CHECKSUM, unlike_its_checksum
+from purgatory_traces.traces.byte_streams import CHECKSUM, told_digest, unlike_its_checksum
 from purgatory_traces.traces.lines import Located
-from purgatory_traces.traces.parquet import located
+from purgatory_traces.traces.parquet import located, other_number
 from purgatory_traces.traces.sources import (
+    REFUSED,
     SUFFIXES,
     LinesOfFile,
     NothingThere,
@@ -37,15 +42,15 @@ from purgatory_traces.traces.sources import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.types import StructType
 
 MOST_BYTES_AT_ONCE = 64 << 20
-"""A larger gzip file is set aside, and a larger file of lines is not compared with its SHA-256:
+"""A larger gzip file is set aside, and a larger file of lines with a SHA-256 beside it is told:
 one task would have to hold it."""
 _BYTES_OF_A_TASK = 16 << 20
 _MOST_TASKS = 10_000
 _MS_OF_A_DAY = 86_400_000
-_LOGGER = logging.getLogger(__name__)
 _COLUMNS = ("file", "start", "row", "run", "seq", "raw")
 
 
@@ -69,7 +74,7 @@ class HadoopFiles:
 
     Attributes:
         found: To be read, in the order of their addresses.
-        ignored: Files in the folders that have none of the suffixes.
+        ignored: Files in the folders that have other endings.
         checksums: The addresses of files that tell the SHA-256 of another one.
     """
 
@@ -128,23 +133,43 @@ class HadoopFiles:
         rows = reduce(lambda one, other: one.unionByName(other), frames)
         return rows.mapInArrow(read, PIECE_COLUMNS)
 
+    def aside(self, spark: "SparkSession", splits: Collection[Split]) -> Iterator[QuarantineRow]:
+        """Yield rows about facts that no task knew, when these splits have been read."""
+        tables = [each for each in self.found if _reader_of(each) is _table]
+        names = {each.address for each in tables}
+        yield from aside_of(set(self.files) - names, splits)
+        read: Counter[str] = Counter()
+        for split in splits:
+            read[file_of(split.name)] += split.lines
+        told = _told_rows(spark, sorted(names)) if tables else {}
+        for file in tables:
+            if not told.get(file.number) and not read[file.address]:
+                yield QuarantineRow(file.address, 0, "", "no row of it can be read as Parquet")
+            yield from other_number(file.address, told.get(file.number, 0), read[file.address])
+        for file in self._sealed:
+            if file.bytes > MOST_BYTES_AT_ONCE:
+                reason = (
+                    f"it is larger than {MOST_BYTES_AT_ONCE} bytes, and was not compared with its "
+                    "SHA-256: write .jsonl.gz or Parquet, or remove the SHA-256"
+                )
+                yield QuarantineRow(file.address, 0, "", reason)
+
+    @property
+    def _sealed(self) -> list[HadoopFile]:
+        """Return the files of lines that have a SHA-256 beside them."""
+        sealed = (each for each in self.found if f"{each.address}{CHECKSUM}" in self.checksums)
+        return [each for each in sealed if _reader_of(each) is _lines]
+
     def _changed(self, spark: "SparkSession") -> frozenset[int]:
         """Return the numbers of the files that differ from the SHA-256 beside them."""
-        sealed = [each for each in self.found if f"{each.address}{CHECKSUM}" in self.checksums]
-        compared = [each for each in sealed if each.bytes <= MOST_BYTES_AT_ONCE]
-        if len(compared) < len(sealed):
-            left = len(sealed) - len(compared)
-            _LOGGER.warning("%d files are too large to be compared with their SHA-256", left)
+        compared = [each for each in self._sealed if each.bytes <= MOST_BYTES_AT_ONCE]
         if not compared:
             return frozenset()
         binary = spark.read.format("binaryFile")
         beside = binary.load([f"{each.address}{CHECKSUM}" for each in compared])
         told = {
-            _spelled(row.address): row.told
-            for row in beside.selectExpr(
-                "_metadata.file_path as address",
-                r"split(cast(content as string), '[ \t\r\n]')[0] as told",
-            ).collect()
+            _spelled(row.address): told_digest(row.content)
+            for row in beside.selectExpr("_metadata.file_path as address", "content").collect()
         }
         files = binary.load([each.address for each in compared])
         digests = files.selectExpr(
@@ -184,13 +209,29 @@ def _whole(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
 
 
 def _table(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
-    frame = spark.read.schema("run string, seq bigint, line binary").parquet(*addresses)
-    return _as_rows(frame, "line", row="_metadata.row_index + 1", run="run", seq="seq")
+    frame = _parquet(spark, "run string, seq bigint, line binary").parquet(*addresses)
+    start = "_metadata.file_block_start"
+    return _as_rows(frame, "line", start=start, row="_metadata.row_index + 1", run="run", seq="seq")
+
+
+def _parquet(spark: "SparkSession", columns: "str | StructType") -> "DataFrameReader":
+    """Return a reader that compares pages with their checksums, and skips what is damaged."""
+    reader = spark.read.option("parquet.page.verify-checksum.enabled", "true")
+    return reader.option("ignoreCorruptFiles", "true").schema(columns)
+
+
+def _told_rows(spark: "SparkSession", addresses: Sequence[str]) -> dict[int, int]:
+    """Return the number of rows that each file tells, by the file's number; none of no row."""
+    from pyspark.sql.types import StructType
+
+    frame = _parquet(spark, StructType()).parquet(*addresses)
+    files = frame.selectExpr("xxhash64(_metadata.file_path) as file").groupBy("file").count()
+    return dict(files.collect())
 
 
 def _reader_of(file: HadoopFile) -> _Reader:
-    readers = {".jsonl": _lines, ".gz": _whole, ".parquet": _table}
-    return readers[PurePosixPath(file.address).suffix]
+    readers = {".jsonl": _lines, ".parquet": _table}
+    return readers.get(PurePosixPath(file.address).suffix, _whole)
 
 
 def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles:
@@ -202,6 +243,10 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
     from pyspark.errors import AnalysisException
 
     files = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    checksums = set[str]()
+    for address in addresses:  # a file that is named by itself may have its digest beside it
+        with suppress(AnalysisException):
+            checksums.update(map(_spelled, files.load(address + CHECKSUM).inputFiles()))
     try:
         frame = files.load([*addresses])
         rows = frame.selectExpr(
@@ -218,12 +263,12 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
     # Of a file without a byte Spark gives no row.
     empty = sorted({_spelled(each) for each in frame.inputFiles()} - full)
     listed += [HadoopFile(address, number, 0, 0) for number, address in enumerate(empty)]
-    found, ignored, checksums = [], [], set()
+    found, ignored = [], []
     for file in sorted(listed):
         parts = PurePosixPath(file.address).parts
         if file.address.endswith(CHECKSUM):
             checksums.add(file.address)
-        elif any(map(is_own, parts)) or not file.address.endswith(SUFFIXES):
+        elif any(map(is_own, parts)) or not file.address.endswith(SUFFIXES + REFUSED):
             ignored.append(file.address)
         else:
             found.append(file)
@@ -265,11 +310,13 @@ class ReadRows:
         for (number, start), of_split in groupby(rows, key=lambda row: (row.file, row.start)):
             address = self.files[number].address
             if address.endswith(".parquet"):
+                rows_read = 0
                 for row in of_split:
                     assert row.row is not None
+                    rows_read += 1
                     yield located(address, row.row, row.run, row.seq, row.raw)
-                splits.append(Split(address, 1, 0))
-            elif address.endswith(".gz") or number in self.changed:
+                splits.append(Split(split_name(address, start), rows_read, 0))
+            elif not address.endswith(".jsonl") or number in self.changed:
                 for row in of_split:
                     yield from _read_whole(address, row.raw)
                 splits.append(Split(address, 1, 0))
@@ -305,9 +352,9 @@ def _read_whole(address: str, content: bytes | None) -> Iterator[Located | Quara
         yield QuarantineRow(address, 0, "", reason)
         return
     suffix = PurePosixPath(address).suffix
-    with tempfile.NamedTemporaryFile(suffix=suffix, dir=scratch_folder()) as file:
+    with tempfile.NamedTemporaryFile(suffix=f".jsonl{suffix}", dir=scratch_folder()) as file:
         Path(file.name).write_bytes(content)
-        if suffix == ".gz":
-            yield from read_file(file.name, address)
-        else:
+        if suffix == ".jsonl":
             yield from read_changed(file.name, unlike_its_checksum(address), address)
+        else:
+            yield from read_file(file.name, address)

@@ -88,7 +88,8 @@ class HadoopResults:
         self._write(unfinished, content)
         java = self._java
         options = java.org.apache.hadoop.fs.Options.Rename
-        chosen = self._gateway.new_array(options, 1)
+        gateway: Any = self.spark.sparkContext._gateway
+        chosen = gateway.new_array(options, 1)
         chosen[0] = options.OVERWRITE
         files = java.org.apache.hadoop.fs.FileContext.getFileContext(
             self._path(address).toUri(), self._configuration
@@ -137,10 +138,6 @@ class HadoopResults:
     @property
     def _java(self) -> Any:
         return self.spark.sparkContext._jvm
-
-    @property
-    def _gateway(self) -> Any:
-        return self.spark.sparkContext._gateway
 
     @property
     def _configuration(self) -> Any:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from purgatory_spark.engine.splits import Split
 from purgatory_traces.replay import RunReplay
 from purgatory_traces.replay.stretches import Stretch
-from purgatory_traces.results.arrow_columns import binaries, integers, texts
+from purgatory_traces.results.arrow_columns import binaries, integers, spark_columns, texts
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_traces.traces.lines import Located
 
@@ -34,25 +34,18 @@ MOST_ASIDE = 512
 SORTED_BYTES = 4 << 20
 """The bytes of lines that a worker sorts in memory at a time, about."""
 
-PIECE_COLUMNS = "run string, kind bigint, seq bigint, lines bigint, day bigint, payload binary"
-ROW_COLUMNS = "table string, day bigint, component string, payload binary"
 AGAIN = "again"
 """The word in place of a table's name if the payload is the name of a run to be read again."""
 SUMMARY = "summary"
 """The word in place of a table's name if the payload is a task's pickled ``summary_of``."""
 UNKNOWN_DAY = -1
 
-_TYPES = {"string": pa.string(), "bigint": pa.int64(), "binary": pa.binary()}
-
-
-def _schema(columns: str) -> pa.Schema:
-    """Return the Arrow schema of columns in Spark's words."""
-    named = (column.split() for column in columns.split(","))
-    return pa.schema([(name, _TYPES[kind]) for name, kind in named])
-
-
-_PIECES = _schema(PIECE_COLUMNS)
-_ROWS = _schema(ROW_COLUMNS)
+_NUMBERS = [(name, pa.int64()) for name in ("kind", "seq", "lines", "day")]
+_PIECES = pa.schema([("run", pa.string()), *_NUMBERS, ("payload", pa.binary())])
+_ROWS = pa.schema(
+    {"table": pa.string(), "day": pa.int64(), "component": pa.string(), "payload": pa.binary()}
+)
+PIECE_COLUMNS, ROW_COLUMNS = spark_columns(_PIECES), spark_columns(_ROWS)
 
 
 class PieceKind(IntEnum):

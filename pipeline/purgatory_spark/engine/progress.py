@@ -13,7 +13,8 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from concurrent.futures import Future, wait
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from purgatory_spark.engine.session import is_connect
 from purgatory_traces.engines.interrupts import remembered_interrupt
@@ -157,55 +158,40 @@ def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, l
         Exception: whatever the action raises.
     """
     jobs = jobs_of(spark)
-    running = _Running(action, jobs)
-    with remembered_interrupt() as interrupted, progress_bar("tasks") as show:
-        running.start()
+    future: Future[T] = Future()
+
+    def work() -> None:
         try:
-            while not running.ended.wait(_SECONDS_BETWEEN_LOOKS):
+            jobs.begin()
+            future.set_result(action())
+        except BaseException as error:  # raised again where the action is waited for
+            future.set_exception(error)
+
+    with remembered_interrupt() as interrupted, progress_bar("tasks") as show:
+        threading.Thread(target=work, name="purgatory-spark-job", daemon=True).start()
+        try:
+            while not _has_ended(future):
                 if interrupted.is_set():
                     break
                 if is_shown():
                     show(min(jobs.tasks_done(), tasks), tasks, label)
             if interrupted.is_set():
-                _cancel(running, jobs)
+                _cancel(future, jobs)
                 raise KeyboardInterrupt
         finally:
             jobs.end()
-    return running.result()
+    return future.result()
 
 
-def _cancel(running: "_Running[T]", jobs: WatchedJobs) -> None:
+def _has_ended(future: Future[T]) -> bool:
+    """Wait a little, and decide whether the action has ended."""
+    return bool(wait([future], _SECONDS_BETWEEN_LOOKS).done)
+
+
+def _cancel(future: Future[T], jobs: WatchedJobs) -> None:
     """Cancel until the action has ended, since it may be about to start a further job."""
     _LOGGER.info("interrupted: cancelling the jobs")
     for _ in range(_LOOKS_TO_GIVE_UP):
         jobs.cancel()
-        if running.ended.wait(_SECONDS_BETWEEN_LOOKS):
+        if _has_ended(future):
             return
-
-
-class _Running(Generic[T]):
-    """An action in a thread of its own."""
-
-    def __init__(self, action: Callable[[], T], jobs: WatchedJobs) -> None:
-        self._action = action
-        self._jobs = jobs
-        self._results: list[T] = []
-        self._error: BaseException | None = None
-        self.ended = threading.Event()
-
-    def start(self) -> None:
-        threading.Thread(target=self._run, name="purgatory-spark-job", daemon=True).start()
-
-    def _run(self) -> None:
-        try:
-            self._jobs.begin()
-            self._results.append(self._action())
-        except BaseException as error:  # raised again where the action is waited for
-            self._error = error
-        finally:
-            self.ended.set()
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        return self._results[0]

@@ -17,8 +17,8 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from purgatory_traces.replay.reordered_run import ReorderedRun
-from purgatory_traces.results.row_payloads import payload_of
 from purgatory_traces.results.rows import QuarantineRow, Row
+from purgatory_traces.results.schemas import payload_of
 from purgatory_traces.traces.lines import Located
 
 RECORD_COLUMNS = "home bigint, run string, table string, for_good boolean, payload binary"

@@ -40,9 +40,8 @@ from purgatory_traces.results.manifest import (
     described,
     encoded,
 )
-from purgatory_traces.results.row_payloads import row_of
 from purgatory_traces.results.rows import QuarantineRow, Row, RunVerdict
-from purgatory_traces.results.schemas import ROW_TYPES, TableName, arrow_schema
+from purgatory_traces.results.schemas import ROW_TYPES, TableName, arrow_schema, row_of
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.version import MODEL_VERSION
 

@@ -2,11 +2,13 @@
 
 Theory of operation. Items are gathered until they take up a chunk's worth of memory. A chunk is
 sorted; if nothing follows, that was all, and no file is written. Otherwise it is written to a file,
-and at the end the files are merged. Consecutive chunks without overlap, the result of sorted input,
-are read in sequence instead. Before the files become too many to be open together, all existing
-files are merged into one.
+and at the end the files are merged. A chunk that begins where the one before it ends, the result of
+sorted input, is joined to it: their files are read one after the other and never merged.
 
-So memory is bounded by about two chunks, and disk space by twice the input.
+Files that are too many to be open together are merged in levels: 64 chunks of a level become one of
+the next. So an item is written once for each level, twice for up to 4,096 chunks and three times
+for up to 262,144; a chunk more when the last files are merged. Memory is bounded by about two
+chunks, and disk space by twice the input.
 """
 
 import struct
@@ -14,9 +16,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeAlias, TypeVar
 
 import msgspec
 
@@ -44,11 +46,14 @@ _OVERHEAD_BYTES = 300
 _LENGTH = struct.Struct("<Q")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Chunk(Generic[Item]):
-    path: Path
+    """Items in order, in files that follow one another; ``level`` counts the merges behind them."""
+
+    paths: list[Path]
     first: Item
     last: Item
+    level: int
 
 
 @dataclass
@@ -72,17 +77,12 @@ class ExternalSort(Generic[Item]):
     _files: "tempfile.TemporaryDirectory[str] | None" = None
     _written: int = 0
 
-    def __enter__(self) -> "ExternalSort[Item]":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._files is not None:
             self._files.cleanup()
-
-    @property
-    def chunks_written(self) -> int:
-        """Return the number of files written."""
-        return len(self._chunks)
 
     def add(self, item: Item) -> None:
         """Take in an item, and write a chunk where memory is used up."""
@@ -98,6 +98,8 @@ class ExternalSort(Generic[Item]):
             items, self._waiting = self._waiting, []
             return iter(items)
         self._write_waiting()
+        while (left := len(self._chunks) - _MOST_FILES) > 0:
+            self._merge_latest(min(left + 1, _MOST_FILES))
         return self._merged(self._chunks)
 
     def _write_waiting(self) -> None:
@@ -105,22 +107,30 @@ class ExternalSort(Generic[Item]):
             return
         self._waiting.sort(key=self.key)
         items, self._waiting, self._waiting_bytes = self._waiting, [], 0
-        if len(self._chunks) >= _MOST_FILES:
-            before, self._chunks = self._chunks, []
-            self._chunks.append(self._write(self._merged(before)))
-            for chunk in before:
-                chunk.path.unlink()
-        self._chunks.append(self._write(items))
+        chunk, before = self._write(items), self._chunks[-1] if self._chunks else None
+        if before is not None and before.last is min(before.last, chunk.first, key=self.key):
+            before.paths += chunk.paths
+            before.last = chunk.last
+            return
+        self._chunks.append(chunk)
+        # Levels never rise from one chunk to the next, so that the first and the last tell.
+        while (
+            len(latest := self._chunks[-_MOST_FILES:]) == _MOST_FILES
+            and latest[0].level == latest[-1].level
+        ):
+            self._merge_latest(_MOST_FILES)
+
+    def _merge_latest(self, count: int) -> None:
+        """Put one chunk in the place of the latest ones: items with equal keys keep their order."""
+        latest = self._chunks[-count:]
+        self._chunks[-count:] = [self._write(self._merged(latest), latest[0].level + 1)]
+        for path in chain.from_iterable(chunk.paths for chunk in latest):
+            path.unlink()
 
     def _merged(self, chunks: list[_Chunk[Item]]) -> Iterator[Item]:
-        follow = all(
-            before.last is min(before.last, after.first, key=self.key)
-            for before, after in pairwise(chunks)
-        )
-        read = [self._read(chunk) for chunk in chunks]
-        return chain.from_iterable(read) if follow else merge(*read, key=self.key)
+        return merge(*map(self._read, chunks), key=self.key)
 
-    def _write(self, items: Iterable[Item]) -> _Chunk[Item]:
+    def _write(self, items: Iterable[Item], level: int = 0) -> _Chunk[Item]:
         if self._files is None:
             self._files = tempfile.TemporaryDirectory(prefix="sorting-", dir=self.folder)
         self._written += 1
@@ -150,14 +160,15 @@ class ExternalSort(Generic[Item]):
                 put()
         assert first is not None
         assert last is not None
-        return _Chunk(path, first, last)
+        return _Chunk([path], first, last, level)
 
     def _read(self, chunk: _Chunk[Item]) -> Iterator[Item]:
         decoder = msgspec.msgpack.Decoder(list[self.kind])  # type: ignore[name-defined]
-        with chunk.path.open("rb") as file:
-            while head := file.read(_LENGTH.size):
-                (length,) = _LENGTH.unpack(head)
-                yield from decoder.decode(file.read(length))
+        for path in chunk.paths:
+            with path.open("rb") as file:
+                while head := file.read(_LENGTH.size):
+                    (length,) = _LENGTH.unpack(head)
+                    yield from decoder.decode(file.read(length))
 
 
 def _bytes_of(item: tuple[object, ...]) -> int:

@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from purgatory_spec.named_files import named_file
 from purgatory_traces.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
@@ -41,16 +41,14 @@ from purgatory_traces.results.manifest import (
     refuse_foreign,
     verify,
 )
-from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_traces.results.schemas import TableName, arrow_schema
+from purgatory_traces.results.rows import Row
+from purgatory_traces.results.schemas import ROW_TYPES, TABLE_OF_ROW, TableName, arrow_schema
 from purgatory_traces.version import MODEL_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_AT_A_TIME = 8192
-
-AnyRow = TypeVar("AnyRow", VerdictRow, CoverageRow, QuarantineRow)
 
 
 @dataclass(frozen=True)
@@ -109,6 +107,7 @@ class ResultWriter:
         self._chunk_bytes = chunk_bytes
         self._open = ExitStack()
         self._tables: list[ResultFile] = []
+        self._sorted: dict[TableName, ExternalSort[Row]] = {}
 
     def __enter__(self) -> "ResultWriter":
         """Lock the folder and make a staging folder.
@@ -132,36 +131,23 @@ class ResultWriter:
             """A folder for what is not a result; it goes with the staging folder."""
             self.scratch.mkdir()
             self._open = opening.pop_all()
-        self._verdicts = self._sorting(VerdictRow, _by_run)
-        self._coverage = self._sorting(CoverageRow, _by_run_and_rule)
-        self._quarantine = self._sorting(QuarantineRow, _by_place)
+        for table, kind in ROW_TYPES.items():
+            sorting = ExternalSort(kind, _key(table), self.scratch, self._chunk_bytes)
+            self._sorted[table] = self._open.enter_context(sorting)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def _sorting(self, kind: type[AnyRow], key: Callable[[AnyRow], Key]) -> ExternalSort[AnyRow]:
-        sorting = ExternalSort(kind, key, self.scratch, self._chunk_bytes)
-        return self._open.enter_context(sorting)
-
     def write(self, rows: Iterable[Row]) -> None:
         """Take in rows, in any order."""
         for row in rows:
-            if isinstance(row, CoverageRow):
-                self._coverage.add(row)
-            elif isinstance(row, VerdictRow):
-                self._verdicts.add(row)
-            else:
-                self._quarantine.add(row)
+            self._sorted[TABLE_OF_ROW[type(row)]].add(row)
 
     def finish(self, take: Callable[[Row], None] | None = None) -> None:
         """Write the tables; each of their rows is given to ``take``, table by table, sorted."""
-        for table, sorting in (
-            (TableName.VERDICTS, self._verdicts),
-            (TableName.COVERAGE, self._coverage),
-            (TableName.QUARANTINE, self._quarantine),
-        ):
-            rows: Iterator[Row] = sorting.in_order()
+        for table, sorting in self._sorted.items():
+            rows = sorting.in_order()
             path = self.whole / f"{table.value}.parquet"
             count = _write_table(path, table, rows if take is None else _told(rows, take))
             self._tables.append(described(path, count))
@@ -238,24 +224,23 @@ def as_batch(table: TableName, rows: Sequence[Row]) -> "pa.RecordBatch":
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _by_run(row: VerdictRow) -> Key:
-    return row.run
-
-
-def _by_run_and_rule(row: CoverageRow) -> Key:
-    return row.run, row.rule
-
-
-def _by_place(row: QuarantineRow) -> Key:
-    return row.file, row.line, row.reason, row.run, -1 if row.seq is None else row.seq
-
-
 _ORDER: Mapping[TableName, tuple[str, ...]] = {
     TableName.VERDICTS: ("run",),
     TableName.COVERAGE: ("run", "rule"),
     TableName.QUARANTINE: ("file", "line", "reason", "run", "seq"),
 }
-"""The columns that tables are sorted by, as the keys above sort their rows."""
+"""The columns that tables are sorted by."""
+
+
+def _key(table: TableName) -> Callable[[Row], Key]:
+    """Return the key that sorts the rows of a table; null comes first."""
+    names = _ORDER[table]
+
+    def key(row: Row) -> Key:
+        values = (getattr(row, name) for name in names)
+        return tuple(-1 if value is None else value for value in values)
+
+    return key
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
 
+import msgspec
+
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 
 if TYPE_CHECKING:
@@ -53,6 +55,16 @@ ROW_TYPES: Mapping[TableName, type[Row]] = {
 
 TABLE_OF_ROW: Mapping[type[Row], TableName] = {kind: table for table, kind in ROW_TYPES.items()}
 """The table of each sort of row."""
+
+
+def payload_of(row: Row) -> tuple[str, bytes]:
+    """Return the name of the table that the row belongs to, and the row in JSON."""
+    return TABLE_OF_ROW[type(row)].value, msgspec.json.encode(row)
+
+
+def row_of(table: str, payload: bytes) -> Row:
+    """Return the row that was carried."""
+    return msgspec.json.decode(payload, type=ROW_TYPES[TableName(table)])
 
 
 def _columns(row: type[Row]) -> Iterator[Column]:

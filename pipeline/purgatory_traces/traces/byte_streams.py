@@ -18,8 +18,8 @@ checksum covers its last member: what is in there may be judged, and supports no
 import gzip
 import hashlib
 import zlib
-from collections.abc import Generator
-from typing import NamedTuple
+from collections.abc import Generator, Iterator
+from typing import IO, NamedTuple
 
 from purgatory_spec.named_files import named_file
 
@@ -78,14 +78,17 @@ def damage_of(name: str) -> Damage | None:
     try:
         if not name.endswith(".gz"):
             return _changed(name)
-        with named_file(name).open("rb") as packed:
-            members = _Members()
-            while piece := packed.read(CHUNK_BYTES):
-                if not members.take(piece):
-                    problem = f"the compressed data is damaged: {members.problem}"
-                    return Damage(members.sound_bytes, problem)
-            if members.breaks_off:
-                return Damage(members.sound_bytes, "")
+        sound = read = 0
+        try:
+            with named_file(name).open("rb") as packed:
+                for made, ends in _members(packed):
+                    read += made
+                    sound = read if ends else sound
+        except EOFError:
+            return Damage(sound, "")
+        except zlib.error as problem:
+            why = str(problem).rpartition(": ")[2]
+            return Damage(sound, f"the compressed data is damaged: {why}")
     except OSError:
         pass  # the reader will say so
     return None
@@ -104,12 +107,14 @@ def digest_beside(name: str) -> str | None:
         OSError: it cannot be read.
     """
     try:
-        words = (
-            named_file(f"{name}{CHECKSUM}").read_text(encoding="utf-8", errors="replace").split()
-        )
+        return told_digest(named_file(f"{name}{CHECKSUM}").read_bytes())
     except (FileNotFoundError, IsADirectoryError):
         return None
-    return words[0] if words else ""
+
+
+def told_digest(content: bytes) -> str:
+    """Return the digest that the content of ``NAME.sha256`` tells; empty where it tells none."""
+    return next(iter(content.decode(errors="replace").split()), "")
 
 
 def difference(name: str, told: str) -> Damage | None:
@@ -134,50 +139,28 @@ def checksum_line(name: str, digest: str) -> str:
     return f"{digest}  {name}\n"
 
 
-class _Members:
-    """Decompresses the members of a file, one after the other, and keeps nothing of them."""
+def _members(packed: IO[bytes]) -> Iterator[tuple[int, bool]]:
+    """Decompress a gzip file; yield numbers of bytes, and whether a member ends with them.
 
-    def __init__(self) -> None:
-        self.sound_bytes = 0
-        """The decompressed bytes of the members that have ended and agree with their checksums."""
-        self.problem = ""
-        self._member: zlib._Decompress | None = None
-        self._bytes = 0
-        """The decompressed bytes of this member so far."""
-
-    @property
-    def breaks_off(self) -> bool:
-        """Decide whether a member has begun and not ended."""
-        return self._member is not None
-
-    def take(self, piece: bytes) -> bool:
-        """Take in the next piece of the file; whether all is well."""
-        while piece:
-            if self._member is None:
-                piece = piece.lstrip(b"\0")  # between members there may be zeros
-                if not piece:
-                    return True
-                self._member, self._bytes = zlib.decompressobj(_GZIP), 0
-            try:
-                piece = self._through(self._member, piece)
-            except zlib.error as problem:
-                self.problem = str(problem).rpartition(": ")[2]
-                return False
-        return True
-
-    def _through(self, member: "zlib._Decompress", piece: bytes) -> bytes:
-        """Decompress a piece, a little at a time; what is left of it behind the member's end."""
-        while not member.eof:
+    Raises:
+        zlib.error: a member is not what was written.
+        EOFError: the last member breaks off.
+    """
+    member: zlib._Decompress | None = None
+    while piece := packed.read(CHUNK_BYTES):
+        made = 0
+        while piece or made == CHUNK_BYTES:
+            if member is None:
+                if not (piece := piece.lstrip(b"\0")):  # between members there may be zeros
+                    break
+                member = zlib.decompressobj(_GZIP)
             made = len(member.decompress(piece, CHUNK_BYTES))
-            self._bytes += made
-            piece = member.unconsumed_tail
-            if not piece and made < CHUNK_BYTES:
-                break
-        if not member.eof:
-            return b""
-        self.sound_bytes += self._bytes
-        self._member = None
-        return member.unused_data
+            yield made, member.eof
+            piece = member.unused_data if member.eof else member.unconsumed_tail
+            if member.eof:
+                member, made = None, 0
+    if member is not None:
+        raise EOFError
 
 
 _GZIP = zlib.MAX_WBITS | 16

@@ -5,8 +5,10 @@ line as it would stand in JSON Lines. ``run`` and ``seq`` say the same as the li
 where it does not say them. Further columns are allowed and not read.
 
 Each page has a checksum, which is compared where the page is read: a bit that flips in the data is
-found before a line of the page is believed. Files are opened here and handed over open, because
-pyarrow takes a path like ``nightly:1`` for an address.
+found before a line of the page is believed. No checksum covers the header of a page and the end of
+the file, and a reader may take a page with a damaged header for the end of its column. So the rows
+that were read are counted, and compared with the number that the file tells. Files are opened here
+and handed over open, because pyarrow takes a path like ``nightly:1`` for an address.
 """
 
 from collections.abc import Iterable, Iterator
@@ -66,11 +68,19 @@ def read_parquet(path: str, name: str) -> Iterator[Located | QuarantineRow]:
                 for run, seq, line in zip(*columns, strict=True):
                     number += 1
                     yield located(name, number, run, seq, line)
+            yield from other_number(name, file.metadata.num_rows, number)
     except (OSError, UnicodeDecodeError, pa.ArrowException) as problem:
         reason = " ".join(str(problem).split())
         yield QuarantineRow(
             name, number, "", f"cannot be read as Parquet: {reason}; nothing is read from here on"
         )
+
+
+def other_number(name: str, told: int, read: int) -> Iterator[QuarantineRow]:
+    """Yield a row about a file of which another number of rows was read than it tells."""
+    if read != told:
+        reason = f"it tells of {told} rows, and {read} could be read: it is damaged"
+        yield QuarantineRow(name, 0, "", reason)
 
 
 def located(

@@ -37,7 +37,10 @@ from purgatory_traces.traces.parquet import read_parquet
 from purgatory_traces.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
-"""The endings of the files that are taken from folders."""
+"""The endings of the files that are read."""
+
+REFUSED = (".jsonl.zst", ".jsonl.bz2", ".jsonl.xz", ".jsonl.lz4")
+"""The endings of files of lines that cannot be read. They are set aside, and not ignored."""
 
 SHOWN_BYTES = 1000
 """The bytes that are kept of a line that is too long."""
@@ -53,7 +56,7 @@ class Sources:
 
     Attributes:
         files: To be read, sorted, none twice.
-        ignored: Files in the folders that have none of the suffixes, sorted.
+        ignored: Files in the folders that have other endings, sorted.
     """
 
     files: tuple[str, ...]
@@ -63,8 +66,9 @@ class Sources:
 def sources_of(paths: Iterable[str | Path]) -> Sources:
     """Return the files that paths stand for.
 
-    A folder stands for the files in it and in its folders that have one of ``SUFFIXES``; a pattern
-    with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its suffix.
+    A folder stands for the files in it and in its folders that end in ``SUFFIXES`` or ``REFUSED``;
+    a pattern with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its
+    suffix.
     In a folder, files and folders whose names begin with a point or an underscore are what other
     programs leave for themselves, and results of a check are no traces: they are ignored as well.
     The checksum beside a file is a part of it.
@@ -130,7 +134,7 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
             if name.endswith(CHECKSUM):
                 continue
             file = Path(where) / name
-            ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES)
+            ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES + REFUSED)
             yield str(file), ours and not _waits_for_a_writer(file)
 
 
@@ -166,8 +170,9 @@ def _has_results(folder: Path) -> bool:
 def read_file(path: str | Path, named: str = "") -> Iterator[Located | QuarantineRow]:
     """Yield the lines of one file in order; ``named`` is another name for it.
 
-    A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, and
-    any other is taken for JSON Lines. Rows about no line in particular have the line number 0.
+    A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, one
+    of ``REFUSED`` is set aside, and any other is taken for JSON Lines. Rows about no line in
+    particular have the line number 0.
 
     Raises:
         MissingExtra: it is Parquet, and pyarrow is not installed.
@@ -175,66 +180,44 @@ def read_file(path: str | Path, named: str = "") -> Iterator[Located | Quarantin
     name = str(path)
     if name.endswith(".parquet"):
         yield from read_parquet(name, named or name)
+    elif name.endswith(REFUSED):
+        kind = name.rpartition(".")[2]
+        reason = f"it is compressed as .{kind}, which is not read: decompress it, or write .gz"
+        yield QuarantineRow(named or name, 0, "", reason)
     else:
-        yield from _read_lines(name, LinesOfFile(named or name))
-
-
-def _read_lines(name: str, lines: "LinesOfFile") -> Iterator[Located | QuarantineRow]:
-    try:
-        damage = damage_of(name)
-        with closing(chunks_of(name)) as chunks:
-            if damage is not None:
-                reading = _read_damaged if damage.problem else _read_uncovered
-                yield from reading(lines, chunks, damage)
-                return
-            for chunk in chunks:
-                yield from lines.take(chunk)
-    except Broken as problem:
-        yield from lines.broken(str(problem))
-        return
-    yield from lines.last()
-
-
-def _read_uncovered(
-    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
-) -> Iterator[Located | QuarantineRow]:
-    """Yield the lines of a file that breaks off, followed by rows that name the affected runs."""
-    uncovered: dict[str, Located] = {}
-    try:
-        rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
-        for chunk in chain([rest], chunks):
-            for line in lines.take(chunk):
-                yield line
-                if isinstance(line, QuarantineRow):
-                    continue
-                uncovered[line.run] = line
-                if len(uncovered) == _MOST_RUNS:
-                    yield from lines.not_covered(uncovered)
-    except Broken as problem:
-        yield from lines.broken(str(problem))
-        yield from lines.not_covered(uncovered)
-    else:
-        yield from lines.last()  # it is whole by now
-
-
-def _read_damaged(
-    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
-) -> Iterator[Located | QuarantineRow]:
-    """Yield the lines before the damage, the problem, and the runs with lines behind it."""
-    rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
-    yield from lines.broken(damage.problem)
-    try:
-        yield from lines.runs_in(rest)
-        for chunk in chunks:
-            yield from lines.runs_in(chunk)
-    except Broken:
-        return  # it was told
+        yield from _read_lines(name, LinesOfFile(named or name), damage_of(name))
 
 
 def read_changed(name: str, problem: str, named: str = "") -> Iterator[Located | QuarantineRow]:
     """Yield the problem of a file whose lines do not count, and each run in it."""
-    with closing(chunks_of(name)) as chunks:
-        yield from _read_damaged(LinesOfFile(named or name), chunks, Damage(0, problem))
+    yield from _read_lines(name, LinesOfFile(named or name), Damage(0, problem))
+
+
+def _read_lines(
+    name: str, lines: "LinesOfFile", damage: Damage | None
+) -> Iterator[Located | QuarantineRow]:
+    """Yield the lines of a file; behind damage, what ``NOT_BELIEVED`` and ``NOT_COVERED`` say."""
+    uncovered: dict[str, Located] = {}
+    problem, rest = "", b""
+    try:
+        with closing(chunks_of(name)) as chunks:
+            if damage is not None:
+                rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
+                if problem := damage.problem:
+                    yield from lines.broken(problem)
+            for chunk in chain([rest], chunks):
+                for line in lines.runs_in(chunk) if problem else lines.take(chunk):
+                    yield line
+                    if damage is not None and not problem and isinstance(line, Located):
+                        uncovered[line.run] = line
+                        if len(uncovered) == _MOST_RUNS:
+                            yield from lines.not_covered(uncovered)
+        if not problem:
+            yield from lines.last()  # a file that broke off may be whole by now
+    except Broken as broken:
+        if not problem:  # else it was told
+            yield from lines.broken(str(broken))
+            yield from lines.not_covered(uncovered)
 
 
 def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:

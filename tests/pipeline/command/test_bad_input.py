@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from purgatory_spec.profiles import Component
 from purgatory_traces.commands.check import check
 from purgatory_traces.engines.sinks import read_results
+from purgatory_traces.traces.sources import REFUSED
 from purgatory_traces.traces.synthetic import run_lines
 
 GOOD = list(run_lines("good", Component.TIMER, 60))
@@ -90,6 +91,23 @@ def test_a_spoilt_line_is_set_aside_and_its_run_incomplete(
     assert isinstance(row["reason"], str)
     assert reason in row["reason"]
     assert row["reason"]
+
+
+@pytest.mark.parametrize("ending", REFUSED)
+def test_a_folder_with_lines_compressed_otherwise_is_inconclusive(
+    ending: str, tmp_path: Path
+) -> None:
+    """Take a folder, of which files with other endings are ignored."""
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    (traces / "a.jsonl").write_bytes(b"".join(GOOD))
+    (traces / "notes.zst").touch()
+    assert checked(traces, tmp_path)[0] == 0
+    (traces / f"b{ending}").write_bytes(b"\x28\xb5\x2f\xfd")
+    code, verdicts, (row,) = checked(traces, tmp_path)
+    assert (code, verdicts) == (4, {"good": "conforms"})
+    assert (row["file"], row["line"]) == (str(traces / f"b{ending}"), 0)
+    assert "which is not read: decompress it, or write .gz" in str(row["reason"])
 
 
 def test_a_divergence_before_the_hole_is_told_all_the_same(trace: Trace, tmp_path: Path) -> None:

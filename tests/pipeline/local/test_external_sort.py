@@ -1,5 +1,6 @@
 """Items that are sorted on disk are sorted as in memory."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_traces.engines.external_sort import ExternalSort, Key
+from purgatory_traces.engines.external_sort import ExternalSort, Key, _Chunk
 
 
 class Thing(NamedTuple):
@@ -45,19 +46,50 @@ def test_nothing_is_written_where_all_fits_into_memory(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("descending", [False, True])
-def test_more_files_than_may_be_open_are_merged_and_removed(
-    tmp_path: Path, descending: bool
-) -> None:
-    numbers = list(range(500))
-    with ExternalSort(Thing, by_name, tmp_path, chunk_bytes=1) as sorting:
-        for number in reversed(numbers) if descending else numbers:
-            sorting.add(Thing("a", number, b"x" * number, ("b", "c")))
-        assert 0 < sorting.chunks_written <= 65
-        merged = list(sorting.in_order())
-        assert merged == [Thing("a", n, b"x" * n, ("b", "c")) for n in numbers]
-        assert list(tmp_path.iterdir()) != []
+class Counting(ExternalSort[Thing]):
+    """Counts the items that are written to files."""
+
+    written = 0
+
+    def _write(self, items: Iterable[Thing], level: int = 0) -> _Chunk[Thing]:
+        return super()._write(self._counted(items), level)
+
+    def _counted(self, items: Iterable[Thing]) -> Iterator[Thing]:
+        for item in items:
+            self.written += 1
+            yield item
+
+
+@pytest.mark.parametrize(
+    ("chunks", "writes", "files"), [(64, 1, 64), (500, 2, 64), (4095, 2, 64), (4097, 3, 2)]
+)
+def test_chunks_are_merged_in_levels(tmp_path: Path, chunks: int, writes: int, files: int) -> None:
+    """Write each item once for each level, and few once more at the end."""
+    with Counting(Thing, by_name, tmp_path, chunk_bytes=1) as sorting:
+        for number in range(chunks, 0, -1):
+            sorting.add(Thing("a", number))
+        in_order = sorting.in_order()
+        assert len(list(tmp_path.rglob("*.chunk"))) <= files
+        assert [each.number for each in in_order] == list(range(1, chunks + 1))
+        assert chunks * (writes - 1) < sorting.written <= chunks * writes + 64
     assert list(tmp_path.iterdir()) == []
+
+
+def test_items_with_equal_keys_keep_their_order_over_all_levels(tmp_path: Path) -> None:
+    """Let keys fall and rise, so that chunks are joined, merged, and merged again."""
+    things = [Thing("a", number * 7 % 11, b"%d" % number) for number in range(9000)]
+    with ExternalSort(Thing, by_name, tmp_path, chunk_bytes=1) as sorting:
+        for thing in things:
+            sorting.add(thing)
+        assert list(sorting.in_order()) == sorted(things, key=by_name)
+
+
+def test_items_that_come_in_order_are_written_once(tmp_path: Path) -> None:
+    with Counting(Thing, by_name, tmp_path, chunk_bytes=1) as sorting:
+        for number in range(500):
+            sorting.add(Thing("a", number))
+        assert [each.number for each in sorting.in_order()] == list(range(500))
+        assert sorting.written == 500
 
 
 def test_files_are_removed_when_something_fails(tmp_path: Path) -> None:

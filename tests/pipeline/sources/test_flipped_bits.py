@@ -3,47 +3,68 @@
 import random
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from purgatory_lab.benchmarks.flipped_bits import KINDS, REGION, Fate, fates, lines_of_run
 from purgatory_spec.profiles import Component
 from purgatory_traces.engines.local import check_locally
 from purgatory_traces.recording.recorder import Rotation
 from purgatory_traces.recording.recording_run import record_bundled
 from purgatory_traces.recording.workload import Wish
 from purgatory_traces.results.rows import QuarantineRow, VerdictRow
+from purgatory_traces.traces import parquet
 from purgatory_traces.traces.byte_streams import CHECKSUM
-from purgatory_traces.traces.parquet import TraceRow, write_parquet
 from purgatory_traces.traces.sources import read_file, sources_of
 
-ROWS = [
-    TraceRow("r", seq, b'{"kind":"end","run":"r","seq":%d,"at_ns":%d}' % (seq, seq * 977 % 9973))
-    for seq in range(400)
-]
+WITHOUT = ("`.jsonl`", "`.parquet` without checksums of pages")
+"""The kinds of files in which nothing tells all changes."""
+UNTOLD = {Fate.CONFORMS, Fate.DIVERGES}
 
 
-def lines_of(path: Path) -> tuple[list[bytes], bool]:
-    """The lines that are believed, and whether anything was set aside."""
-    read = list(read_file(path))
-    believed = [each.raw for each in read if not isinstance(each, QuarantineRow)]
-    return believed, len(believed) < len(read)
+def counted_in_steps(kind: str, folder: Path, stride: int) -> Counter[Fate]:
+    """How often each fate is met, if every so many bits are flipped."""
+    path = KINDS[kind](folder, lines_of_run("a", Component.TIMER))
+    return Counter(fate for _, fate in fates(path, sorted(folder.iterdir()), stride))
 
 
-def test_none_of_150_flipped_bits_changes_lines_without_a_word(tmp_path: Path) -> None:
-    whole = tmp_path / "whole.parquet"
-    write_parquet(whole, ROWS)
-    right, is_aside = lines_of(whole)
-    assert (right, is_aside) == ([row.line for row in ROWS], False)
-    drawn, data = random.Random(1), whole.read_bytes()
-    found = 0
-    flipped = tmp_path / "flipped.parquet"
-    for place in drawn.sample(range(len(data) * 8), 150):
-        rotten = bytearray(data)
-        rotten[place // 8] ^= 1 << place % 8
-        flipped.write_bytes(rotten)
-        lines, is_aside = lines_of(flipped)
-        assert lines == right or is_aside, place
-        found += is_aside
-    assert found > 50
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stride", [149, pytest.param(1, marks=pytest.mark.verify)])
+def test_no_flipped_bit_is_believed_under_a_checksum(
+    kind: str, stride: int, tmp_path: Path
+) -> None:
+    """Flip bits with and without checksums: in a file without them some are believed."""
+    counts = counted_in_steps(kind, tmp_path, stride)
+    assert counts[Fate.TOLD] > counts.total() // 10
+    assert any(counts[fate] for fate in UNTOLD) == (kind in WITHOUT)
+
+
+def test_rows_that_are_not_counted_are_lost_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Control the count of rows: without it a damaged page header drops the whole file."""
+    path = KINDS["`.parquet` of `trace convert`"](tmp_path, lines_of_run("a", Component.TIMER))
+    monkeypatch.setattr(parquet, "other_number", lambda *_: iter(()))
+    flipped = next(each for each, fate in fates(path, [path]) if fate is Fate.CONFORMS)
+    assert list(read_file(path)) == []
+    monkeypatch.undo()
+    (row,) = read_file(path)
+    assert isinstance(row, QuarantineRow), flipped
+    assert row.reason == "it tells of 60 rows, and 0 could be read: it is damaged"
+
+
+def test_the_page_has_a_row_for_each_kind_and_none_is_believed_under_a_checksum() -> None:
+    page = Path("docs/how-to/check-traces.md").read_text(encoding="utf-8")
+    region = page.partition(f"<!-- {REGION}: begin -->")[2].partition(f"<!-- {REGION}: end -->")[0]
+    _, _, *rows = [line.strip("| ").split(" | ") for line in region.strip().splitlines()]
+    assert [row[0] for row in rows] == [*KINDS]
+    for kind, bits, *counts in rows:
+        told, same, conforms, diverges = (int(each.replace(",", "")) for each in counts)
+        assert told + same + conforms + diverges == int(bits.replace(",", "")) > 0
+        assert (conforms + diverges > 0) == (kind in WITHOUT)
 
 
 def test_a_recorded_file_of_lines_has_a_checksum_beside_it_and_no_flipped_bit_conforms(

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
+from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
+from purgatory_lab.benchmarks.flipped_bits import lines_of_run, write_table
+from purgatory_spec.profiles import Component
 from purgatory_traces.engines.sinks import read_results
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.synthetic import Expected, write_corpus
@@ -175,6 +178,23 @@ def test_connect_server(tmp_path: Path, connect_server: str, expected: list[Expe
     assert code == 1, said
     assert "engine spark" in said
     assert_as_local(tmp_path, expected)
+
+
+def test_a_connect_server_compares_the_checksums_of_parquet(
+    tmp_path: Path, connect_server: str
+) -> None:
+    write_table(tmp_path, lines_of_run("a", Component.TIMER))
+    check = [*PURGATORY, "trace", "check", "--engine", "spark", "--remote", connect_server]
+    check += ["--out", "out", (tmp_path / "t.parquet").as_uri()]
+    code, said = run(check, tmp_path, {**os.environ})
+    assert code == 0, said
+    content = bytearray((tmp_path / "t.parquet").read_bytes())
+    of_lines = pq.read_metadata(tmp_path / "t.parquet").row_group(0).column(2)
+    content[of_lines.dictionary_page_offset + of_lines.total_compressed_size // 2] ^= 1
+    (tmp_path / "t.parquet").write_bytes(content)
+    code, said = run(check, tmp_path, {**os.environ})
+    assert code == EXIT_INCONCLUSIVE, said
+    assert "could be read: it is damaged" in said
 
 
 def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: str) -> None:

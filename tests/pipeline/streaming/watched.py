@@ -12,9 +12,8 @@ from purgatory_spark.streaming.arrivals import Arrivals
 from purgatory_spark.streaming.tables import Tables
 from purgatory_spark.streaming.watching import SETTINGS, Watch, start
 from purgatory_traces.engines.sinks import read_results
-from purgatory_traces.results.row_payloads import payload_of
 from purgatory_traces.results.rows import Row
-from purgatory_traces.results.schemas import ROW_TYPES
+from purgatory_traces.results.schemas import ROW_TYPES, payload_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,7 +1,7 @@
 import pytest
 
-from purgatory_traces.results.row_payloads import payload_of, row_of
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_traces.results.schemas import payload_of, row_of
 
 ROWS: list[Row] = [
     VerdictRow("a", "s", "timer", "conforms", 3, 3, model_version="1"),
