@@ -54,7 +54,8 @@ def viewer_style() -> Markup:
 
 def viewer_script() -> Markup:
     """Return the script that draws all figures of a page."""
-    return Markup("<script>\n{}</script>\n").format(Markup(_text("viewer.js")))
+    scripts = Markup(_text("rings.js") + _text("viewer.js"))
+    return Markup("<script>\n{{\n{}}}\n</script>\n").format(scripts)
 
 
 def viewer_page(runs: tuple[Run, ...]) -> Markup:
