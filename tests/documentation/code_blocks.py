@@ -10,7 +10,8 @@
 #   tests; with the word ``measured`` any number stands for any other, and gaps may have another
 #   width;
 # - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of; with the
-#   word ``viewer`` the lines are a case that the model follows, and the site shows its run;
+#   word ``viewer`` the lines are a case that the model follows, and the site shows its run, which
+#   with ``plays`` begins by itself;
 # - ``yaml`` is parsed, and gives the action of this project no input that it does not have;
 # - ``diff`` changes the file that its title names;
 # - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
@@ -42,9 +43,12 @@ from purgatory_traces.traces.parsing import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 900.0
-_SOURCES = ("spec", "model", "impl", "tla", "conformance", "course", "lab", "docs", "README.md")
+_SOURCES = (
+    *("spec", "model", "impl", "tla", "conformance", "course", "lab", "docs"),
+    *("README.md", "Makefile"),
+)
 
-_OF_A_CHECKOUT = ("figures.md", "under-many-threads.md")
+_OF_A_CHECKOUT = ("index.md", "figures.md", "under-many-threads.md")
 """Pages with commands that are there in a checkout alone."""
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
@@ -194,6 +198,8 @@ class PageRun:
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "PYTHONUTF8": "1",
+            # The environment of the tests is set up already, by `make` or otherwise.
+            "MAKEFLAGS": "--assume-old=.venv/.core",
         }
         done = subprocess.run(
             command,

@@ -14,7 +14,7 @@ from purgatory_conformance.viewing.content_policy import content_policy
 from purgatory_conformance.viewing.runs import Run
 
 _FIGURE = Markup(
-    """<figure class="purgatory-viewer" tabindex="0" role="group" aria-label="{title}">
+    """<figure class="purgatory-viewer" tabindex="0" role="group" aria-label="{title}"{plays}>
 <p class="viewer-title">{title}</p>
 <p class="viewer-about">{about}</p>
 <div class="viewer-controls" hidden>
@@ -34,12 +34,16 @@ _FIGURE = Markup(
 _STEP = Markup("<li><strong>{says}</strong> {state}</li>")
 
 
-def viewer(run: Run) -> Markup:
-    """Return the figure of a run; a script draws the picture, the words are on the page."""
+def viewer(run: Run, *, plays: bool = False) -> Markup:
+    """Return the figure of a run; a script draws the picture, the words are on the page.
+
+    One that ``plays`` begins by itself as soon as it is seen, unless the reader wants less motion.
+    """
     frames = msgspec.json.encode(run).decode()
     return _FIGURE.format(
         title=run.title,
         about=run.about,
+        plays=Markup(" data-plays" if plays else ""),
         steps=Markup("\n").join(
             _STEP.format(says=frame.says, state=frame.state) for frame in run.frames
         ),

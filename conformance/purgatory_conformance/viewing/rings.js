@@ -35,7 +35,7 @@ const purgatory_rings = (drawing) => {
   // The rings stand side by side, as many as the width has room for, and in rows of equal length.
   function layout_of(plan, width) {
     const { numbers, places, most } = plan;
-    const least = many(places) ? 290 : places > 8 ? 230 : places > 4 ? 190 : 135;
+    const least = many(places) ? 290 : places > 8 ? 230 : places > 4 ? 145 : 135;
     const largest = many(places) ? 330 : places > 8 ? 290 : 250;
     const fitting = Math.max(1, Math.floor((width + GAP) / (least + GAP)));
     const lines = Math.ceil(numbers.length / fitting);

@@ -245,11 +245,13 @@
       clearInterval(timer);
       timer = null;
       play.textContent = "Play";
+      says.setAttribute("aria-live", "polite");
     }
 
     function start() {
       if (at === last) go(0);
       play.textContent = "Pause";
+      says.setAttribute("aria-live", "off"); // Nobody could listen as fast as it plays.
       timer = setInterval(() => {
         go(at + 1);
         if (at === last) stop();
@@ -322,6 +324,14 @@
     measure();
     at = fullest();
     draw(false);
+    if ("plays" in figure.dataset && !still()) {
+      const seen = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        seen.disconnect();
+        if (timer === null) start();
+      }, { threshold: 0.4 });
+      seen.observe(figure);
+    }
   }
 
   for (const figure of document.querySelectorAll(".purgatory-viewer:not(.ready)")) view(figure);
