@@ -3,7 +3,7 @@
 // change as it is used again. Of a wheel with many places, a list beside the ring has the buckets.
 const purgatory_rings = (drawing) => {
   "use strict";
-  const { make, box, cut, width_of, TASK, BOX } = drawing;
+  const { make, box, cut, width_of, TASK, BOX, LETTER } = drawing;
   const GAP = 14, HEAD = 18, LINE = BOX + 2, EDGE = 3, MOST_SECTORS = 12, MOST_LISTED = 8;
   const LEAST_BESIDE = 280, SMALL_LETTER = 6.6;
 
@@ -20,11 +20,12 @@ const purgatory_rings = (drawing) => {
 
   // The levels of all frames: each has its ring from the beginning, so that none moves.
   function plan_of(frames) {
-    const plan = { numbers: [], places: 0, most: 1 };
+    const plan = { numbers: [], places: 0, most: 1, cells: new Map() };
     for (const row of frames.flatMap((frame) => frame.rows)) {
       for (const level of row.type === "levels" ? row.levels : []) {
         plan.places = level.places;
         plan.most = Math.max(plan.most, level.cells.filter(is_listed).length);
+        for (const cell of level.cells) plan.cells.set(`${cell.place} ${span(cell).join("")}`, cell);
         if (!plan.numbers.includes(level.level)) plan.numbers.push(level.level);
       }
     }
@@ -32,15 +33,30 @@ const purgatory_rings = (drawing) => {
     return plan.numbers.length ? plan : null;
   }
 
+  const radius_of = (ring) => ring / 2 - 16;
+
+  const hub_of = (radius) => Math.max(14, Math.round(radius * 0.3));
+
+  // Whether each place of a ring of this size has room for its times and for a task.
+  function is_large_enough(plan, ring) {
+    const radius = radius_of(ring), hub = hub_of(radius);
+    return [...plan.cells.values()].every((cell) => {
+      const { lines, slots } = room_in(plan.places, radius, hub, cell);
+      return lines.length > 0 && slots.length > 0;
+    });
+  }
+
   // The rings stand side by side, as many as the width has room for, and in rows of equal length.
   function layout_of(plan, width) {
     const { numbers, places, most } = plan;
-    const least = many(places) ? 290 : places > 8 ? 230 : places > 4 ? 145 : 135;
-    const largest = many(places) ? 330 : places > 8 ? 290 : 250;
-    const fitting = Math.max(1, Math.floor((width + GAP) / (least + GAP)));
-    const lines = Math.ceil(numbers.length / fitting);
-    const columns = Math.ceil(numbers.length / lines);
-    const side = Math.min(largest, Math.floor((width - GAP * (columns - 1)) / columns));
+    const [least, largest] = many(places) ? [290, 330] : [135, places > 8 ? 290 : 250];
+    let columns = Math.max(1, Math.min(numbers.length, Math.floor((width + GAP) / (least + GAP)))), side;
+    for (; ; columns -= 1) {
+      columns = Math.ceil(numbers.length / Math.ceil(numbers.length / columns));
+      side = Math.min(largest, Math.floor((width - GAP * (columns - 1)) / columns));
+      if (columns === 1 || many(places) || is_large_enough(plan, side)) break;
+    }
+    const lines = Math.ceil(numbers.length / columns);
     const ring = many(places) ? Math.min(140, Math.floor(side * 0.42)) : side;
     const listed = LINE * (Math.min(most, MOST_LISTED) + (most > MOST_LISTED ? 1 : 0));
     const height = HEAD + Math.max(ring, many(places) ? listed : 0);
@@ -56,15 +72,15 @@ const purgatory_rings = (drawing) => {
       const x = left + (at % layout.columns) * (layout.side + GAP);
       const top = y + Math.floor(at / layout.columns) * (layout.height + GAP);
       const level = levels.find((each) => each.level === number);
-      const radius = layout.ring / 2 - 16;
+      const radius = radius_of(layout.ring);
       const ring = {
-        level, x, y: top, rings, tasks, radius, hub: Math.max(14, Math.round(radius * 0.3)),
+        level, x, y: top, rings, tasks, radius, hub: hub_of(radius),
         centre: { x: x + layout.ring / 2, y: top + HEAD + layout.ring / 2 },
       };
       const words = level ? `level ${number}, tick ${level.tick_ms} ms` : `level ${number}`;
       const head = { class: "faint", x: ring.centre.x, y: top + 12, "text-anchor": "middle" };
       if (many(plan.places)) Object.assign(head, { x, "text-anchor": "start" });
-      make(rings, "text", head, cut(words, layout.side));
+      make(rings, "text", head, cut(words, (layout.side * LETTER) / SMALL_LETTER));
       if (!level) draw_missing(ring);
       else if (many(plan.places)) draw_list(canvas, layout, ring);
       else draw_places(canvas, ring);
@@ -134,7 +150,7 @@ const purgatory_rings = (drawing) => {
       const key = `time ${level.level} ${cell.place} ${cell.first_ms}`;
       const kind = is_old && !canvas.before.has(key) ? "time changed" : "time";
       canvas.shown.add(key);
-      const { lines, slots } = room_in(ring, cell);
+      const { lines, slots } = room_in(level.places, ring.radius, ring.hub, cell);
       for (const { words, x, y } of lines) {
         const place = { x: centre.x + x, y: centre.y + y + 11, "text-anchor": "middle" };
         make(rings, "text", { class: kind, ...place }, words);
@@ -148,10 +164,10 @@ const purgatory_rings = (drawing) => {
   const known = new Map();
 
   // Where the lines of a place can stand: its times at the rim, its tasks towards the hub.
-  function room_in({ level, radius, hub }, cell) {
-    const words = span(cell), key = [level.places, cell.place, radius, hub, words].join("|");
+  function room_in(places, radius, hub, cell) {
+    const words = span(cell), key = [places, cell.place, radius, words].join("|");
     if (known.has(key)) return known.get(key);
-    const angle = angle_of(cell.place, level.places), half = Math.PI / level.places;
+    const angle = angle_of(cell.place, places), half = Math.PI / places;
     const inside = (x, y) => {
       const away = Math.hypot(x, y);
       if (away < hub + EDGE || away > radius - EDGE) return false;
@@ -187,7 +203,7 @@ const purgatory_rings = (drawing) => {
       return slot && { ...slot, lines, height };
     };
     const slot = first([times], aside) ?? first([times], 0) ?? first(words, 0) ??
-      { x: -radius, y: begin(14), width: 2 * radius, lines: [""], height: 14 };
+      { x: -radius, y: begin(14), width: 2 * radius, lines: [], height: 14 };
     const lines = slot.lines.map((line, at) =>
       ({ words: line, x: slot.x + slot.width / 2, y: slot.y + 12 * at }));
     const height = slot.height, slots = [];

@@ -117,7 +117,7 @@
     return y + LINE + 2;
   }
 
-  const rings = purgatory_rings({ make, box, cut, width_of, TASK, BOX });
+  const rings = purgatory_rings({ make, box, cut, width_of, TASK, BOX, LETTER });
 
   const DRAW = { boxes: draw_boxes, words: draw_words, budget: draw_budget };
 

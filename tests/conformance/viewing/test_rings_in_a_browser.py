@@ -77,9 +77,9 @@ _RINGS = """
 """
 
 
-def faults_of_rings(page: Page, html: str, run: Run, places: int) -> list[str]:
+def faults_of_rings(page: Page, html: str, run: Run, places: int, *, width: int = 900) -> list[str]:
     """Return what moves although it should stay, and times and hands that are wrong."""
-    opened(page, html)
+    opened(page, html, width=width)
     page.keyboard.press("Home")
     outlines: dict[tuple[str, int], str] = {}
     found: list[str] = []
@@ -100,11 +100,14 @@ def faults_of_rings(page: Page, html: str, run: Run, places: int) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize("width", [900, 390])
 @pytest.mark.parametrize("places", [2, 4, 8])
-def test_places_stay_times_change_and_hands_point_at_the_present(page: Page, places: int) -> None:
+def test_places_stay_times_change_and_hands_point_at_the_present(
+    page: Page, places: int, width: int
+) -> None:
     """In every frame a place has its outline, its own times, and the hand if it is the present."""
     run = cascade(places)
-    assert faults_of_rings(page, str(viewer_page((run,))), run, places) == []
+    assert faults_of_rings(page, str(viewer_page((run,))), run, places, width=width) == []
 
 
 @pytest.mark.parametrize(
