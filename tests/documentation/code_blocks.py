@@ -45,11 +45,17 @@ ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 900.0
 _SOURCES = (
     *("spec", "model", "impl", "tla", "conformance", "course", "lab", "docs"),
-    *("README.md", "Makefile"),
+    *("README.md", "Makefile", "pyproject.toml", "constraints.txt"),
 )
 
 _OF_A_CHECKOUT = ("index.md", "figures.md", "under-many-threads.md")
 """Pages with commands that are there in a checkout alone."""
+
+_NOT_A_READERS = (
+    *("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH", "PYTEST_ADDOPTS"),
+    *("MAKEFLAGS", "MAKELEVEL", "MFLAGS"),
+)
+"""The variables that a run of the tests has, of `make test` for example, and a reader has not."""
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 _TITLE = re.compile(r'title="(?P<title>[^"]*)"')
@@ -135,7 +141,14 @@ class PageRun:
             return
         for name in _SOURCES:
             (self.folder / name).symlink_to(ROOT / name)
-        (self.folder / ".venv").symlink_to(sys.prefix)
+        environment = self.folder / ".venv"
+        environment.mkdir()
+        for part in Path(sys.prefix).iterdir():
+            (environment / part.name).symlink_to(part)
+        # The environment is set up already; `make` would do it again for a newer pyproject.toml.
+        for stamp in (".core", ".ready"):
+            (environment / stamp).unlink(missing_ok=True)
+            (environment / stamp).touch()
 
     def run(self, block: Block) -> None:
         """Execute or check one block."""
@@ -189,17 +202,13 @@ class PageRun:
     def _execute(self, command: str) -> tuple[int, list[str]]:
         scripts = Path(sys.executable).parent
         environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH", "PYTEST_ADDOPTS")
+            name: value for name, value in os.environ.items() if name not in _NOT_A_READERS
         }
         environment |= {
             "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]]),
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "PYTHONUTF8": "1",
-            # The environment of the tests is set up already, by `make` or otherwise.
-            "MAKEFLAGS": "--assume-old=.venv/.core",
         }
         done = subprocess.run(
             command,

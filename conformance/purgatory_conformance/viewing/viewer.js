@@ -203,7 +203,7 @@
       says.style.minHeight = "";
       const longest = (texts) => texts.reduce((one, other) => (other.length > one.length ? other : one));
       tell(longest(run.frames.map(told)), longest(run.frames.map((frame) => frame.state)));
-      says.style.minHeight = `${says.offsetHeight}px`;
+      says.style.minHeight = `${Math.ceil(says.getBoundingClientRect().height)}px`;
     }
 
     function tell(words, state_words) {

@@ -55,6 +55,11 @@ def faults_of_what_is_shown(page: Page) -> list[str]:
     return found
 
 
+def faults_here(page: Page) -> list[str]:
+    """The faults of a page at its present width, in its present colours."""
+    return [*page.evaluate(_LAYOUT), *page.evaluate(_CONTRAST, LEAST_CONTRAST)]
+
+
 _LAYOUT = r"""
 () => {
   const found = [];

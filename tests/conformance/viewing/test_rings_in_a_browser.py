@@ -170,7 +170,7 @@ def test_no_step_shifts_the_page(page: Page) -> None:
 
 def test_a_shift_is_seen(page: Page) -> None:
     run = cascade(4)
-    kept = "says.style.minHeight = `${says.offsetHeight}px`;"
+    kept = "says.style.minHeight = `${Math.ceil(says.getBoundingClientRect().height)}px`;"
     html = with_defect(str(viewer_page((run,))), kept, "says.style.minHeight = '0';")
     assert shifts(page, html, run) != []
 
