@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # What `make check` tests: the state machines, rules, model, implementation, judges and every mutant.
 CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl judge conformance/specimens conformance/generation)
 
-.PHONY: conformance bench wheel-compiled check test verify record test-large test-pythons mutation tla-large lint docs format clean
+.PHONY: demo conformance bench wheel-compiled check test verify record test-large test-pythons mutation tla-large lint docs format clean
 
 # The core: what it takes to judge. Everything else comes with .ready.
 $(VENV)/.core: pyproject.toml constraints.txt
@@ -19,6 +19,10 @@ $(VENV)/.core: pyproject.toml constraints.txt
 $(VENV)/.ready: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,spark,examples,mutation]'
 	touch $@
+
+demo: $(VENV)/.core  ## a tour in the terminal: the suite judges a right timer, then a wrong one
+	@$(BIN)/purgatory demo
+	@echo "Here, purgatory is $(BIN)/purgatory."
 
 conformance: $(VENV)/.core  ## the conformance suite on the bundled timer, purgatory, memory pools and server
 	$(BIN)/purgatory check bundled

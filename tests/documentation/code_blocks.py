@@ -10,7 +10,8 @@
 #   tests; with the word ``measured`` any number stands for any other, and gaps may have another
 #   width;
 # - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of; with the
-#   word ``viewer`` the lines are a case that the model follows, and the site shows its run;
+#   word ``viewer`` the lines are a case that the model follows, and the site shows its run, which
+#   with ``plays`` begins by itself;
 # - ``yaml`` is parsed, and gives the action of this project no input that it does not have;
 # - ``diff`` changes the file that its title names;
 # - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
@@ -42,10 +43,19 @@ from purgatory_traces.traces.parsing import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 900.0
-_SOURCES = ("spec", "model", "impl", "tla", "conformance", "course", "lab", "docs", "README.md")
+_SOURCES = (
+    *("spec", "model", "impl", "tla", "conformance", "course", "lab", "docs"),
+    *("README.md", "Makefile", "pyproject.toml", "constraints.txt"),
+)
 
-_OF_A_CHECKOUT = ("figures.md", "under-many-threads.md")
+_OF_A_CHECKOUT = ("index.md", "figures.md", "under-many-threads.md")
 """Pages with commands that are there in a checkout alone."""
+
+_NOT_A_READERS = (
+    *("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH", "PYTEST_ADDOPTS"),
+    *("MAKEFLAGS", "MAKELEVEL", "MFLAGS"),
+)
+"""The variables that a run of the tests has, of `make test` for example, and a reader has not."""
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 _TITLE = re.compile(r'title="(?P<title>[^"]*)"')
@@ -131,7 +141,14 @@ class PageRun:
             return
         for name in _SOURCES:
             (self.folder / name).symlink_to(ROOT / name)
-        (self.folder / ".venv").symlink_to(sys.prefix)
+        environment = self.folder / ".venv"
+        environment.mkdir()
+        for part in Path(sys.prefix).iterdir():
+            (environment / part.name).symlink_to(part)
+        # The environment is set up already; `make` would do it again for a newer pyproject.toml.
+        for stamp in (".core", ".ready"):
+            (environment / stamp).unlink(missing_ok=True)
+            (environment / stamp).touch()
 
     def run(self, block: Block) -> None:
         """Execute or check one block."""
@@ -185,9 +202,7 @@ class PageRun:
     def _execute(self, command: str) -> tuple[int, list[str]]:
         scripts = Path(sys.executable).parent
         environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH", "PYTEST_ADDOPTS")
+            name: value for name, value in os.environ.items() if name not in _NOT_A_READERS
         }
         environment |= {
             "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]]),

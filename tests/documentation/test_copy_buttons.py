@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route
 from tests.conformance.reporting.browser import open_page
 
 from .code_blocks import ROOT
-from .test_site import build
+from .sites import build
 
 pytestmark = [pytest.mark.verify, pytest.mark.documentation, pytest.mark.browser, pytest.mark.slow]
 

@@ -2,18 +2,16 @@
 
 import ast
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from purgatory_lab.site_pages.pages import write_pages
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
 
 from .code_blocks import ROOT
+from .sites import PAGES, build
 
 pytestmark = [pytest.mark.verify, pytest.mark.documentation, pytest.mark.slow]
 
@@ -25,9 +23,6 @@ ANNOTATED = (
     *("choices/watches", "choices/inline_executor", "choices/accounting"),
     *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
 )
-PAGES = "purgatory-work/pages"
-"""The folder of the pages according to ``mkdocs.yml``."""
-
 LOADING = {
     ("img", "src"),
     ("script", "src"),
@@ -58,36 +53,6 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
-
-
-def build(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Build ``folder/site`` as ``folder/mkdocs.yml`` says."""
-    return subprocess.run(
-        [Path(sys.executable).parent / "zensical", "build", "--strict"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages as Markdown."""
-    folder = tmp_path_factory.mktemp("project") / PAGES
-    write_pages(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def site(pages: Path) -> Path:
-    project = pages.parents[1]
-    (project / "mkdocs.yml").write_bytes((ROOT / "mkdocs.yml").read_bytes())
-    done = build(project)
-    assert done.returncode == 0, done.stdout
-    assert "Warning" not in done.stdout
-    return project / "site"
 
 
 @pytest.mark.parametrize("component", Component)

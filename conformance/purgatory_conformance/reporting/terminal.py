@@ -19,14 +19,14 @@ from purgatory_conformance.reporting.results import FailureLine, Results, RuleLi
 from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
 from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
 
-_GOOD = "bold #2a8fd6"
-_BAD = "bold #d9720b"
+GOOD = "bold #2a8fd6"
+BAD = "bold #d9720b"
 _FAINT = "dim"
 _STATE_STYLES = {
     "held": "#2a8fd6",
-    "broken": _BAD,
+    "broken": BAD,
     "deviates": "#d9720b",
-    "doubtful": _BAD,
+    "doubtful": BAD,
     "too few": _FAINT,
 }
 
@@ -161,7 +161,7 @@ def _print_deviations(page: TerminalPage, results: Results) -> None:
     for line in results.deviations:
         symbol = STATE_SYMBOLS["deviates"]
         shown = f"shown by {counted(line.cases, 'case')}"
-        seen: Part = (shown if line.cases else "not seen", "" if line.cases else _BAD)
+        seen: Part = (shown if line.cases else "not seen", "" if line.cases else BAD)
         page.say(f"{symbol} {line.rule}, as {printable(line.variant)}: ", seen, indent=2, hang=4)
         why = ", ".join(printable(words) for words in (line.reason, line.issue) if words)
         if why:
@@ -173,19 +173,19 @@ def _print_deviations(page: TerminalPage, results: Results) -> None:
 def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None:
     page.ruled(f"── cause {number} of {of}", _FAINT)
     level = f" ({story.level})" if story.level else ""
-    page.say((f"✗ broken  {story.rule}", _BAD), f"{level}: {story.title}", hang=2)
+    page.say((f"✗ broken  {story.rule}", BAD), f"{level}: {story.title}", hang=2)
     for paragraph in story.text[:2]:
         styles = {"code": "bold", "emphasis": "italic"}
         page.say(*((w, styles.get(kind, "")) for kind, w in spans(paragraph)), indent=2)
     page.gap()
     page.say(f"{counted(story.cases, 'failing case')}; the simplest found, from {story.source}:")
     if story.answers:
-        page.say((story.answers, _BAD), indent=2)
+        page.say((story.answers, BAD), indent=2)
     page.say(f"a {story.configuration}", indent=2, hang=2)
-    _print_steps(page, story.steps)
+    print_steps(page, story.steps)
     page.gap()
-    page.labelled("expected", (story.expected, _GOOD), width=16, indent=2)
-    page.labelled("seen", (story.seen, _BAD), width=16, indent=2)
+    page.labelled("expected", (story.expected, GOOD), width=16, indent=2)
+    page.labelled("seen", (story.seen, BAD), width=16, indent=2)
     if story.before:
         page.labelled("state before", story.before, width=16, indent=2)
     if story.after:
@@ -213,7 +213,8 @@ def _print_hints(page: TerminalPage, story: Story) -> None:
         page.gap()
 
 
-def _print_steps(page: TerminalPage, steps: tuple[ToldStep, ...]) -> None:
+def print_steps(page: TerminalPage, steps: tuple[ToldStep, ...]) -> None:
+    """Print the steps of a case below each other; of a long case its last ones."""
     left_out = max(len(steps) - _MOST_STEPS, 0)
     if left_out:
         page.say(f"… {counted(left_out, 'step')} before these, all in the replay file", indent=4)
@@ -221,11 +222,11 @@ def _print_steps(page: TerminalPage, steps: tuple[ToldStep, ...]) -> None:
     widest = min(_WIDEST_OPERATION, page.width // 2 - 4)
     width = min(max((len(step.operation) for step in shown), default=0), widest)
     for step in shown:
-        mark: Part = ("✗", _BAD) if step.diverges else " "
+        mark: Part = ("✗", BAD) if step.diverges else " "
         number = f" {step.number:>2}  "
         outcome: tuple[Part, ...] = (f"→ {step.outcome}",)
         if step.diverges:
-            outcome += (("  ← diverges", _BAD),)
+            outcome += (("  ← diverges", BAD),)
         if not page.aligned:
             page.say(mark, number, f"{step.operation}  ", *outcome, indent=2)
             continue
@@ -245,7 +246,7 @@ def _print_other_causes(page: TerminalPage, others: tuple[Story, ...]) -> None:
     for story in others:
         answers = f" ({story.answers})" if story.answers else ""
         page.say(
-            ("✗ ", _BAD),
+            ("✗ ", BAD),
             f"{story.rule}: {counted(story.cases, 'case')}, expected {story.expected}, "
             f"seen {story.seen}{answers}",
             indent=2,
@@ -260,7 +261,7 @@ def _print_other_causes(page: TerminalPage, others: tuple[Story, ...]) -> None:
 
 def _print_failure(page: TerminalPage, failure: FailureLine, number: int, of: int) -> None:
     page.ruled(f"── subject failure {number} of {of}", _FAINT)
-    page.say((f"! the subject {printable(failure.kind)}", _BAD), hang=2)
+    page.say((f"! the subject {printable(failure.kind)}", BAD), hang=2)
     page.say(printable(failure.explanation), indent=2)
     for label, words in (("request", failure.asked), ("received", failure.received)):
         if words:
@@ -295,7 +296,7 @@ def _print_verdict(page: TerminalPage, results: Results) -> None:
 
 
 def _style(results: Results) -> str:
-    return _GOOD if results.footer.exit_code == 0 else _BAD
+    return GOOD if results.footer.exit_code == 0 else BAD
 
 
 _COLUMNS = ("held", "cases", "steps")

@@ -14,7 +14,7 @@ from purgatory_conformance.viewing.content_policy import content_policy
 from purgatory_conformance.viewing.runs import Run
 
 _FIGURE = Markup(
-    """<figure class="purgatory-viewer" tabindex="0" role="group" aria-label="{title}">
+    """<figure class="purgatory-viewer" tabindex="0" role="group" aria-label="{title}"{plays}>
 <p class="viewer-title">{title}</p>
 <p class="viewer-about">{about}</p>
 <div class="viewer-controls" hidden>
@@ -34,12 +34,16 @@ _FIGURE = Markup(
 _STEP = Markup("<li><strong>{says}</strong> {state}</li>")
 
 
-def viewer(run: Run) -> Markup:
-    """Return the figure of a run; a script draws the picture, the words are on the page."""
+def viewer(run: Run, *, plays: bool = False) -> Markup:
+    """Return the figure of a run; a script draws the picture, the words are on the page.
+
+    One that ``plays`` begins by itself as soon as it is seen, unless the reader wants less motion.
+    """
     frames = msgspec.json.encode(run).decode()
     return _FIGURE.format(
         title=run.title,
         about=run.about,
+        plays=Markup(" data-plays" if plays else ""),
         steps=Markup("\n").join(
             _STEP.format(says=frame.says, state=frame.state) for frame in run.frames
         ),
@@ -54,7 +58,8 @@ def viewer_style() -> Markup:
 
 def viewer_script() -> Markup:
     """Return the script that draws all figures of a page."""
-    return Markup("<script>\n{}</script>\n").format(Markup(_text("viewer.js")))
+    scripts = Markup(_text("rings.js") + _text("viewer.js"))
+    return Markup("<script>\n{{\n{}}}\n</script>\n").format(scripts)
 
 
 def viewer_page(runs: tuple[Run, ...]) -> Markup:

@@ -1,7 +1,8 @@
 """The rows of a timer's state: the clocks, the levels of the wheel, the delay queue, the executor.
 
-The buckets of a level stand in the order of time, the present tick first. Of a large wheel, empty
-buckets that lie side by side are one cell.
+Each bucket has its place in the array of its level, which stays while the times in it change. The
+buckets stand in the order of time, the present tick first. Of a large wheel, empty buckets that lie
+side by side are one cell.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import msgspec
 from purgatory_conformance.describing.words import describe_task
 from purgatory_conformance.drawing.panels import Box, Boxes, Row, Words
 from purgatory_judge.timer.history import State
-from purgatory_model.arithmetic import floor_to
+from purgatory_model.arithmetic import bucket_index, floor_to
 from purgatory_model.timing_wheel import Bucket, TimingWheel
 
 _MOST_CELLS = 12
@@ -28,11 +29,13 @@ class Held(msgspec.Struct, frozen=True):
 class Cell(msgspec.Struct, frozen=True):
     """A bucket, or empty buckets side by side: the first and the last time in it (ms).
 
-    ``present`` says that the wheel's own clock is in it, ``queued`` that the delay queue holds it.
+    ``place`` is the index of the first of them in the array of the level. ``present`` says that the
+    wheel's own clock is in it, ``queued`` that the delay queue holds it.
     """
 
     first_ms: int
     last_ms: int
+    place: int
     buckets: int = 1
     present: bool = False
     queued: bool = False
@@ -40,10 +43,11 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A level: its number from 1, its tick (ms) and its cells in the order of time."""
+    """A level: its number from 1, its tick (ms), its size, and its cells in the order of time."""
 
     level: int
     tick_ms: int
+    places: int
     cells: tuple[Cell, ...]
 
 
@@ -103,15 +107,17 @@ def _level(wheel: TimingWheel, level: int) -> Level:
     for first_ms in [*firsts, end_ms]:
         if first_ms > reached_ms:
             many = (first_ms - reached_ms) // tick_ms
-            cells.append(Cell(reached_ms, first_ms - 1, many))
+            place = bucket_index(reached_ms, tick_ms, wheel.wheel_size)
+            cells.append(Cell(reached_ms, first_ms - 1, place, many))
         if first_ms < end_ms:
             cells.append(_cell(wheel, (first_ms, level), tick_ms, present=first_ms == start_ms))
         reached_ms = first_ms + tick_ms
-    return Level(level, tick_ms, tuple(cells))
+    return Level(level, tick_ms, wheel.wheel_size, tuple(cells))
 
 
 def _cell(wheel: TimingWheel, bucket: Bucket, tick_ms: int, *, present: bool) -> Cell:
     names = sorted(wheel.buckets.get(bucket, ()), key=lambda name: (wheel.due_ticks[name], name))
     tasks = tuple(Held(describe_task(name), wheel.due_ticks[name]) for name in names)
     first_ms = bucket[0]
-    return Cell(first_ms, first_ms + tick_ms - 1, 1, present, bucket in wheel.buckets, tasks)
+    place = bucket_index(first_ms, tick_ms, wheel.wheel_size)
+    return Cell(first_ms, first_ms + tick_ms - 1, place, 1, present, bucket in wheel.buckets, tasks)

@@ -1,11 +1,11 @@
 // Draws the runs of a page: each figure holds its frames as JSON, and this script steps through
 // them. It loads nothing and keeps nothing. A row is a list of boxes, words, a budget of bytes, or
-// the levels of a timing wheel; the names are those of the structures in Python.
+// the levels of a timing wheel (rings.js); the names are those of the structures in Python.
 (() => {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
   const LABEL = 92, LINE = 24, BOX = 20, GAP = 6, LETTER = 7.4, NARROW = 480;
-  const PLAY_MS = 1600, MOVE_MS = 450;
+  const PLAY_MS = 1600, MOVE_MS = 700, TASK = "task";
 
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -35,8 +35,8 @@
 
   // A box that is not in the frame before stands out; `key` finds the same thing in both frames.
   function box(canvas, words, key, place, { stale = false, fixed = 0, about = "" } = {}) {
-    const room = Math.min(fixed || width_of(words), canvas.right - canvas.left);
-    const group = make(canvas.svg, "g", { "data-key": key, "data-words": words });
+    const room = fixed || Math.min(width_of(words), canvas.right - canvas.left);
+    const group = make(canvas.svg, "g", key ? { "data-key": key, "data-words": words } : {});
     if (canvas.before && !canvas.before.has(`${about}|${words}|${stale}`)) {
       group.setAttribute("class", "changed");
     }
@@ -54,7 +54,8 @@
   const name_of = (words) => words.split(" ")[0];
 
   function label(canvas, words, y) {
-    make(canvas.svg, "text", { class: "faint", x: 0, y: y + 14 }, cut(words, canvas.left + 12));
+    make(canvas.svg, "text", { class: "faint", x: canvas.start, y: y + 14 },
+      cut(words, canvas.left - canvas.start + 12));
   }
 
   function draw_boxes(canvas, row, y) {
@@ -68,7 +69,7 @@
     for (const each of row.boxes) {
       const room = Math.min(width_of(each.words), canvas.right - canvas.left);
       if (x > canvas.left && x + room > canvas.right) [x, y] = [canvas.left, y + LINE];
-      const key = `${row.about.startsWith("list ") ? row.about : "task"} ${name_of(each.words)}`;
+      const key = `${row.about.startsWith("list ") ? row.about : TASK} ${name_of(each.words)}`;
       box(canvas, each.words, key, { x, y }, { stale: each.stale, about: row.about });
       x += room + GAP;
     }
@@ -116,57 +117,9 @@
     return y + LINE + 2;
   }
 
-  function draw_levels(canvas, row, y) {
-    for (const level of row.levels) y = draw_level(canvas, level, y);
-    return y;
-  }
+  const rings = purgatory_rings({ make, box, cut, width_of, TASK, BOX, LETTER });
 
-  function draw_level(canvas, level, y) {
-    label(canvas, `level ${level.level}`, y);
-    const tick = cut(`tick ${level.tick_ms} ms`, canvas.left + 12);
-    make(canvas.svg, "text", { class: "faint", x: 0, y: y + 29 }, tick);
-    const least = Math.max(46, ...level.cells.map((cell) => width_of(span(cell)) - 4));
-    const room = canvas.right - canvas.left;
-    const columns = Math.max(1, Math.min(level.cells.length, Math.floor(room / least)));
-    const width = room / columns;
-    for (let first = 0; first < level.cells.length; first += columns) {
-      const cells = level.cells.slice(first, first + columns);
-      const most = Math.max(1, ...cells.map((cell) => cell.tasks.length));
-      const height = 16 + most * (BOX + 2) + 2;
-      cells.forEach((cell, at) => {
-        const place = { x: canvas.left + at * width, y, width, height };
-        draw_cell(canvas, level, cell, place);
-      });
-      y += height + 2;
-    }
-    return y + GAP;
-  }
-
-  function span(cell) {
-    if (cell.buckets > 1) return `${cell.buckets} empty`;
-    const { first_ms, last_ms } = cell;
-    return first_ms === last_ms ? `${first_ms}` : `${first_ms} to ${last_ms}`;
-  }
-
-  function draw_cell(canvas, level, cell, { x, y, width, height }) {
-    const kind = `cell${cell.present ? " present" : ""}${cell.queued ? " queued" : ""}`;
-    const drawn = make(canvas.svg, "rect", { class: kind, x: x + 1, y, width: width - 2, height });
-    drawn.setAttribute("data-level", level.level);
-    drawn.setAttribute("data-first", cell.first_ms);
-    drawn.setAttribute("data-queued", String(cell.queued));
-    drawn.setAttribute("data-tasks", cell.tasks.map((each) => each.name).join(" "));
-    const middle = { x: x + width / 2, y: y + 12, "text-anchor": "middle" };
-    make(canvas.svg, "text", { class: "faint", ...middle }, cut(span(cell), width + 4));
-    cell.tasks.forEach((each, at) => {
-      const due = `${each.name} due ${each.due_ms}`;
-      const words = width_of(due) <= width - 6 ? due : each.name;
-      const about = `level ${level.level} at ${cell.first_ms}`;
-      const place = { x: x + 3, y: y + 16 + at * (BOX + 2) };
-      box(canvas, words, `task ${each.name}`, place, { fixed: width - 6, about });
-    });
-  }
-
-  const DRAW = { boxes: draw_boxes, words: draw_words, budget: draw_budget, levels: draw_levels };
+  const DRAW = { boxes: draw_boxes, words: draw_words, budget: draw_budget };
 
   function places_of(svg) {
     const places = new Map();
@@ -186,23 +139,18 @@
     const slider = figure.querySelector("input");
     const told = ({ step, says }) =>
       (step ? `Step ${step} of ${run.frames[last].step}: ${says}` : says);
-    let at = 0, timer = null, width = 0;
+    let at = null, timer = null, width = 0, room = null;
 
     function draw(moving) {
-      const frame = run.frames[at], width = Math.max(240, svg.clientWidth || 600);
-      const before = at > 0 ? shown_in(run.frames[at - 1], width) : null;
-      const places = moving ? places_of(svg) : new Map();
+      const frame = run.frames[at], before = at > 0 ? room.frames[at - 1].shown : null;
+      const places = moving ? places_of(svg) : new Map(), ticks = rings.ticks_of(svg);
       svg.replaceChildren();
-      const height = draw_frame(svg, frame, width, before).height;
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      svg.setAttribute("height", height);
-      if (moving && !still()) move(places);
-      const count = document.createElement("strong");
-      count.textContent = told(frame);
-      const state = document.createElement("span");
-      state.className = "viewer-state";
-      state.textContent = frame.state;
-      says.replaceChildren(count, state);
+      draw_frame(svg, frame, before, room);
+      if (moving && !still()) {
+        move(places);
+        rings.turn(svg, ticks, { duration: MOVE_MS, easing: "ease-in-out" });
+      }
+      tell(told(frame), frame.state);
       figure.dataset.at = at;
       slider.value = at;
       slider.setAttribute("aria-valuetext", told(frame));
@@ -210,19 +158,67 @@
       forward.disabled = at === last;
     }
 
-    function draw_frame(root, frame, width, before) {
-      const left = width < NARROW ? 84 : LABEL;
-      const canvas = { svg: root, left, right: width - 2, before, shown: new Set() };
-      let y = 4;
+    function draw_frame(root, frame, before, { width, plan, layout, reserved }) {
+      const start = layout?.beside ? layout.whole + 24 : 0;
+      const left = start + (width - start < NARROW ? 84 : LABEL);
+      const drawn = { shown: new Set(), heights: new Map(), root };
+      let y = layout?.beside ? 24 : 4;
       for (const row of frame.rows) {
-        canvas.group = canvas.svg = make(root, "g", {});
-        y = DRAW[row.type](canvas, row, y);
+        const group = make(root, "g", {}), right = width - 2;
+        const canvas = { svg: group, group, start, left, right, before, shown: drawn.shown };
+        if (row.type === "levels") {
+          const end = rings.draw(canvas, plan, layout, row.levels, layout.beside ? 0 : y);
+          if (!layout.beside) y = end;
+          continue;
+        }
+        const end = DRAW[row.type](canvas, row, y);
+        drawn.heights.set(row.about, end - y);
+        y = Math.max(end, y + (reserved.get(row.about) ?? 0));
       }
-      return { height: y + 2, shown: canvas.shown };
+      return { ...drawn, height: Math.max(y, layout?.beside ? layout.all : 0) + 2 };
     }
 
-    const shown_in = (frame, width) =>
-      draw_frame(document.createElementNS(SVG, "svg"), frame, width, null).shown;
+    // The room that the whole run needs: no step moves what stands below it.
+    function measure() {
+      const plan = rings.plan_of(run.frames), width = Math.max(240, svg.clientWidth || 600);
+      room = { width, plan, layout: plan && rings.layout_of(plan, width), reserved: new Map(), frames: [] };
+      const blank = () => document.createElementNS(SVG, "svg");
+      const free = { ...room, reserved: new Map() };
+      let height = 0;
+      for (const frame of run.frames) {
+        const drawn = draw_frame(blank(), frame, null, free);
+        for (const [about, most] of drawn.heights) {
+          room.reserved.set(about, Math.max(most, room.reserved.get(about) ?? 0));
+        }
+        const boxes = drawn.root.querySelectorAll("[data-key]").length;
+        room.frames.push({ shown: drawn.shown, boxes, heights: drawn.heights, height: drawn.height });
+      }
+      for (const { heights, height: own } of room.frames) {
+        let whole = own;
+        for (const [about, used] of heights) whole += room.reserved.get(about) - used;
+        height = Math.max(height, whole);
+      }
+      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      svg.setAttribute("height", height);
+      says.style.minHeight = "";
+      const longest = (texts) => texts.reduce((one, other) => (other.length > one.length ? other : one));
+      tell(longest(run.frames.map(told)), longest(run.frames.map((frame) => frame.state)));
+      says.style.minHeight = `${Math.ceil(says.getBoundingClientRect().height)}px`;
+    }
+
+    function tell(words, state_words) {
+      const count = document.createElement("strong"), state = document.createElement("span");
+      count.textContent = words;
+      state.className = "viewer-state";
+      state.textContent = state_words;
+      says.replaceChildren(count, state);
+    }
+
+    // The frame with the most in it, the first of several; of a story in words, its first step.
+    function fullest() {
+      const boxes = room.frames.map((frame) => frame.boxes), most = Math.max(...boxes);
+      return most ? boxes.indexOf(most) : Math.min(1, last);
+    }
 
     function move(places) {
       const moved = new Set();
@@ -230,10 +226,11 @@
         const from = places.get(each.dataset.key), to = each.getBBox();
         if (!from || moved.has(each.dataset.key)) continue;
         moved.add(each.dataset.key);
-        const by = `translate(${from.x - to.x}px, ${from.y - to.y}px)`;
-        if (Math.abs(from.x - to.x) + Math.abs(from.y - to.y) < 1) continue;
+        const [x, y] = [from.x - to.x, from.y - to.y], away = Math.hypot(x, y);
+        if (away < 1) continue;
+        const ways = [[x, y], [x / 2, y / 2 - Math.min(30, away / 5)], [0, 0]];
         const timing = { duration: MOVE_MS, easing: "ease-in-out" };
-        each.animate([{ transform: by }, { transform: "none" }], timing);
+        each.animate(ways.map((way) => ({ transform: `translate(${way[0]}px, ${way[1]}px)` })), timing);
       }
     }
 
@@ -248,30 +245,25 @@
       clearInterval(timer);
       timer = null;
       play.textContent = "Play";
+      says.setAttribute("aria-live", "polite");
     }
 
     function start() {
       if (at === last) go(0);
       play.textContent = "Pause";
+      says.setAttribute("aria-live", "off"); // Nobody could listen as fast as it plays.
       timer = setInterval(() => {
         go(at + 1);
         if (at === last) stop();
       }, PLAY_MS);
     }
 
-    function boxes_of(frame) {
-      const drawn = document.createElementNS(SVG, "svg");
-      draw_frame(drawn, frame, width || 600, null);
-      return drawn.querySelectorAll("[data-key]").length;
-    }
-
     // Paper does not step: a run at its beginning is shown where most is in it, with all its words.
     function print_begins() {
-      const fill = run.frames.map(boxes_of);
       const before = at, steps = figure.querySelector("details"), open = steps.open;
       stop();
       steps.open = true;
-      if (at === 0) at = fill.indexOf(Math.max(...fill));
+      if (at === 0) at = fullest();
       draw(false);
       addEventListener("afterprint", () => {
         steps.open = open;
@@ -297,6 +289,7 @@
         return item;
       });
       figure.querySelector("ol").replaceChildren(...words);
+      measure();
       draw(false);
     };
 
@@ -324,9 +317,21 @@
     new ResizeObserver(() => {
       if (svg.clientWidth === width) return;
       width = svg.clientWidth;
+      measure();
       draw(false);
     }).observe(svg);
+    width = svg.clientWidth;
+    measure();
+    at = fullest();
     draw(false);
+    if ("plays" in figure.dataset && !still()) {
+      const seen = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        seen.disconnect();
+        if (timer === null) start();
+      }, { threshold: 0.4 });
+      seen.observe(figure);
+    }
   }
 
   for (const figure of document.querySelectorAll(".purgatory-viewer:not(.ready)")) view(figure);

@@ -62,6 +62,9 @@ const purgatory_frames = (() => {
     ];
   }
 
+  // Numbers below zero have places, too.
+  const place_of = (number, places) => ((number % places) + places) % places;
+
   function row_of(timer, level) {
     const tick_ms = timer.tick_of(level), cells = [];
     const start_ms = floor_to(timer.own_clock_ms, tick_ms);
@@ -70,26 +73,26 @@ const purgatory_frames = (() => {
     const firsts = timer.wheel_size <= MOST_CELLS
       ? Array.from({ length: timer.wheel_size }, (_, at) => start_ms + at * tick_ms)
       : [start_ms, ...queued.map((bucket) => bucket.expiry_ms)];
+    const cell = (first_ms, end_ms, { present = false, bucket = null } = {}) => {
+      const order = (one, other) => one.due_ms - other.due_ms || (one.name < other.name ? -1 : 1);
+      const tasks = bucket ? [...bucket.tasks].sort(order) : [];
+      return {
+        first_ms, last_ms: end_ms - 1, place: place_of(first_ms / tick_ms, timer.wheel_size),
+        buckets: (end_ms - first_ms) / tick_ms, present, queued: Boolean(bucket),
+        tasks: tasks.map(({ name, due_ms }) => ({ name, due_ms })),
+      };
+    };
     let reached_ms = start_ms;
     for (const first_ms of [...firsts, end_ms]) {
-      if (first_ms > reached_ms) cells.push(cell(reached_ms, first_ms, tick_ms));
+      if (first_ms > reached_ms) cells.push(cell(reached_ms, first_ms));
       if (first_ms < end_ms) {
         const bucket = queued.find(({ expiry_ms }) => expiry_ms === first_ms);
         const present = first_ms === start_ms;
-        cells.push(cell(first_ms, first_ms + tick_ms, tick_ms, { present, bucket }));
+        cells.push(cell(first_ms, first_ms + tick_ms, { present, bucket }));
       }
       reached_ms = first_ms + tick_ms;
     }
-    return { level, tick_ms, cells };
-  }
-
-  function cell(first_ms, end_ms, tick_ms, { present = false, bucket = null } = {}) {
-    const order = (one, other) => one.due_ms - other.due_ms || (one.name < other.name ? -1 : 1);
-    const tasks = bucket ? [...bucket.tasks].sort(order) : [];
-    return {
-      first_ms, last_ms: end_ms - 1, buckets: (end_ms - first_ms) / tick_ms, present,
-      queued: Boolean(bucket), tasks: tasks.map(({ name, due_ms }) => ({ name, due_ms })),
-    };
+    return { level, tick_ms, places: timer.wheel_size, cells };
   }
 
   // An advance has a frame for each time at which it pops; `outcomes` has what came of each step.

@@ -32,7 +32,8 @@ from purgatory_spec.cases import decode_case
 from purgatory_spec.profiles import Component
 
 _CASE = re.compile(
-    r'^```jsonl viewer title="(?P<title>[^"]+)"\n(?P<case>.*?)^```$', re.MULTILINE | re.DOTALL
+    r'^```jsonl viewer(?P<plays> plays)? title="(?P<title>[^"]+)"\n(?P<case>.*?)^```$',
+    re.MULTILINE | re.DOTALL,
 )
 _PLACE = re.compile(r'<div class="play-slot" data-part="(?P<part>wheel|hunt)"></div>')
 _PARTS = {"wheel": wheel_to_change, "hunt": hunt_for_a_defect}
@@ -55,6 +56,8 @@ def with_figures(markdown: str, page: str) -> str:
 
     def figure(fence: re.Match[str]) -> str:
         run = run_of_case(decode_case(fence["case"], f"{page}: {fence['title']}"))
+        if fence["plays"]:
+            return str(viewer(run, plays=True))
         lines = ["```jsonl", *fence["case"].rstrip().splitlines(), "```"]
         shown = "\n".join(f"    {line}" for line in lines)
         return f'{viewer(run)}\n\n??? note "The steps as a file, {fence["title"]}"\n\n{shown}'
@@ -121,6 +124,10 @@ PAGES_OF_SOURCES: Final = {
 """The page of the site made from each file or folder that pages link to in a checkout."""
 
 
+_WIDE: Final = "---\nhide: [navigation, toc]\n---\n\n"
+"""The front matter of the home page, whose doors lead further: it has the whole width."""
+
+
 def write_pages(folder: Path) -> None:
     """Put all pages and what they show into a folder, which has nothing else afterwards."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -129,7 +136,8 @@ def write_pages(folder: Path) -> None:
     for path, text in pages.items():
         page = folder / path
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(_with_way_up(text, path, pages), encoding="utf-8")
+        head = _WIDE if path == "index.md" else ""
+        page.write_text(head + _with_way_up(text, path, pages), encoding="utf-8")
 
 
 def _with_way_up(text: str, path: str, pages: dict[str, str]) -> str:

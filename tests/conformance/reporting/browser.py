@@ -55,6 +55,11 @@ def faults_of_what_is_shown(page: Page) -> list[str]:
     return found
 
 
+def faults_here(page: Page) -> list[str]:
+    """The faults of a page at its present width, in its present colours."""
+    return [*page.evaluate(_LAYOUT), *page.evaluate(_CONTRAST, LEAST_CONTRAST)]
+
+
 _LAYOUT = r"""
 () => {
   const found = [];
@@ -127,11 +132,11 @@ least => {
     const box = text.getBoundingClientRect();
     const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
     let colour = ground(text.ownerSVGElement);
-    for (const rect of text.ownerSVGElement.querySelectorAll('rect')) {
-      if (text.compareDocumentPosition(rect) & Node.DOCUMENT_POSITION_FOLLOWING) break;
-      const { left, right, top, bottom } = rect.getBoundingClientRect();
-      const fill = getComputedStyle(rect).fill;
-      if (left <= x && x <= right && top <= y && y <= bottom && shows(fill)) colour = fill;
+    for (const shape of text.ownerSVGElement.querySelectorAll('rect, path')) {
+      if (text.compareDocumentPosition(shape) & Node.DOCUMENT_POSITION_FOLLOWING) break;
+      const point = new DOMPoint(x, y).matrixTransform(shape.getScreenCTM().inverse());
+      const fill = getComputedStyle(shape).fill;
+      if (shape.isPointInFill(point) && shows(fill)) colour = fill;
     }
     return colour;
   };

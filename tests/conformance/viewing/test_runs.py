@@ -11,10 +11,11 @@ from purgatory_conformance.viewing.runs import Frame, NoSuchStep, run_of_case, r
 from purgatory_conformance.viewing.timer_rows import Levels
 from purgatory_judge.components import on_real_clock
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
-from purgatory_spec.cases import Case, Step, TimerCaseHeader, read_case
+from purgatory_spec.cases import Case, Step, TimerCaseHeader, decode_case, read_case
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
 from purgatory_spec.outcomes import Outcome, expired
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
+from tests.documentation.code_blocks import ROOT, blocks_of
 
 DEVIATIONS = adapter_folder("kafka") / "deviations"
 
@@ -154,3 +155,34 @@ def test_a_story_of_threads_has_a_frame_for_each_step() -> None:
         ),
     )
     assert [frame.rows[1] for frame in run.frames[:2]] == [Words("reaper", "nothing yet")] * 2
+
+
+def test_the_places_of_a_ring_are_those_that_the_lesson_names() -> None:
+    """Time 5 goes to place 1, in the lesson's picture as in its text."""
+    page = ROOT / "docs" / "course" / "one-wheel.md"
+    (block,) = (each for each in blocks_of(page) if "viewer" in each.words)
+    last = run_of_case(decode_case(block.text, block.where)).frames[-4]
+    (levels,) = (row for row in last.rows if isinstance(row, Levels))
+    held = {
+        task.name: (cell.first_ms, cell.place)
+        for cell in levels.levels[0].cells
+        for task in cell.tasks
+    }
+    assert held == {"d": (5, 1)}
+    assert "`d`, due at 5, goes to place 1." in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("start_ms", [0, -7, 1_000_003])
+def test_places_follow_each_other_around_the_ring(start_ms: int) -> None:
+    """Each place is there once, also of times below zero, and in the order of time."""
+    header = TimerCaseHeader(
+        case="known", configuration=TimerConfiguration(3, 5, start_ms), profile=WHEEL
+    )
+    run = run_of_case(Case(header, (Step(Add("a", 40)),)))
+    (levels,) = (row for row in run.frames[-1].rows if isinstance(row, Levels))
+    assert len(levels.levels) == 2
+    for level in levels.levels:
+        assert level.places == 5
+        places = [cell.place for cell in level.cells]
+        assert places == [(places[0] + at) % 5 for at in range(5)]
+        assert [cell.first_ms // level.tick_ms % 5 for cell in level.cells] == places

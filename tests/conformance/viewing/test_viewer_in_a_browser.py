@@ -48,6 +48,7 @@ def opened(page: Page, run: Run) -> None:
     page.set_viewport_size({"width": 900, "height": 700})
     page.set_content(str(viewer_page((run,))))
     page.focus(".purgatory-viewer")
+    page.keyboard.press("Home")
 
 
 def shown(page: Page) -> Shown:
@@ -66,15 +67,13 @@ _SHOWN = """
       return each.querySelector('text').textContent + (stale ? '*' : '');
     });
   }
-  for (const cell of of(document, 'rect.queued')) {
-    const { left, right, top, bottom } = cell.getBoundingClientRect();
+  for (const place of of(document, '.place.queued')) {
     const inside = of(document, '[data-key]').filter(each => {
-      const box = each.getBoundingClientRect();
-      const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
-      return left < x && x < right && top < y && y < bottom;
+      const box = each.querySelector('rect').getBBox();
+      return place.isPointInFill(new DOMPoint(box.x + box.width / 2, box.y + box.height / 2));
     });
     const tasks = inside.map(each => each.querySelector('text').textContent);
-    buckets[`${cell.dataset.level} at ${cell.dataset.first}`] = tasks.sort();
+    buckets[`${place.dataset.level} at ${place.dataset.first}`] = tasks.sort();
   }
   const texts = {};
   for (const row of of(document, '[data-words-of]')) {

@@ -142,7 +142,7 @@ def test_the_picture_is_of_the_right_timer(page: Page) -> None:
     page.select_option("[name=hunt]", index=at)
     page.click("[data-do=answer]")
     assert told(page, "hunt") == "The suite's way: 2 steps."
-    cell = page.locator("[data-play=hunt] rect[data-tasks=a]")
+    cell = page.locator("[data-play=hunt] [data-tasks=a]")
     assert cell.get_attribute("data-level") == "1"
     assert page.locator("[data-play=hunt] .viewer-says").inner_text().startswith("Step 2 of 2")
 

@@ -96,6 +96,7 @@ def test_a_figure_with_the_focus_keeps_its_keys(page: Page) -> None:
     before = page.inner_text(".bar output")
     figure = page.locator(".slide.here .purgatory-viewer")
     figure.focus()
+    page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     assert figure.get_attribute("data-at") == "1"
     assert page.inner_text(".bar output") == before
