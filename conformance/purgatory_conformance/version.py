@@ -34,7 +34,7 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="e9ea9f5bacd2a6c8",
-        cases="abc9085dade862f2",
+        cases="92ff2b222b1bcf85",
         verdicts="ac66eb425ed9c39e",
     ),
 )

@@ -199,7 +199,7 @@ def test_heap_timer_is_conformant_as_a_child_process(tmp_path: Path) -> None:
 
 def test_naive_purgatory_is_conformant_as_a_child_process(tmp_path: Path) -> None:
     """The pool is conformant, and the doctor finds nothing to mend."""
-    words = ("--component", "memory-pool", "--suite", "quick")
+    words = ("--component", "memory-pool", "--suite", "quick", "--seed", "1")
     finished = purgatory(tmp_path, "check", "naive-purgatory", *words)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     results = tmp_path / "purgatory-work/naive-purgatory/results.jsonl"

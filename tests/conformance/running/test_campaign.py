@@ -267,10 +267,9 @@ def test_an_undeclared_choice_is_recognised() -> None:
     (cause,) = campaign.causes
     assert cause.rule == "TIMER-ROUNDING"
     assert [(way.line, way.variant) for way in cause.ways_out] == [('"rounding": "up"', "")]
-    assert cause.ways_out[0].words == (
-        f"all {cause.cases} failing cases pass under rounding up; "
-        "if that is your design, declare it"
-    )
+    # A delay that is moved beyond the largest one is refused, which is not rounding.
+    assert "failing cases pass under rounding up" in cause.ways_out[0].words
+    assert cause.ways_out[0].words.endswith("; if that is your design, declare it")
 
 
 def test_a_real_fault_is_no_choice() -> None:

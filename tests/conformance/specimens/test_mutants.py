@@ -69,12 +69,12 @@ VISIBLE_BY_EVENTS = (
     (wrong.arming.cancelled_still_fires, "TIMER-CANCEL"),
     (wrong.arming.cancel_takes_queued_run, "TIMER-CANCEL-TOO-LATE"),
     (wrong.executor.last_in_first_out, "TIMER-EXECUTOR-ORDER"),
-    (wrong.executor.throw_loses_batch, "TIMER-THROWING-TASK"),
+    (wrong.executor.throw_loses_batch, "TIMER-THROWING-TASK TIMER-READD-FIRED"),
     (wrong.executor.cancel_inside_ignored, "TIMER-CANCEL-INSIDE"),
     (wrong.executor.advance_inside_ignored, "TIMER-ADVANCE-INSIDE"),
     (wrong.executor.shutdown_empties_queue, "TIMER-SHUTDOWN-QUEUE"),
     (wrong.wheel.lost_on_cascade, "TIMER-NOT-LATE TIMER-READD-PENDING"),
-    (wrong.wheel.expires_with_its_bucket, "TIMER-NOT-EARLY"),
+    (wrong.wheel.expires_with_its_bucket, "TIMER-NOT-EARLY TIMER-LARGEST-DELAY"),
 )
 """Wrong timers that declare no structure and show nothing, with the rules to blame."""
 

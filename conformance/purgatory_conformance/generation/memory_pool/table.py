@@ -151,7 +151,8 @@ class MemoryPoolDraft:
         """Follow the operations that can be asked, as far as names mean what they should."""
         followed: list[op.Operation] = []
         for operation in operations:
-            if self.world.can_be_asked(operation):
+            is_safe = getattr(operation, "size_bytes", 0) <= LARGEST_SAFE_INTEGER
+            if is_safe and self.world.can_be_asked(operation):
                 self.world.apply(operation)
                 followed.append(operation)
         return tuple(followed)

@@ -185,7 +185,7 @@ def holders_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
         SmallServer.attend(self, channel)
 
 
-@breaks("MUTING-TURNS", "MUTING-WAIT").by(SmallServer.records_of_a_turn)
+@breaks("MUTING-TURNS", "MUTING-WAIT", "MUTING-IDLE").by(SmallServer.records_of_a_turn)
 def reads_until_nothing_comes(self: SmallServer) -> Iterable[int]:
     """A channel is read until nothing comes, whether what comes brings data or not."""
     return count()

@@ -90,7 +90,7 @@ def emptied_bucket_leaves(self: SmallTimer, task: Task) -> None:
         self.delay_queue.remove(task.bucket)
 
 
-@breaks("TIMER-DELAY-QUEUE-BOUND").by(SmallTimer.offer)
+@breaks("TIMER-DELAY-QUEUE-BOUND", "TIMER-LARGEST-DELAY").by(SmallTimer.offer)
 def offered_twice(self: SmallTimer, bucket: Bucket, expiry_ms: int) -> None:
     """A bucket enters the delay queue once for every task."""
     bucket.expiry_ms = expiry_ms
