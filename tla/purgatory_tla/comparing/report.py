@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from purgatory_conformance.reporting.terminal_page import line_of
 from purgatory_tla.comparing.comparing import Comparison, GraphVerdict
 from purgatory_tla.comparing.graph_differences import Changes, Difference, Differences, Side
 
@@ -56,13 +55,9 @@ class CompareTable:
     ) -> None:
         if self._console.options.ascii_only:
             symbol = _IN_ASCII.get(symbol, symbol)
-        line = line_of(
-            self._console,
-            (f"{symbol} {name}", states, edges, seconds, verdict),
-            (f"<{self._width + 2}", ">9", ">9", ">7", "<1"),
-        )
+        line = f"{symbol} {name:<{self._width}}  {states:>9}  {edges:>9}  {seconds:>7}  {verdict}"
         self._console.print(
-            Text(line, "" if self._console.no_color else style),
+            Text(line.rstrip(), "" if self._console.no_color else style),
             no_wrap=True,
             overflow="ignore",
             crop=False,
