@@ -36,6 +36,9 @@ class Home:
     def opened(self, size: tuple[int, int], *, without: str = "", **media: Any) -> Page:
         """Return the page in a context of its own; ``without`` is a file that it does not get."""
         page = self._browser.new_context(**{"reduced_motion": "reduce", **media}).new_page()
+        page.set_default_timeout(300_000)  # only a hang reaches it
+        page.clock.install(time=0)
+        page.clock.pause_at(1_000)
         self._open.append(page)
 
         def answer(route: Route) -> None:
@@ -125,8 +128,10 @@ def test_the_wheel_moves_by_itself_unless_less_motion_is_wanted(home: Home) -> N
     assert page.inner_text(f"{FIGURE} button >> nth=1") == "Play"
     assert page.locator(f"{FIGURE} [data-key^='task ']").count() >= 4
     page = home.opened(SIZES[0], reduced_motion="no-preference")
-    page.wait_for_selector(f"{FIGURE}[data-at='5']", timeout=120_000)
-    assert page.inner_text(f"{FIGURE} button >> nth=1") == "Pause"
+    page.wait_for_selector(f"{FIGURE} button:has-text('Pause')")
+    assert page.get_attribute(FIGURE, "data-at") == "4"
+    page.clock.run_for(1_700)
+    assert page.get_attribute(FIGURE, "data-at") == "5"
     page.click(f"{FIGURE} button >> nth=1")
     assert page.inner_text(f"{FIGURE} button >> nth=1") == "Play"
 
