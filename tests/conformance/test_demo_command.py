@@ -92,6 +92,7 @@ def test_a_tour_in_a_pipe_says_the_steps_and_ends_with_the_readers_own_timer(
 ) -> None:
     """Nothing is opened unless it is asked for; then it is the report."""
     monkeypatch.setattr(command, "_judged", lambda subject, *_: (judged[subject], REPORT))
+    monkeypatch.delenv("COLUMNS", raising=False)
     seen: list[str] = []
     monkeypatch.setattr(webbrowser, "open", seen.append)
     done = CliRunner().invoke(demo)
