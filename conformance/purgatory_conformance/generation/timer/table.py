@@ -24,6 +24,7 @@ from purgatory_spec.profiles import (
     NegativeDelay,
     ReleaseCancelled,
     Rounding,
+    Structure,
     TimerConfiguration,
     TimerProfile,
 )
@@ -349,6 +350,9 @@ def _script(
         )
         if world.has(feature)
     ]
+    if world.profile.executor is Executor.INLINE and _is_a_wheel(world):
+        # Where the own clock stands while tasks of one bucket run is followed in one way alone.
+        kinds = [kind for kind in kinds if kind is not Feature.SCRIPT_ADVANCE]
     actions: list[op.Action] = []
     about = _other(source, names, itself)
     for _ in range(source.integer(1, 3) if kinds else 0):
@@ -370,6 +374,10 @@ def _script(
             if added.delay_ms < world.configuration.tick_ms:
                 break
     return tuple(actions)
+
+
+def _is_a_wheel(world: World) -> bool:
+    return world.profile.structure is Structure.DELAY_QUEUE_WHEEL
 
 
 def _other(source: Source, names: Sequence[str], itself: str) -> str:
