@@ -1,5 +1,6 @@
 """``purgatory course``: a solution is graded; a wrong one is shown its shortest failing case."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     done = purgatory(tmp_path, "course", "check", number, "mine.py")
     assert done.returncode == 0, done.stdout
-    assert done.stdout.startswith("Solved: mine.py does as the rules say in 100 cases, ")
+    assert re.match(r"Solved: mine\.py does as the rules say in 1\d\d cases, ", done.stdout)
 
 
 @pytest.mark.slow
