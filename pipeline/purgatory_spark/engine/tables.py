@@ -5,7 +5,8 @@ and component, and a summary for each task. The summaries alone come to this pro
 given their columns by Spark, moved so that each folder gets few files of a fair size, and written
 as ``verdicts.parquet/date=2026-01-31/component=timer/part-...parquet``. Where day or component is
 not known, the name of the folder says so as Hive has it, which Spark reads as null. Sizes and
-checksums of the files are found out by Spark, too.
+checksums of the files are found out by Spark, too, which reads each file as one value for that. So
+no file may be large: Spark moves rows to files of about 64 MiB, those of the quarantine as well.
 """
 
 import pickle
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 PARTITIONS = ("date", "component")
 """The columns that the folders of a table are named after; ``quarantine`` has none."""
+
+_MOST_ROWS = 1 << 20
+"""The most rows of a file of the quarantine, also where one task writes them all."""
 
 
 def summary_of(
@@ -83,7 +87,8 @@ def write_tables(
             if aside:
                 more = [tuple(row._asdict()[name] for name in rows.columns) for row in aside]
                 rows = rows.union(rows.sparkSession.createDataFrame(more, rows.schema))
-            rows.coalesce(1).write.parquet(target)
+            moved = rows.coalesce(1) if is_small else rows.hint("rebalance")
+            moved.write.option("maxRecordsPerFile", _MOST_ROWS).parquet(target)
             continue
         moved = rows.coalesce(1) if is_small else rows.hint("rebalance", *PARTITIONS)
         rows = moved.sortWithinPartitions(*PARTITIONS, "run")

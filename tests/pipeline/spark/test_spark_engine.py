@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from purgatory_spark.engine import engine
 from purgatory_spark.engine.engine import Plan, in_order, plan_of, replayed
-from purgatory_spark.engine.tables import summary_of
+from purgatory_spark.engine.tables import files_below, summary_of, write_tables
 from purgatory_spec.profiles import Component
 from purgatory_traces.engines.local import check_locally
 from purgatory_traces.engines.sinks import ResultWriter
@@ -186,3 +187,26 @@ def test_odd_lines_and_names_and_files(
 
 def test_nothing_to_read_gives_no_rows(spark: "SparkSession", tmp_path: Path) -> None:
     assert rows_on_spark(spark, [], tmp_path / "found") == []
+
+
+def test_no_file_of_the_quarantine_is_large(spark: "SparkSession", tmp_path: Path) -> None:
+    """Let files be of 1 MB in place of 64: a file is read as one value for its checksum."""
+    rows = 40_000
+    fields = "'file', 'f', 'line', id, 'raw', sha2(string(id), 512), 'reason', 'r', 'run', ''"
+    staged = spark.range(0, rows, 1, 8).selectExpr(
+        "'quarantine' as table",
+        "-1L as day",
+        "'' as component",
+        f"cast(to_json(named_struct({fields})) as binary) as payload",
+    )
+    spark.conf.set("spark.sql.adaptive.advisoryPartitionSizeInBytes", "1000000")
+    try:
+        write_tables(staged, tmp_path.as_uri())
+    finally:
+        spark.conf.unset("spark.sql.adaptive.advisoryPartitionSizeInBytes")
+    files = list(files_below(spark, tmp_path.as_uri()))
+    assert len(files) > 3
+    assert max(file.bytes for file in files) < 3_000_000
+    parts = [pq.read_table(tmp_path / file.name) for file in files]
+    lines = [line for part in parts for line in part.column("line").to_pylist()]
+    assert sorted(lines) == list(range(rows))
