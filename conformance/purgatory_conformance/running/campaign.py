@@ -228,7 +228,9 @@ def run_campaign(
         if campaign.has_failed_often:
             break
 
-    drawing = with_far_advance(subject, profile)
+    drawing, wrong = with_far_advance(subject, profile)
+    if wrong is not None:
+        _count(campaign, wrong, failing, silence)
     for rule, case in replays:
         _verify_deviation(campaign, subject, rule, case)
         progress(campaign, "deviations")

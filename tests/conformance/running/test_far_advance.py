@@ -47,6 +47,14 @@ class ShortSighted(HeapTimer):
         return super().advance()
 
 
+class EarlyBeyond26Bits(HeapTimer):
+    """A timer that forgets the upper bits of a far delay."""
+
+    def expiry(self, delay_ms: int) -> int:
+        """Return the expiry of the lowest 26 bits."""
+        return super().expiry(delay_ms % 2**26 if delay_ms > 0 else delay_ms)
+
+
 class LateBeyond43Bits(HeapTimer):
     """A timer that is late where the due time has more than 43 bits."""
 
@@ -58,19 +66,31 @@ class LateBeyond43Bits(HeapTimer):
 
 def test_a_heap_goes_far_and_a_loop_over_ticks_does_not() -> None:
     for make, goes in ((HeapTimer, True), (TickingTimer, False), (ShortSighted, False)):
-        found = with_far_advance(small_subject(make, UNDECLARED), UNDECLARED)
+        found, _ = with_far_advance(small_subject(make, UNDECLARED), UNDECLARED)
         assert (Feature.FAR_ADVANCE in found.features) == goes, make
 
 
 def test_a_purgatory_is_tried_as_well() -> None:
     feature = PurgatoryFeature.FAR_ADVANCE
     profile = structs.replace(PURGATORY_PROFILE, features=PURGATORY_PROFILE.features - {feature})
-    assert feature in with_far_advance(small_purgatory(profile=profile), profile).features
+    found, _ = with_far_advance(small_purgatory(profile=profile), profile)
+    assert feature in found.features
+
+
+def test_a_rule_that_is_broken_on_the_way_is_a_case_of_the_campaign() -> None:
+    subject = small_subject(EarlyBeyond26Bits, UNDECLARED)
+    profile, wrong = with_far_advance(subject, UNDECLARED)
+    assert profile == UNDECLARED
+    assert wrong is not None
+    assert wrong.divergence is not None
+    budget = campaign.Budget(least_cases=1, most_cases=1, minimum_visits=0)
+    seen = campaign.run_campaign(subject, Component.TIMER, seed=1, budget=budget)
+    assert seen.verdict is campaign.Verdict.NOT_CONFORMANT
 
 
 def test_on_a_real_clock_nothing_is_tried() -> None:
     profile = structs.replace(UNDECLARED, clock=profiles.Clock.WALL)
-    assert with_far_advance(small_subject(SmallTimer, UNDECLARED), profile) == profile
+    assert with_far_advance(small_subject(SmallTimer, UNDECLARED), profile) == (profile, None)
 
 
 @pytest.mark.parametrize("is_tried", [True, False])
@@ -79,7 +99,7 @@ def test_a_fault_beyond_the_reach_of_ticks_is_found(
 ) -> None:
     """The clock of a case comes to such readings only where the feature is found."""
     if not is_tried:
-        monkeypatch.setattr(campaign, "with_far_advance", lambda _, profile: profile)
+        monkeypatch.setattr(campaign, "with_far_advance", lambda _, profile: (profile, None))
     subject = small_subject(LateBeyond43Bits, UNDECLARED)
     budget = campaign.Budget(least_cases=100, minimum_visits=0)
     seen = campaign.run_campaign(subject, Component.TIMER, seed=1, budget=budget)
