@@ -81,7 +81,8 @@ def _with_plainer_configurations(
         elif name not in pairs:
             for number in _PLAIN.get(name, tuple(smaller(value))):
                 if abs(number) < abs(value):
-                    yield structs.replace(given, **{name: number}), operations
+                    by_ms = number - value if name == "start_ms" else 0
+                    yield structs.replace(given, **{name: number}), _later(operations, by_ms)
     tick_ms, start_ms = getattr(given, "tick_ms", 1), getattr(given, "start_ms", 0)
     if tick_ms > 1:
         scaled = all_changed(operations, of_numbers(lambda ms: ms // tick_ms, "to_ms", "delay_ms"))
@@ -89,8 +90,6 @@ def _with_plainer_configurations(
         # What is due within the tick that has begun is due by its end with any tick.
         by_its_end = all_changed(operations, of_numbers(lambda ms: ms + tick_ms - 1, "to_ms"))
         yield structs.replace(given, tick_ms=1), by_its_end
-    if start_ms:
-        yield structs.replace(given, start_ms=0), _later(operations, -start_ms)
     # By a whole turn of a high level: every reading keeps its place in all levels below.
     turn_ms = tick_ms * getattr(given, "wheel_size", 1) ** 4
     by_ms = turn_ms * -(start_ms // turn_ms)

@@ -34,6 +34,9 @@ _MOST_FOR_PAIRS = 12
 _MOST_FOR_SPANS = 4
 """An operation is left out and a span shortened at once only where there are so few."""
 
+_FEW_TICKS = 2**16
+"""The number of ticks that any timer goes through at once, one after the other."""
+
 Fails = Callable[[Candidate], bool]
 
 
@@ -136,9 +139,24 @@ def _is_part(part: object, whole: object) -> bool:
 
 
 def simpler_cases(profile: Profile, case: Candidate) -> Iterator[Candidate]:
-    """Return the usable cases that are simpler in a single respect, perhaps larger in another."""
+    """Return the usable cases that are simpler in a single respect, perhaps larger in another.
+
+    None takes the clock over more ticks: a timer may need as many steps of its own for the way.
+    """
     support = support_of(component_of(profile))
-    return (each for each in _simpler(profile, case) if support.usable(profile, each))
+    most_ticks = max(_ticks(case), _FEW_TICKS)
+    return (
+        each
+        for each in _simpler(profile, case)
+        if _ticks(each) <= most_ticks and support.usable(profile, each)
+    )
+
+
+def _ticks(case: Candidate) -> int:
+    """Return the number of ticks from the first reading of the clock to the last."""
+    start_ms = getattr(case.configuration, "start_ms", 0)
+    last_ms = max((getattr(each, "to_ms", start_ms) for each in case.operations), default=start_ms)
+    return (last_ms - start_ms) // getattr(case.configuration, "tick_ms", 1)
 
 
 def size_of(case: Candidate) -> tuple[int, ...]:
