@@ -696,6 +696,18 @@ def component_of(described: Configuration | Profile) -> Component:
 
 
 @cache
+def goes_far(profile: Profile) -> bool:
+    """Decide whether the clock may be moved by years in one step, which costs nothing."""
+    match profile:
+        case TimerProfile():
+            is_declared = Feature.FAR_ADVANCE in profile.features
+        case PurgatoryProfile():
+            is_declared = PurgatoryFeature.FAR_ADVANCE in profile.features
+        case _:
+            return False
+    return is_declared or profile.structure is Structure.DELAY_QUEUE_WHEEL
+
+
 def offers_of(kind: type[Profile], field: str) -> tuple[Offer, ...]:
     """Return what a profile of this type may have as ``features`` or as ``observables``."""
     offered: type[Offer] = get_args(get_type_hints(kind)[field])[0]

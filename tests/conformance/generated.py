@@ -7,6 +7,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from purgatory_conformance.generation.source import HypothesisSource, SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.far_advance import with_far_advance
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
@@ -73,7 +74,7 @@ def passes(subject: Subject, component: Component, cases: int) -> None:
 
 def shrunk_divergence(subject: Subject, component: Component) -> Divergence:
     """Return the divergence of the first failing case of a subject, once the case is reduced."""
-    profile = profile_of(subject, component)
+    profile, _ = with_far_advance(subject, profile_of(subject, component))
 
     def fails(case: Candidate) -> bool:
         return run_of(subject, case).verdict is CaseVerdict.FAIL

@@ -262,7 +262,7 @@ def run_campaign(
         progress(campaign, "generated")
     silence.limit.restore()
     if failing:
-        search = CauseSearch(subject, deviations, seed, budget.shrink_runs)
+        search = CauseSearch(subject, deviations, seed, budget.shrink_runs, drawing)
         campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"), passing)
         campaign.causes += search.hidden(campaign.causes, campaign.verdicts[CaseVerdict.PASS])
     for cause in campaign.unanswered.values():

@@ -121,12 +121,17 @@ class _Repeated:
 
 @dataclass(frozen=True)
 class CauseSearch:
-    """The search for causes: the subject, its declarations, and the numbers of runs."""
+    """The search for causes: the subject, its declarations, and the numbers of runs.
+
+    Attributes:
+        drawing: The profile that cases were drawn for, where it offers more than the subject's.
+    """
 
     subject: Subject
     deviations: tuple[Deviation, ...]
     seed: int
     shrink_runs: int
+    drawing: Profile | None = None
 
     def causes(
         self,
@@ -284,14 +289,14 @@ class CauseSearch:
         """
         case = Candidate(run.configuration, run.operations[: len(run.steps)])
         fails = self._fails_like(run, tries)
-        smallest = reduce_case(self._profile(run), case, fails, self.shrink_runs)
+        smallest = reduce_case(self._drawn_for(run), case, fails, self.shrink_runs)
         return self._failing(smallest, run, tries) or run
 
     def _searched(self, run: CaseRun, tries: int) -> CaseRun:
         """Return a simpler case than a reduced one that breaks the same rule; else itself."""
         case = Candidate(run.configuration, run.operations)
         smaller = search_smaller(
-            self._profile(run),
+            self._drawn_for(run),
             case,
             self._fails_like(run, tries),
             seed=self.seed,
@@ -317,7 +322,7 @@ class CauseSearch:
             return same and not _explains(run, again)
 
         whole = Candidate(run.configuration, run.operations)
-        return slips.get(reduce_case(self._profile(run), whole, fails, _MOST_SLIPS), run)
+        return slips.get(reduce_case(self._drawn_for(run), whole, fails, _MOST_SLIPS), run)
 
     def _fails_like(self, run: CaseRun, tries: int) -> Callable[[Candidate], bool]:
         return lambda case: self._failing(case, run, tries) is not None
@@ -373,7 +378,7 @@ class CauseSearch:
         by chance; so it must go on to differ from what is expected in the same family of kinds.
         """
         whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
-        profile = self._profile(cause.shrunk)
+        profile = self._drawn_for(cause.shrunk)
         met = set(self._rules_of_the_step(cause.shrunk))
 
         def slips(case: Candidate) -> bool:
@@ -427,7 +432,7 @@ class CauseSearch:
         it as well: that would be two faults in one step.
         """
         whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
-        profile, beside = self._profile(cause.shrunk), self._rules_beside(cause.shrunk)
+        profile, beside = self._drawn_for(cause.shrunk), self._rules_beside(cause.shrunk)
         if beside is None or rules & beside:
             return False
         for part in islice(simpler_cases(profile, whole), _MOST_SLIPS):
@@ -563,10 +568,15 @@ class CauseSearch:
         """Return the cause with the simpler case, or the one that ``shows``, with all cases.
 
         What is simplest names the fault best: another rule takes more to be broken. But where the
-        rule of one explains the case of both, and that of the other only its own, it is shown.
+        rule of one explains the case of both, and that of the other only its own, it is shown. A
+        count that is wrong is not shown in place of a simpler case without it: it follows from it.
         """
         shown, hidden = sorted((other, cause), key=_simplicity)
-        if _is_general(hidden, shown) or (shows is hidden and not _is_general(shown, hidden)):
+        counts = self._profile(shown.shrunk).observables
+        follows = hidden.kind in counts and shown.kind not in counts
+        if _is_general(hidden, shown) or (
+            shows is hidden and not follows and not _is_general(shown, hidden)
+        ):
             shown, hidden = hidden, shown
         rules = (*shown.also, hidden.rule, *hidden.also)
         return replace(
@@ -576,6 +586,9 @@ class CauseSearch:
             kinds=shown.kinds | hidden.kinds | {hidden.kind},
             also=tuple(dict.fromkeys(rule for rule in rules if rule != shown.rule)),
         )
+
+    def _drawn_for(self, run: CaseRun) -> Profile:
+        return self.drawing or self._profile(run)
 
     def _profile(self, run: CaseRun) -> Profile:
         return profile_of(self.subject, component_of(run.configuration))

@@ -37,10 +37,10 @@ _TRIES = 20
 def with_far_advance(subject: Subject, profile: Profile) -> tuple[Profile, CaseRun | None]:
     """Return the profile, with ``far_advance`` where the subject turns out to offer it.
 
-    A step in which the subject breaks a rule ends the trial, and is returned as a case of its own.
+    The first case of the trial in which the subject breaks a rule is returned as well.
 
-    The cases of a campaign are drawn with it. A timer on a real clock, a pool and a server are not
-    tried, nor is who declares the feature, or a wheel that goes from bucket to bucket.
+    The cases of a campaign are drawn with the feature. A timer on a real clock, a pool and a server
+    are not tried, nor is who declares the feature, or a wheel that goes from bucket to bucket.
     """
     match profile:
         case TimerProfile(clock=Clock.MANUAL, structure=Structure.ANY):
@@ -51,13 +51,14 @@ def with_far_advance(subject: Subject, profile: Profile) -> tuple[Profile, CaseR
             return profile, None
     if feature in profile.features:
         return profile, None
+    wrong: CaseRun | None = None
     for span_ms in _SPANS_MS:
         is_cheap, run = _tried(subject, profile, span_ms)
-        if run.verdict is CaseVerdict.FAIL:
-            return profile, run
+        if wrong is None and run.verdict is CaseVerdict.FAIL:
+            wrong = run
         if not is_cheap:
-            return profile, None
-    return structs.replace(profile, features=profile.features | {feature}), None
+            return profile, wrong
+    return structs.replace(profile, features=profile.features | {feature}), wrong
 
 
 def _tried(
@@ -77,6 +78,21 @@ def _tried(
         began_s = time.monotonic()
         run = run_case(subject, "far", configuration, (waits, Advance(span_ms)))
         seconds = time.monotonic() - began_s
-        if run.verdict is not CaseVerdict.PASS or seconds <= _MOST_S:
+        if not _went_there(run) or seconds <= _MOST_S:
             break
-    return run.verdict is CaseVerdict.PASS and seconds <= _MOST_S, run
+    return _went_there(run) and seconds <= _MOST_S, run
+
+
+def _went_there(run: CaseRun) -> bool:
+    """Decide whether the subject went all the way, and something waited meanwhile.
+
+    Where the task is gone too early, the way may cost nothing for that reason.
+    """
+    outcomes = [step.outcome for step in run.steps]
+    is_whole = len(outcomes) == len(run.operations)
+    return is_whole and all(
+        outcome is not None
+        and outcome.rejected is None
+        and (run.verdict is CaseVerdict.PASS or not outcome.events)
+        for outcome in outcomes
+    )

@@ -20,7 +20,7 @@ from purgatory_conformance.reducing.size import size
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Advance, Operation
-from purgatory_spec.profiles import Profile, component_of
+from purgatory_spec.profiles import Profile, component_of, goes_far
 
 _FEW_OPERATIONS = 3
 """The operations followed at a glance; to look for fewer would take most of the time."""
@@ -141,10 +141,10 @@ def _is_part(part: object, whole: object) -> bool:
 def simpler_cases(profile: Profile, case: Candidate) -> Iterator[Candidate]:
     """Return the usable cases that are simpler in a single respect, perhaps larger in another.
 
-    None takes the clock over more ticks: a timer may need as many steps of its own for the way.
+    None takes the clock over more ticks where a timer may need as many steps of its own for them.
     """
     support = support_of(component_of(profile))
-    most_ticks = max(_ticks(case), _FEW_TICKS)
+    most_ticks = math.inf if goes_far(profile) else max(_ticks(case), _FEW_TICKS)
     return (
         each
         for each in _simpler(profile, case)

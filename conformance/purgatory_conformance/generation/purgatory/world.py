@@ -143,8 +143,7 @@ class PurgatoryWorld:
 
         A wheel with a delay queue goes from bucket to bucket, any other timer may go by ticks.
         """
-        is_far = self.has(profiles.PurgatoryFeature.FAR_ADVANCE)
-        if is_far or self.profile.structure is profiles.Structure.DELAY_QUEUE_WHEEL:
+        if profiles.goes_far(self.profile):
             return (profiles.LARGEST_SAFE_INTEGER >> 4) // self.unit_ms
         return WITHIN_REACH_MS
 

@@ -14,9 +14,9 @@ from purgatory_spec.profiles import (
     Feature,
     RefusedTask,
     Rounding,
-    Structure,
     TimerConfiguration,
     TimerProfile,
+    goes_far,
 )
 
 WITHIN_REACH_MS = 2**21
@@ -144,7 +144,7 @@ class World:
         A wheel with a delay queue goes from bucket to bucket, so that the way costs it nothing. Any
         other timer may go from tick to tick; where due times are exact, by ticks of its own.
         """
-        if self.profile.structure is Structure.DELAY_QUEUE_WHEEL or self.has(Feature.FAR_ADVANCE):
+        if goes_far(self.profile):
             return _LATEST_LONG_MS if self.has(Feature.INT64) else LARGEST_SAFE_INTEGER
         if self.profile.rounding is Rounding.EXACT:
             return WITHIN_REACH_MS
