@@ -5,6 +5,7 @@ An operation with a script is watched, and something completes it: force, a chec
 
 from collections.abc import Sequence
 
+from purgatory_conformance.generation.purgatory import histories
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
@@ -16,7 +17,12 @@ Actions = tuple[op.CallbackAction, ...]
 def _completed(
     world: PurgatoryWorld, source: Source, actions: Actions, keys: tuple[str, ...]
 ) -> list[op.Operation]:
-    """Watch an operation whose callbacks act so, and have it completed in one of three ways."""
+    """Watch an operation whose callbacks act so, and have it completed in one of three ways.
+
+    Some callbacks go on to act, also under the key that is passed.
+    """
+    if source.integer(0, 2) == 2 and op.Throw() not in actions:
+        actions += histories.actions(world, source, world.live[:1], keys[:1], most=2)
     name, delay_ms = world.fresh_name(), source.integer(1, 4)
     ways = ["check", "time-out", "second try"]
     if world.has(PurgatoryFeature.FORCE):

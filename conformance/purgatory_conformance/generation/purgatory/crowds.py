@@ -9,6 +9,9 @@ from purgatory_spec.profiles import PurgatoryFeature
 _COUNTS = (9, 17, 33, 65, 101, 101, 129, 201, 257)
 """Sizes just beyond those that a part, a table or a batch may have."""
 
+_LARGE_COUNTS = (33, 101, 129, 257, 257)
+"""The larger of these sizes, which cost little where everything ends in one step."""
+
 _INLINE_COUNTS = (9, 9, 17, 17, 17, 101)
 """Smaller crowds, whose time-outs an inline executor runs in one step: their order is free."""
 
@@ -33,6 +36,12 @@ def crowd(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
         keys = ((f"k{each % width}", *shared) for each in range(number))
         return [op.Watch(world.fresh_name(), some, delay_ms) for some in keys]
 
+    if source.integer(0, 2) == 2:
+        # One check completes all, which leaves no time-outs for an inline executor to run.
+        count, width = source.item(_LARGE_COUNTS), 1
+        swept = watches(count)
+        key = swept[0].keys[-1]
+        return [*swept, *(op.Satisfy(watch.operation) for watch in swept), op.Check(key)]
     first, more = watches(count), watches(source.item((0, 0, 20)))
     start, stop = source.integer(0, count // 2) * source.integer(0, 1), source.item((count, 34, 70))
     every = source.item((1, 1, 2, 3, 9, count, count))
@@ -53,6 +62,24 @@ def crowd(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
         due,
         last,
     ]
+
+
+def watched_often(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
+    """Draw one operation that is watched again and again, the last time a little later.
+
+    It is due a delay after its last watch, or completed by a check that passes all its entries.
+    """
+    count, name, key = source.item(_LARGE_COUNTS), world.fresh_name(), source.item(("a", "b"))
+    delay_ms = source.integer(5, 9) * world.configuration.tick_ms
+    watch, later_ms = op.Watch(name, (key,), delay_ms), world.now + 2 * world.configuration.tick_ms
+    ends: list[op.Operation] = [
+        op.Advance(world.due_tick(delay_ms)),
+        op.Advance(world.due_tick(delay_ms) + 3 * world.configuration.tick_ms),
+        *run_queue(world, 1),
+    ]
+    if source.integer(0, 2) == 0:
+        ends = [op.Satisfy(name), op.Check(key)]
+    return [*[watch] * count, op.Advance(later_ms), watch, *ends]
 
 
 def many_keys(world: PurgatoryWorld, source: Source) -> list[op.Operation]:

@@ -21,7 +21,7 @@ def actions(
 ) -> Actions:
     """Draw a callback's actions on these operations and keys, of those the subject offers.
 
-    At most one of the actions watches, so that callbacks do not go on for long.
+    At most two of the actions watch, so that callbacks do not go on for long.
     """
     offered: list[op.CallbackAction] = []
     if world.has(PurgatoryFeature.SCRIPT_FORCE):
@@ -31,8 +31,10 @@ def actions(
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
         offered += [op.CancelForKeyInside(key) for key in keys]
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
-        watched = op.WatchInside(world.fresh_name(), (source.item(keys),), source.integer(1, 4))
-        offered.append(watched)
+        offered += [
+            op.WatchInside(world.fresh_name(), (source.item(keys),), source.integer(1, 4))
+            for _ in range(2)
+        ]
     if not offered:
         return ()
     taken: list[op.CallbackAction] = []
@@ -261,6 +263,7 @@ def refused_time_outs(world: PurgatoryWorld, source: Source) -> list[op.Operatio
     if not world.may_refuse(to_ms):
         return []
     refused = op.Advance(to_ms, refuse=True)
+    watches += [op.Satisfy(source.item(names))] * source.integer(0, 1)
     meanwhile: list[op.Operation] = []
     for _ in range(source.integer(0, 3)):
         name = source.item(names)

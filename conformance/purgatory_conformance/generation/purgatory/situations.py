@@ -192,10 +192,14 @@ def cancel_unknown(_world: PurgatoryWorld, _source: Source) -> list[op.Operation
 
 
 def advance_to_next(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Advance to the next time-out, or to just before or behind it."""
+    """Advance to the next time-out, or to just before or behind it; the executor may refuse it."""
     if not world.due_ticks:
         return []
-    return [op.Advance(max(world.now, world.due_ticks[0] + source.item((0, 0, 0, -1, 1))))]
+    to_ms = max(world.now, world.due_ticks[0] + source.item((0, 0, 0, -1, 1)))
+    if world.is_stepped and world.has(PurgatoryFeature.REFUSE) and world.may_refuse(to_ms):
+        refuse = source.integer(0, 7) == 7
+        return [*[op.Advance(to_ms, refuse=True)] * refuse, op.Advance(to_ms)]
+    return [op.Advance(to_ms)]
 
 
 def advance_by(world: PurgatoryWorld, source: Source) -> list[op.Operation]:

@@ -23,7 +23,12 @@ from purgatory_conformance.generation.purgatory.callbacks import (
     throws_in_expiry,
     watches_inside,
 )
-from purgatory_conformance.generation.purgatory.crowds import crowd, far_time_out, many_keys
+from purgatory_conformance.generation.purgatory.crowds import (
+    crowd,
+    far_time_out,
+    many_keys,
+    watched_often,
+)
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec.operations import Operation
@@ -354,7 +359,7 @@ SHUTDOWN_ROW = _row(
 )
 """The end of some cases."""
 
-_ONE_CROWD_IN = 20
+_ONE_CROWD_IN = 14
 _STEPS_AFTER_SHUTDOWN = 10
 
 _ROWS = {row.name: row for row in PURGATORY_TABLE}
@@ -378,7 +383,9 @@ class PurgatoryDraft:
         if source.integer(0, _ONE_CROWD_IN - 1) < _ONE_CROWD_IN - 1:
             return ()
         makes: list[Make] = [crowd, crowd, crowd]
-        if self.profile.features >= {_F.SCRIPT_TRY, _F.DUPLICATE_KEYS}:
+        if self.world.has(_F.REWATCH):
+            makes += [watched_often]
+        if self.world.has(_F.SCRIPT_TRY, _F.DUPLICATE_KEYS):
             makes += [tries.changes_a_long_list]
         return self._in_sorts(source.item(makes)(self.world, source), source)
 
