@@ -42,11 +42,7 @@ def test_a_fault_beside_five_deviations_is_left_unexplained() -> None:
 def test_the_variant_of_a_failing_step_is_told_though_other_faults_come_behind() -> None:
     """It comes alone: no variant is told whose trigger has not occurred."""
     campaign = run_campaign(PORT.subject(), Component.PURGATORY, seed=1, budget=FEW)
-    hints = {
-        cause.rule: [way.variant for way in cause.ways_out]
-        for cause in campaign.causes
-        if not cause.also
-    }
+    hints = {cause.rule: [way.variant for way in cause.ways_out] for cause in campaign.causes}
     assert hints == {
         "PURGATORY-STALE-OPERATIONS": ["stale_uncounted"],
         "PURGATORY-WATCH-COMPLETED": ["completed_watched"],
