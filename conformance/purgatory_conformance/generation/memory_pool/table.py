@@ -47,7 +47,7 @@ _CONSTRUCTED = (
 )
 """Sizes of further pools, each with the largest buffer, bytes."""
 
-_CROWDS = (9, 17, 33, 65, 101, 129, 257, 300)
+_CROWDS = (9, 17, 33, 65, 101, 129, 257, 600)
 _TURNS = (15, 63, 127, 255)
 """The numbers of buffers that come and go between the first one and the last one."""
 
@@ -279,7 +279,8 @@ def _joined(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     """Draw buffers of which some make room for one, and for two more of the size of one of them.
 
     All are filled before, and read then. So a later buffer is written over an earlier one if they
-    share memory: where free neighbours are joined, or a buffer that has left is free twice.
+    share memory: where free neighbours are joined, or a buffer is free twice, or by a release that
+    is rejected.
     """
     room = 2**20 if draft.configuration.unbounded else draft.world.available
     longest = max(1, min(draft.world.most // 3, room // 7, _MOST_FILLED_BYTES))
@@ -296,6 +297,9 @@ def _joined(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     names = [name_of(each) for each in requests]
     leaves = source.item(draft.ways_to_leave)
     gone = [leaves(names[first + place]) for place in places]
+    if draft.offers("release a slice") and source.integer(0, 1):
+        staying = names[0 if first else 4]
+        gone.append(op.Release(staying, op.ReleaseForm.SLICE))
     if not draft.offers("fill a buffer"):
         return [*before, *gone, *after]
     fills = [op.Fill(name, number) for number, name in enumerate(names, 1)]
