@@ -417,6 +417,23 @@ def _several_at_once(draft: ChannelMutingDraft, source: Source) -> Iterator[op.O
     yield op.Poll()
 
 
+def _without_end(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a client that sends without end in a poll which finds a request of another one, or not.
+
+    Both older and younger clients send it.
+    """
+    name = yield from _idle_channel(draft, source)
+    if name is None:
+        return
+    if source.integer(0, 2):
+        world = draft.world
+        other = source.item([world.fresh_name(), *(each for each in world.idle if each != name)])
+        size = draft.size(source)
+        yield op.Connect(other)
+        yield op.Announce(other, size, SIZE_BYTES + min(size, MOST_WRITTEN_BYTES - SIZE_BYTES))
+    yield op.PollBeside(name)
+
+
 def _bit_by_bit(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
     """Draw a request that comes byte by byte; each is read before the next one, or all at once.
 
@@ -554,7 +571,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("complete a request", 40, _RELEASE, _completed),
     _row("answer all", 8, f"{_RELEASE} MUTING-ORDER", _all_are_answered),
     _row("release within a poll", 16, _RELEASE, _asked(op.PollWhile), _Has.POLL_WHILE),
-    _row("send without end", 10, "MUTING-TURNS", _asked(op.PollBeside), _Has.POLL_BESIDE, _Has.TLS),
+    _row("send without end", 10, "MUTING-TURNS", _without_end, _Has.POLL_BESIDE, _Has.TLS),
     _row("end", 40, _ENDS, _hang_up, _Has.HANG_UP),
     _row("half-close", 35, "MUTING-HALF-CLOSE", _asked(op.HangUp, _is_half_close), _Has.HALF_CLOSE),
     _row("close", 30, "MUTING-CLOSE", _close, _Has.CLOSE),
