@@ -205,7 +205,7 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
             yield op.Elapse(world.state.now_ms + source.item(world.short_spans_ms()))
         if world.unseen and source.integer(0, 1):
             yield op.Poll()
-        if kind in _NEED_AN_IDLE_CHANNEL and not world.idle:
+        if kind is op.Announce and not world.idle:
             yield from draft.asks_of((op.Connect,), ())
         sorts: dict[object, list[op.Operation]] = {}
         for each in draft.asks_of((kind,), _sizes(draft, source)):
@@ -224,7 +224,7 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
             size = source.item((draft.size(source), 0))
             sent = SIZE_BYTES + source.item((size, size // 2))
             yield op.Announce(ask.channel, size, min(sent, MOST_WRITTEN_BYTES))
-        needs_none = isinstance(ask, op.Poll | op.PollWhile | op.PollBeside | op.Connect)
+        needs_none = isinstance(ask, op.Poll | op.PollWhile | op.Connect)
         if not needs_none and source.integer(1, 4) <= draft.polls:
             yield op.Poll()
 
@@ -232,7 +232,6 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
 
 
 _NO_CHANNEL = Channel(is_open=False)
-_NEED_AN_IDLE_CHANNEL: Sequence[type[op.Operation]] = (op.Announce, op.PollBeside)
 
 
 def _sort_of(channel: Channel) -> object:
@@ -468,7 +467,9 @@ def _slowly(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]
         yield op.Announce(name, size, SIZE_BYTES)
         yield op.Poll()
         for _ in range(source.integer(1, 2)):
-            yield from source.item(((), (op.Send(name, 1),), (op.Throttle(name),)))
+            meanwhile: Sequence[tuple[op.Operation, ...]]
+            meanwhile = ((), (op.Send(name, 1),), (op.Throttle(name),))
+            yield from source.item(meanwhile)
             yield op.Elapse(world.state.now_ms + limit_ms // 2 + 1)
             yield op.Unthrottle(name)
             yield op.Poll()

@@ -257,8 +257,10 @@ def _crowd(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     asked = _requests(draft, [1] * min(source.item(_CROWDS), max(0, room)))
     names = [name_of(each) for each in asked]
     ends = names[:1] + names[-1:]
-    fills = [op.Fill(name, number) for number, name in enumerate(ends, 1)]
-    contents = [*fills, *map(op.Read, ends)] if draft.offers("fill a buffer") else []
+    contents: list[op.Operation] = []
+    if draft.offers("fill a buffer"):
+        contents += [op.Fill(name, number) for number, name in enumerate(ends, 1)]
+        contents += [op.Read(name) for name in ends]
     leaves = source.item(draft.ways_to_leave)
     given = source.item((names, names[::-1], names[-1:], names[::2]))
     return [*asked, *contents, *map(leaves, given)]
