@@ -449,7 +449,8 @@ def _bit_by_bit(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operat
         if are_read:
             yield op.Poll()
         if sent_bytes == throttled_at:
-            yield from (op.Throttle(name), op.Unthrottle(name))
+            yield op.Throttle(name)
+            yield op.Unthrottle(name)
         yield op.Send(name, 1)
     yield op.Poll()
 
