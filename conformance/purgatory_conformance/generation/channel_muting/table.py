@@ -468,9 +468,11 @@ def _slowly(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]
         yield op.Announce(name, size, SIZE_BYTES)
         yield op.Poll()
         for _ in range(source.integer(1, 2)):
-            meanwhile: Sequence[tuple[op.Operation, ...]]
-            meanwhile = ((), (op.Send(name, 1),), (op.Throttle(name),))
-            yield from source.item(meanwhile)
+            kind = source.integer(0, 2)
+            if kind == 1:
+                yield op.Send(name, 1)
+            elif kind:
+                yield op.Throttle(name)
             yield op.Elapse(world.state.now_ms + limit_ms // 2 + 1)
             yield op.Unthrottle(name)
             yield op.Poll()
