@@ -5,7 +5,7 @@ behind it or not. A scene has several steps that asks meet too seldom: a line of
 a head of the line that leaves, one connection with very many requests.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -17,7 +17,7 @@ from purgatory_conformance.generation.channel_muting.world import (
 from purgatory_conformance.generation.draft import drawn_rows
 from purgatory_conformance.generation.fields import name_of
 from purgatory_conformance.generation.source import Source
-from purgatory_model.channel_muting import SIZE_BYTES, Channel, channel_of
+from purgatory_model.channel_muting import SIZE_BYTES, Channel, Coming, channel_of
 from purgatory_model.step import TooManyBranches
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import (
@@ -36,11 +36,12 @@ _LARGE_SIZES = ((2**25, 2**24 + 9), (2**31 + 3, 10), (2**32 + 1, 10), (2**53 - 2
 """Limits and largest requests that are seldom drawn: a server may really take the memory, bytes."""
 
 _BOUNDARIES_BYTES = tuple(
-    power + more
+    power + more - head
     for power in (2**8, 2**12, 2**13, 2**14, 2**15, 2**16, 2**24)
+    for head in (0, SIZE_BYTES)
     for more in (0, 1, -1)
 )
-"""Sizes about those of pages, of records, and of integers, bytes."""
+"""Sizes about those of pages, of records, and of integers, without and with the four bytes."""
 
 _BAD_BYTES = (-1, -(2**31), 2**31 - 1, 2**16 + 1, 2**24 + 1, 2**31 - 4)
 """Sizes that cannot be, some of which are legal in their lower bits alone, bytes."""
@@ -54,6 +55,9 @@ _FAR_MS = (2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**32 + 1)
 _LINES = (1, 1, 1, 2, 2, 3)
 _LONG_LINES = (9, 9, 17, 33)
 """The numbers of channels that come to wait, one after the other."""
+
+_PARTS = (1, 4, 14)
+"""The most bytes of a body that comes byte by byte."""
 
 _TURNS = (3, 33, 129, 129)
 """The numbers of requests of one connection, one after the other."""
@@ -201,7 +205,7 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
             yield op.Elapse(world.state.now_ms + source.item(world.short_spans_ms()))
         if world.unseen and source.integer(0, 1):
             yield op.Poll()
-        if kind in _NEED_AN_IDLE_CHANNEL and not world.idle:
+        if kind is op.Announce and not world.idle:
             yield from draft.asks_of((op.Connect,), ())
         sorts: dict[object, list[op.Operation]] = {}
         for each in draft.asks_of((kind,), _sizes(draft, source)):
@@ -220,7 +224,7 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
             size = source.item((draft.size(source), 0))
             sent = SIZE_BYTES + source.item((size, size // 2))
             yield op.Announce(ask.channel, size, min(sent, MOST_WRITTEN_BYTES))
-        needs_none = isinstance(ask, op.Poll | op.PollWhile | op.PollBeside | op.Connect)
+        needs_none = isinstance(ask, op.Poll | op.PollWhile | op.Connect)
         if not needs_none and source.integer(1, 4) <= draft.polls:
             yield op.Poll()
 
@@ -228,12 +232,12 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
 
 
 _NO_CHANNEL = Channel(is_open=False)
-_NEED_AN_IDLE_CHANNEL: Sequence[type[op.Operation]] = (op.Announce, op.PollBeside)
 
 
 def _sort_of(channel: Channel) -> object:
-    """Return the state of a channel as far as it has reasons not to be read, or holds memory."""
-    return channel.receive, channel.is_ordered, channel.is_throttled, channel.peer
+    """Return how far a channel is with its request, and the reasons not to read it."""
+    is_begun = channel.taken_bytes > 0
+    return channel.receive, is_begun, channel.is_ordered, channel.is_throttled, channel.peer
 
 
 def _sizes(draft: ChannelMutingDraft, source: Source) -> tuple[int, ...]:
@@ -323,10 +327,17 @@ def _order_and_memory(draft: ChannelMutingDraft, source: Source) -> Iterator[op.
 
 
 def _waits_long(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
-    """Draw a channel that waits for longer than the limit of time."""
+    """Draw a channel that waits for longer than the limit of time, or goes on only after a part."""
+    world = draft.world
     yield from _waits_in_line(draft, source, 1)
     limit_ms = draft.configuration.idle_limit_ms or draft.configuration.receive_limit_ms
-    yield op.Elapse(draft.world.state.now_ms + limit_ms + source.integer(1, 9))
+    part_ms = limit_ms // 2 + 1
+    if source.integer(0, 1):
+        yield op.Elapse(world.state.now_ms + limit_ms + source.integer(1, 9))
+    else:
+        yield op.Elapse(world.state.now_ms + part_ms)
+        yield from [op.Release(request) for request in world.handled[:1]]
+        yield op.Elapse(world.state.now_ms + part_ms)
     yield op.Poll()
 
 
@@ -356,14 +367,26 @@ def _head_leaves(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Opera
     yield op.Poll()
 
 
-def _in_turn(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
-    """Draw one connection's requests one after another, few or many."""
+def _idle_channel(
+    draft: ChannelMutingDraft, source: Source
+) -> Generator[op.Operation, None, str | None]:
+    """Draw an idle channel, which is connected if there is none; None if it cannot be."""
     world = draft.world
     if not world.idle:
         yield op.Connect(world.fresh_name())
     if not world.idle:
+        return None
+    draft.last = source.item(world.idle)
+    return draft.last
+
+
+def _in_turn(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw one connection's requests one after another, few or many."""
+    world = draft.world
+    name = yield from _idle_channel(draft, source)
+    if name is None:
         return
-    name, size = source.item(world.idle), source.item((1, min(draft.size(source), 2**14)))
+    size = source.item((1, min(draft.size(source), 2**14)))
     for _ in range(source.item(_TURNS)):
         yield op.Announce(name, size, SIZE_BYTES + size)
         yield op.Poll()
@@ -372,21 +395,95 @@ def _in_turn(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation
 
 
 def _several_at_once(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
-    """Draw several requests of a client before a poll; each is answered before the next poll."""
+    """Draw several requests of a client before a poll; each is answered before the next poll.
+
+    Perhaps the client sends no more behind them.
+    """
     world = draft.world
-    if not world.idle:
-        yield op.Connect(world.fresh_name())
-    if not world.idle:
+    name = yield from _idle_channel(draft, source)
+    if name is None:
         return
-    name, count = source.item(world.idle), source.item((2, 2, 3))
+    count = source.item((2, 2, 3))
     for _ in range(count):
         size = source.item((0, 1, draft.size(source)))
         yield op.Announce(name, size, min(SIZE_BYTES + size, MOST_WRITTEN_BYTES))
+    if source.integer(0, 3) == 0:
+        yield op.HangUp(name, op.Ending.HALF_CLOSE)
     for _ in range(count):
         yield op.Poll()
         yield from [op.Release(each) for each in world.handled if channel_of(each) == name]
         yield op.Respond(name)
     yield op.Poll()
+
+
+def _without_end(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a client that sends without end in a poll which finds a request of another one, or not.
+
+    Both older and younger clients send it.
+    """
+    name = yield from _idle_channel(draft, source)
+    if name is None:
+        return
+    if source.integer(0, 2):
+        world = draft.world
+        other = source.item([world.fresh_name(), *(each for each in world.idle if each != name)])
+        size = draft.size(source)
+        yield op.Connect(other)
+        yield op.Announce(other, size, SIZE_BYTES + min(size, MOST_WRITTEN_BYTES - SIZE_BYTES))
+    yield op.PollBeside(name)
+
+
+def _bit_by_bit(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a request that comes byte by byte; each is read before the next one, or all at once.
+
+    The channel is throttled behind one of the bytes, or not.
+    """
+    name = yield from _idle_channel(draft, source)
+    if name is None:
+        return
+    size = min(draft.size(source), source.item(_PARTS))
+    throttled_at = source.integer(1, 2 * (SIZE_BYTES + size))
+    are_read = source.integer(0, 2) > 0
+    yield op.Announce(name, size, 1)
+    for sent_bytes in range(1, SIZE_BYTES + size + 1):
+        if are_read:
+            yield op.Poll()
+        if sent_bytes == throttled_at:
+            yield op.Throttle(name)
+            yield op.Unthrottle(name)
+        yield op.Send(name, 1)
+    yield op.Poll()
+
+
+def _slowly(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw requests of one client, each of which takes a part of the limit of time, or longer."""
+    world = draft.world
+    name = yield from _idle_channel(draft, source)
+    if name is None:
+        return
+    configuration = draft.configuration
+    limit_ms = configuration.receive_limit_ms or configuration.idle_limit_ms
+    for _ in range(2):
+        size = max(draft.size(source), min(3, world.most))
+        yield op.Announce(name, size, SIZE_BYTES)
+        yield op.Poll()
+        for _ in range(source.integer(1, 2)):
+            kind = source.integer(0, 2)
+            if kind == 1:
+                yield op.Send(name, 1)
+            elif kind:
+                yield op.Throttle(name)
+            yield op.Elapse(world.state.now_ms + limit_ms // 2 + 1)
+            yield op.Unthrottle(name)
+            yield op.Poll()
+        yield from [op.Send(each, _left_bytes(last)) for each, last in world.begun if each == name]
+        yield op.Poll()
+        yield from [op.Release(each) for each in world.handled if channel_of(each) == name]
+        yield op.Respond(name)
+
+
+def _left_bytes(coming: Coming) -> int:
+    return min(SIZE_BYTES + coming.size_bytes - coming.sent_bytes, MOST_WRITTEN_BYTES)
 
 
 def _completed(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
@@ -466,6 +563,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("announce a part of one", 35, "MUTING-ONLY-REFUSED", _asked(op.Announce, _PART)),
     _row("send ahead", 45, "MUTING-ONE-AT-A-TIME MUTING-BUFFERED", _asked(op.Announce, _AHEAD)),
     _row("send several at once", 12, "MUTING-BUFFERED MUTING-ORDER", _several_at_once),
+    _row("send bit by bit", 4, "MUTING-ORDER MUTING-ONLY-REFUSED", _bit_by_bit),
     _row("send an empty request", 12, "MUTING-EMPTY MUTING-ORDER", _asked(op.Announce, _EMPTY)),
     _row("send a size that cannot be", 24, "MUTING-BAD-SIZE", _asked(op.Announce, _BAD)),
     _row("send a further part", 45, "MUTING-ONLY-REFUSED", _asked(op.Send)),
@@ -477,7 +575,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("complete a request", 40, _RELEASE, _completed),
     _row("answer all", 8, f"{_RELEASE} MUTING-ORDER", _all_are_answered),
     _row("release within a poll", 16, _RELEASE, _asked(op.PollWhile), _Has.POLL_WHILE),
-    _row("send without end", 10, "MUTING-TURNS", _asked(op.PollBeside), _Has.POLL_BESIDE, _Has.TLS),
+    _row("send without end", 10, "MUTING-TURNS", _without_end, _Has.POLL_BESIDE, _Has.TLS),
     _row("end", 40, _ENDS, _hang_up, _Has.HANG_UP),
     _row("half-close", 35, "MUTING-HALF-CLOSE", _asked(op.HangUp, _is_half_close), _Has.HALF_CLOSE),
     _row("close", 30, "MUTING-CLOSE", _close, _Has.CLOSE),
@@ -489,6 +587,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("wait in line", 16, f"{_REFUSALS} MUTING-FIRST-COME", _line(_LINES)),
     _row("wait and be ordered", 8, "MUTING-TWO-REASONS", _order_and_memory),
     _row("wait long", 8, "MUTING-NOT-IDLE MUTING-DEPLETED", _waits_long, _Has.ELAPSE),
+    _row("go on slowly", 8, "MUTING-SLOW-SENDER MUTING-IDLE", _slowly, _Has.ELAPSE),
     _row("leave the head of the line", 10, "MUTING-RECOVER MUTING-FIRST-COME", _head_leaves),
     _row("wait in a long line", 1, "MUTING-FIRST-COME MUTING-RECOVER", _line(_LONG_LINES)),
     _row("send many in turn", 1, "MUTING-ORDER MUTING-RELEASE", _in_turn),

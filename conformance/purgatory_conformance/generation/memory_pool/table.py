@@ -47,7 +47,7 @@ _CONSTRUCTED = (
 )
 """Sizes of further pools, each with the largest buffer, bytes."""
 
-_CROWDS = (9, 17, 33, 65, 101, 129, 257, 300)
+_CROWDS = (9, 17, 33, 65, 101, 129, 257, 600)
 _TURNS = (15, 63, 127, 255)
 """The numbers of buffers that come and go between the first one and the last one."""
 
@@ -146,6 +146,11 @@ class MemoryPoolDraft:
             is_safe = abs(size) <= LARGEST_INT or self.configuration.strict
             if size < 0 or (is_safe and size > most):
                 yield size
+
+    @property
+    def ways_to_leave(self) -> Sequence[Callable[[str], op.Operation]]:
+        """Return the operations by which a buffer is outstanding no longer."""
+        return (op.Release, op.Lose) if self.offers("lose a buffer") else (op.Release,)
 
     def followed(self, operations: Iterable[op.Operation]) -> tuple[op.Operation, ...]:
         """Follow the operations that can be asked, as far as names mean what they should."""
@@ -247,12 +252,18 @@ def _emptied(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
 
 
 def _crowd(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
-    """Draw many small buffers at once, of which some or all are given back."""
+    """Draw many small buffers at once, of which some or all are given back, or lost."""
     room = 10**6 if draft.configuration.unbounded else draft.world.available
     asked = _requests(draft, [1] * min(source.item(_CROWDS), max(0, room)))
-    names = [each.buffer for each in asked if isinstance(each, op.Allocate)]
+    names = [name_of(each) for each in asked]
+    ends = names[:1] + names[-1:]
+    contents: list[op.Operation] = []
+    if draft.offers("fill a buffer"):
+        contents += [op.Fill(name, number) for number, name in enumerate(ends, 1)]
+        contents += [op.Read(name) for name in ends]
+    leaves = source.item(draft.ways_to_leave)
     given = source.item((names, names[::-1], names[-1:], names[::2]))
-    return [*asked, *(op.Release(name) for name in given)]
+    return [*asked, *contents, *map(leaves, given)]
 
 
 def _turns(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
@@ -267,24 +278,35 @@ def _turns(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
 
 
 def _joined(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
-    """Draw buffers of which two neighbours make room for one; all are filled before, and read then.
+    """Draw buffers of which some make room for one, and for two more of the size of one of them.
 
-    So a later buffer is written over an earlier one if they share memory.
+    All are filled before, and read then. So a later buffer is written over an earlier one if they
+    share memory: where free neighbours are joined, or a buffer is free twice, or by a release that
+    is rejected.
     """
     room = 2**20 if draft.configuration.unbounded else draft.world.available
-    longest = max(1, min(draft.world.most // 2, room // 4, _MOST_FILLED_BYTES))
-    sizes = [source.integer(1, longest) for _ in range(4)]
-    place = source.integer(0, 2)
-    joined = sizes[place] + sizes[place + 1] + source.item((0, 1, -1))
-    requests = _requests(draft, [*sizes, joined])
-    *names, last = [name_of(each) for each in requests]
-    gone = names[place : place + 2]
-    operations = [*requests[:-1], *(op.Release(name) for name in gone), requests[-1]]
-    if MemoryPoolFeature.FILL not in draft.profile.features:
-        return operations
+    longest = max(1, min(draft.world.most // 3, room // 7, _MOST_FILLED_BYTES))
+    sizes = [source.integer(1, longest) for _ in range(5)]
+    if source.integer(0, 2) == 0:
+        equal = [each for each in draft.world.legal_sizes() if 0 < each <= longest]
+        sizes = [source.item(equal or sizes)] * 5
+    first = source.integer(0, 2)
+    places = source.item(((0, 1), (0, 2), (0, 2, 1)))
+    left = [sizes[first + place] for place in places]
+    joined = sum(left) + source.item((0, 1, -1))
+    requests = _requests(draft, [*sizes, joined, left[0], left[0]])
+    before, after = requests[:5], requests[5:]
+    names = [name_of(each) for each in requests]
+    leaves = source.item(draft.ways_to_leave)
+    gone = [leaves(names[first + place]) for place in places]
+    if draft.offers("release a slice") and source.integer(0, 1):
+        staying = names[0 if first else 4]
+        gone.append(op.Release(staying, op.ReleaseForm.SLICE))
+    if not draft.offers("fill a buffer"):
+        return [*before, *gone, *after]
     fills = [op.Fill(name, number) for number, name in enumerate(names, 1)]
-    reads = [op.Read(name) for name in (*sorted(_ends(draft.world.held)), *names, last)]
-    return [*operations[:4], *fills, *operations[4:], op.Fill(last, 255), *reads]
+    reads = [op.Read(name) for name in (*sorted(_ends(draft.world.held)), *names)]
+    return [*before, *fills[:5], *gone, *after, *fills[5:], *reads]
 
 
 def _row(
@@ -326,7 +348,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("let time pass", 2, "POOL-DEPLETED-TIME", _of(op.Elapse), _Has.ELAPSE),
     _row("fill a buffer", 1, "POOL-OWN-MEMORY", _of(op.Fill), _Has.FILL),
     _row("read a buffer", 3, "POOL-OWN-MEMORY", _of(op.Read), _Has.FILL),
-    _row("join two buffers", 3, "POOL-OWN-MEMORY POOL-STRICT POOL-RELEASE", _joined),
+    _row("join buffers", 3, "POOL-OWN-MEMORY POOL-STRICT POOL-RELEASE", _joined),
     _row("ask in vain", 2, "POOL-ALLOCATION-FAILS", _asked(_in_vain), _Has.FAIL),
     _row("have a crowd", 1, _RELEASE, _crowd),
     _row("have many in turn", 1, _RELEASE, _turns),
