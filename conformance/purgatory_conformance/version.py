@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="e9ea9f5bacd2a6c8",
-        cases="ceb678ecd48dae3e",
-        verdicts="8a4b23078eafc76b",
+        cases="917c788fb733e7dd",
+        verdicts="124d30bf2a954b5d",
     ),
 )
 """The versions, from the first to this one."""

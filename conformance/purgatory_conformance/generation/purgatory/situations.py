@@ -22,8 +22,11 @@ def watch(world: PurgatoryWorld, source: Source, *tries: op.Answer) -> list[op.O
 
 
 def watch_waiting(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw an operation that waits."""
-    return watch(world, source)
+    """Draw an operation that waits; of those due at once, half by an advance that comes at once."""
+    drawn = watch(world, source)
+    if any(isinstance(each, op.Watch) and each.delay_ms <= 0 for each in drawn):
+        drawn += [op.Advance(world.now)] * source.integer(0, 1)
+    return drawn
 
 
 def watch_first_try(world: PurgatoryWorld, source: Source) -> list[op.Operation]:

@@ -133,8 +133,8 @@ class PurgatoryWorld:
         """Return a short delay, ms; rarely one that is due at once."""
         tick_ms = self.configuration.tick_ms
         if source.integer(0, 11) == 11:
-            negative = self.profile.negative_delay is not profiles.NegativeDelay.NOT_OFFERED
-            return source.integer(-1 if negative else 0, 0)
+            is_offered = self.profile.negative_delay is not profiles.NegativeDelay.NOT_OFFERED
+            return source.item((0, -1, -tick_ms, -4 * tick_ms)) if is_offered else 0
         return source.integer(1, 12) * source.item((1, tick_ms))
 
     @property

@@ -108,7 +108,7 @@ class PurgesWhenExpired(SmallPurgatory):
         return self.handed and super().is_purge_due()
 
 
-@breaks("PURGATORY-PURGE-START")
+@breaks("PURGATORY-PURGE-START", "PURGATORY-RELEASES")
 class ChecksForgotten(SmallPurgatory):
     """Operations that a check completed are taken for gone, also under other keys (KAFKA-19389)."""
 
