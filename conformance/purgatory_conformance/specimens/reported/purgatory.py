@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, reduce
 from itertools import dropwhile
+from weakref import WeakKeyDictionary, WeakSet
 
 from purgatory_conformance.specimens.mutant import Kind, breaks
 from purgatory_conformance.specimens.small.purgatory import (
@@ -158,8 +159,8 @@ class MarkOfACancel(SmallPurgatory):
             super().expire(operation)
 
     @cached_property
-    def marked(self) -> set[DelayedOperation]:
-        return set()
+    def marked(self) -> WeakSet[DelayedOperation]:
+        return WeakSet()
 
 
 @breaks("PURGATORY-TIME-OUT", report="node-mysql2#4498", kind=Kind.HISTORIES).by(
@@ -214,8 +215,8 @@ class TwoMapsDisagree(SmallPurgatory):
         return [each for each in cancelled if key in self.keys_of[each]]
 
     @cached_property
-    def keys_of(self) -> dict[DelayedOperation, Keys]:
-        return {}
+    def keys_of(self) -> WeakKeyDictionary[DelayedOperation, Keys]:
+        return WeakKeyDictionary()
 
 
 @breaks(
