@@ -1,6 +1,5 @@
 """Purgatories with bugs that people reported."""
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, reduce
 from itertools import dropwhile
@@ -247,15 +246,17 @@ class CompletesInACircle(SmallPurgatory):
     """An operation whose callback comes back to it is completed a second time."""
 
     def complete(self, operation: DelayedOperation) -> None:
-        self.calls[operation] += 1
-        operation.completed = self.calls[operation] == 2
+        operation.completed = operation in self.under_way
+        self.under_way.add(operation)
         self.disarm(operation)
-        self.call_on_complete(operation)
-        operation.completed = True
+        try:
+            self.call_on_complete(operation)
+        finally:
+            operation.completed = True
 
     @cached_property
-    def calls(self) -> Counter[DelayedOperation]:
-        return Counter()
+    def under_way(self) -> WeakSet[DelayedOperation]:
+        return WeakSet()
 
 
 @breaks("PURGATORY-NOT-LOST", "PURGATORY-CHECK-ORDER", report="dragonfly#8088", kind=Kind.ORDER).by(
