@@ -19,7 +19,6 @@ MISSED = frozenset({"netty#12445", "rust-mssql#151", "tokio#5536"})
 
 BLAMED_OTHERWISE = frozenset(
     {
-        "asyncio#270",
         "go-memdb#51",
         "reactor-netty#4347",
     }
