@@ -135,7 +135,7 @@ def results_in(check: Check, campaign: Campaign, kept_in: Path) -> Results:
         implementation, profile = Implementation(name=opened.name), PROFILES[component]()
     folder = kept_in / "replays"
     replays = {
-        index: str(write_replay(folder, cause.shrunk, cause.rule, opened, profile))
+        index: str(write_replay(folder, cause.shrunk, cause.rule, opened, cause.compared(profile)))
         for index, cause in enumerate(campaign.causes)
     }
     return results_of(

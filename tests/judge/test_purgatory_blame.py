@@ -5,11 +5,20 @@ import pytest
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.small import purgatory
+from purgatory_conformance.specimens.small.specimen import ScriptFailure
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.case_judge import Deviation
 from purgatory_spec import profiles
-from purgatory_spec.operations import Force, Operation, Script, Watch, WatchInside
+from purgatory_spec.operations import (
+    Answer,
+    Check,
+    Force,
+    Operation,
+    Script,
+    Watch,
+    WatchInside,
+)
 
 SUPPORT = support_of(profiles.Component.PURGATORY)
 
@@ -89,3 +98,56 @@ def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> No
     by_itself = run_of(WATCHES_ITSELF, TriedAndWatched, deviations=(COMPLETED_WATCHED,))
     assert by_itself.verdict is CaseVerdict.DEVIATES
     assert blame_of(WATCHES_ITSELF, TriedAndWatched)[0] == COMPLETED_WATCHED.rule
+
+
+class StopsAtTheFirst(purgatory.SmallPurgatory):
+    """A check tries the oldest entry and no other."""
+
+    def met_by_check(self, key: str) -> list[purgatory.Entry]:
+        return super().met_by_check(key)[:1]
+
+
+class SwallowsTheException(purgatory.SmallPurgatory):
+    """A check ends at a try that throws, and its caller hears nothing of it."""
+
+    def check(self, key: str) -> int:
+        try:
+            return super().check(key)
+        except ScriptFailure:
+            return 0
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (StopsAtTheFirst, "PURGATORY-CHECK-ORDER"),
+        (SwallowsTheException, "PURGATORY-CHECK-THROWS"),
+    ],
+)
+def test_a_try_that_is_left_out_is_no_exception_that_is_lost(
+    make: purgatory.MakePurgatory, rule: str
+) -> None:
+    throws = Script(tries=(Answer.WAIT, Answer.WAIT, Answer.THROW))
+    operations = Watch("o1", ("a",), 9), Watch("o2", ("a",), 9, throws), Check("a")
+    assert blame_of(operations, make)[0] == rule
+
+
+class StopsAtTheSecond(purgatory.SmallPurgatory):
+    """A check tries the two oldest entries and no other."""
+
+    def met_by_check(self, key: str) -> list[purgatory.Entry]:
+        return super().met_by_check(key)[:2]
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (StopsAtTheFirst, "PURGATORY-DUPLICATE-KEYS"),
+        (StopsAtTheSecond, "PURGATORY-CHECK-ORDER"),
+    ],
+)
+def test_what_meets_a_key_again_knows_that_it_counts_again(
+    make: purgatory.MakePurgatory, rule: str
+) -> None:
+    operations = Watch("o1", ("a", "a", "a"), 9), Check("a")
+    assert blame_of(operations, make)[0] == rule

@@ -37,6 +37,7 @@ from purgatory_conformance.reporting.terminal_page import (
     standard_output,
 )
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.replay_file import compared_as_stored
 from purgatory_conformance.running.unanswered import is_unanswered, told
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import profile_of
@@ -104,6 +105,7 @@ def replay(
             asked = opened(subject, command, work, release, case.header.profile).subject
         else:
             asked = open_named_in(file, case.header.subject, file).subject
+        asked = compared_as_stored(case, asked)
         try:
             run = run_case(asked, case.header.case, case.header.configuration, case.operations)
             if is_unanswered(run):
@@ -165,7 +167,7 @@ def _replay_folder(
 
 def _again(case: Case, asked: OpenSubject) -> tuple[int, str]:
     """Ask a subject the operations of a case: the exit code, and the result in words."""
-    subject = asked.subject
+    subject = compared_as_stored(case, asked.subject)
     try:
         run = run_case(subject, case.header.case, case.header.configuration, case.operations)
         if is_unanswered(run):

@@ -16,6 +16,7 @@ from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_cas
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
 from purgatory_conformance.running.far_advance import with_far_advance
 from purgatory_conformance.running.refusals import Refusals
+from purgatory_conformance.running.replay_file import compared_as_stored
 from purgatory_conformance.running.unanswered import Slow, Unanswered, is_unanswered, told
 from purgatory_conformance.subjects.subject import (
     FailureKind,
@@ -300,6 +301,7 @@ def drawn_case(
 
 def _verify_deviation(campaign: Campaign, subject: Subject, rule: str, case: Case) -> None:
     """Run a deviation's replay file without the declaration: it must fail, for this rule."""
+    subject = compared_as_stored(case, subject)
     run = run_case(subject, case.header.case, case.header.configuration, case.operations)
     campaign.steps += len(run.steps)
     if is_unanswered(run):

@@ -98,6 +98,13 @@ class Cause:
     """The kinds of the divergences of cases that were joined to the shown one."""
     runs: list[CaseRun] = field(default_factory=list)
     ways_out: tuple[WayOut, ...] = ()
+    hidden_by: str = ""
+    """The observable without which alone the case shows the cause; empty where nothing hides it."""
+
+    def compared(self, profile: Profile) -> Profile:
+        """Return a profile with the observables that the shown case compares."""
+        shown = frozenset(each for each in profile.observables if each != self.hidden_by)
+        return msgspec.structs.replace(profile, observables=shown)
 
     @property
     def fault(self) -> tuple[str, bool]:
@@ -207,10 +214,10 @@ class CauseSearch:
         rules = {rule for each in known for rule in (each.rule, *each.also)}
         left_out = WayOut(
             f"{cause.rule} hides it: it shows where the observable {kind} is left out of the "
-            "profile, and so does its stored case"
+            "profile, as in its stored case"
         )
         return [
-            replace(each, ways_out=(left_out,))
+            replace(each, ways_out=(left_out,), hidden_by=kind)
             for each in found
             if each.steady and not rules & {each.rule, *each.also}
         ]

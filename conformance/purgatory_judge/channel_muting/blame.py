@@ -224,7 +224,19 @@ def _is_impossible(step: _Step, channel: Channel) -> bool:
 
 def _there_is(step: _Step, size_bytes: int) -> bool:
     available = max(step.before.available_bytes, step.after.available_bytes)
-    return available >= (size_bytes if step.model.configuration.strict else 1)
+    return _is_enough(step, available, size_bytes)
+
+
+def _was_short(step: _Step, request: Coming) -> bool:
+    """Decide whether a request that has its memory now may have been refused within the step.
+
+    The memory has come back in the step: to wait was right until then.
+    """
+    return not _is_enough(step, step.before.available_bytes, request.size_bytes)
+
+
+def _is_enough(step: _Step, available_bytes: int, size_bytes: int) -> bool:
+    return available_bytes >= (size_bytes if step.model.configuration.strict else 1)
 
 
 def _rule_of_missing(step: _Step, request: str) -> str:
@@ -259,7 +271,8 @@ def _rule_of_missing(step: _Step, request: str) -> str:
         is_granted = name in step.seen(Observable.HOLDING)
         return "MUTING-GRANTED-FINISHES" if is_granted else "MUTING-RECOVER"
     if name in step.seen(Observable.WAITING):
-        return "MUTING-ONLY-REFUSED"
+        is_short = first is not None and _was_short(step, first)
+        return "MUTING-RECOVER" if is_short else "MUTING-ONLY-REFUSED"
     if channel.is_buffered:
         return "MUTING-BUFFERED"
     if step.before.waiting:
@@ -427,7 +440,7 @@ def _rule_of_waiting(suspect: _Suspect) -> str:
     if first is not None and first.is_announced and not channel.is_ordered:
         if step.before.waiting or step.seen(Observable.WAITING) - {suspect.name}:
             return "MUTING-OTHERS-GO-ON" if step.before.available_bytes > 0 else "MUTING-RECOVER"
-        return "MUTING-ASK"
+        return "MUTING-RECOVER" if _was_short(step, first) else "MUTING-ASK"
     return "MUTING-ONLY-REFUSED"
 
 

@@ -38,7 +38,7 @@ def rule_of_rejection(
     if isinstance(operation, op.Watch):
         return _rule_of_watch_rejection(step, operation, expected)
     if isinstance(operation, op.Check):
-        return _rule_of_check_rejection(step, operation.key, expected)
+        return _rule_of_check_rejection(history, step, operation.key, expected)
     if isinstance(operation, op.Force) and Reason.THROWN in (expected, step.outcome.rejected):
         return "PURGATORY-CALLBACK-THROWS"
     if before.closed:
@@ -75,15 +75,29 @@ def _rule_of_watch_rejection(
     return "PURGATORY-REWATCH" if step.is_rewatch(operation) else "PURGATORY-WATCH-WAITS"
 
 
-def _rule_of_check_rejection(step: PurgatoryStep, key: str, expected: Reason | None) -> str:
+def _rule_of_check_rejection(
+    history: PurgatoryHistory, step: PurgatoryStep, key: str, expected: Reason | None
+) -> str:
     if step.before.closed and step.outcome.rejected not in (None, Reason.THROWN):
         return "PURGATORY-SHUTDOWN-COMPLETES"
     if key not in step.before.lists:
         return "PURGATORY-CHECK-UNKNOWN"
     if expected is Reason.THROWN:
-        thrown = step.throwing_callbacks()
-        return "PURGATORY-CALLBACK-THROWS" if thrown else "PURGATORY-CHECK-THROWS"
+        if step.throwing_callbacks():
+            return "PURGATORY-CALLBACK-THROWS"
+        missed = _missed_try(step)
+        if missed is not None:  # what threw nothing was not tried: the exception is not the fault
+            return _rule_of_missed(history, step, key, missed)
     return "PURGATORY-CHECK-THROWS"
+
+
+def _missed_try(step: PurgatoryStep) -> Event | None:
+    """Return the first try that a check leaves out, where it makes no try that throws."""
+    throwing = step.throwing_tries()
+    seen = [event for event in step.outcome.events if event.kind is TRIED]
+    if not throwing or any(event.task in throwing for event in seen):
+        return None
+    return next((each for each in step.events if each.kind is TRIED and each not in seen), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +300,9 @@ def _rule_of_missed(
     if name in history.rewatched:
         return "PURGATORY-REWATCH"
     if entries.count(name) > 1:
-        return "PURGATORY-DUPLICATE-KEYS"
+        # A key that counts once is met once: whoever meets more entries stops too early.
+        is_met_again = step.outcome.events.count(missing) > 1
+        return "PURGATORY-CHECK-ORDER" if is_met_again else "PURGATORY-DUPLICATE-KEYS"
     if history.purged:
         return "PURGATORY-PURGE-REMOVES"
     if step.is_completable(name):

@@ -1,5 +1,6 @@
 """A step of a purgatory with the states before and after: the facts that blame is decided by."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -132,8 +133,7 @@ class PurgatoryStep:
         if name not in self.before.operations:
             return False
         operation = self.before.operations[name]
-        answers = operation.script.tries or (op.Answer.WAIT,)
-        answer = answers[min(operation.tries, len(answers) - 1)]
+        answer = _answer(operation.script, operation.tries)
         return operation.satisfied or answer is op.Answer.COMPLETE
 
     def is_woken(self, name: str) -> bool:
@@ -183,6 +183,18 @@ class PurgatoryStep:
                     for actions in operation.script.on_try[number : number + 1]:
                         yield event, actions
 
+    def throwing_tries(self) -> set[str]:
+        """Return the operations a try of which throws in this step, as far as their scripts say."""
+        tries: Counter[str] = Counter()
+        throwing: set[str] = set()
+        for name in self.of_kind(EventKind.TRIED):
+            operation = self.after.operations.get(name)
+            number = self.tries_before(name) + tries[name]
+            tries[name] += 1
+            if operation is not None and _answer(operation.script, number).throws:
+                throwing.add(name)
+        return throwing
+
     def tries_before(self, name: str) -> int:
         """Return the number of answers of an operation's script given before this step."""
         known = self.before.operations.get(name)
@@ -195,3 +207,9 @@ class PurgatoryStep:
             for event, actions in self._callbacks()
             if event.kind is not EventKind.TRIED and any(isinstance(a, op.Throw) for a in actions)
         }
+
+
+def _answer(script: op.Script, number: int) -> op.Answer:
+    """Return the answer that a script gives to a try, counted from zero; its last one goes on."""
+    answers = script.tries or (op.Answer.WAIT,)
+    return answers[min(number, len(answers) - 1)]

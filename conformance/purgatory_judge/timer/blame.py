@@ -213,7 +213,12 @@ def _rule_of_unrun(step: DivergentStep, task: str) -> str:
         return "TIMER-EXECUTOR-ORDER"
     if step.before.closed:
         return "TIMER-SHUTDOWN-QUEUE"
-    return "TIMER-THROWING-TASK" if step.has_thrown else "TIMER-EXECUTOR-ORDER"
+    if step.has_thrown:
+        return "TIMER-THROWING-TASK"
+    if step.is_stepped:
+        return "TIMER-EXECUTOR-ORDER"
+    # Nothing ran in its place: it did not come out of turn, it is lost.
+    return "TIMER-ADD-INSIDE" if step.is_added_by_a_task(task) else "TIMER-EXACTLY-ONCE"
 
 
 def _rule_of_extra(step: DivergentStep, event: Event, is_second: bool) -> tuple[str, str]:

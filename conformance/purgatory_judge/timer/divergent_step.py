@@ -72,6 +72,11 @@ class DivergentStep:
             if isinstance(action, op.AddInside)
         }
 
+    def is_added_by_a_task(self, task: str) -> bool:
+        """Decide whether the script of some task adds a task of this name."""
+        actions = (action for script in self.before.scripts.values() for action in script)
+        return any(isinstance(each, op.AddInside) and each.task == task for each in actions)
+
     @property
     def _actions(self) -> tuple[op.Action, ...]:
         """Return the actions of the running tasks: of expired ones, where no step runs them."""

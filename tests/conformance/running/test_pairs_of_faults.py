@@ -15,9 +15,12 @@ import pytest
 
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
 from purgatory_conformance.running.case_run import run_case
+from purgatory_conformance.running.causes import Cause
+from purgatory_conformance.running.replay_file import compared_as_stored, replay_case
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutant, mutants
-from purgatory_conformance.subjects.subject import Subject
+from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_spec.profiles import Component
 
 MUTANTS = 40
@@ -147,3 +150,19 @@ def test_what_is_hidden_says_how_it_shows() -> None:
         assert run_case(subject, "", shown.configuration, shown.operations).breaks(other.rule)
     with closing(one.make()) as subject:
         assert run_case(subject, "", shown.configuration, shown.operations).breaks(one.rule)
+    stored_case_fails_for_its_own_rule(one, other, hidden)
+
+
+def stored_case_fails_for_its_own_rule(one: Mutant, other: Mutant, hidden: Cause) -> None:
+    """With all observables the same case fails for the rule of the fault that hides it."""
+    make = with_both(one, other)
+    assert make is not None
+    with closing(make()) as both:
+        profile = hidden.compared(profile_of(both, one.component))
+        case = replay_case(hidden.shrunk, hidden.rule, OpenSubject("both", both), profile)
+        asked = compared_as_stored(case, both)
+        again = run_case(asked, "", case.header.configuration, case.operations)
+        assert again.breaks(case.header.breaks)
+        assert case.header.breaks == hidden.rule == one.rule
+        plain = run_case(both, "", case.header.configuration, case.operations)
+        assert plain.breaks(other.rule)

@@ -19,16 +19,8 @@ MISSED = frozenset({"netty#12445", "rust-mssql#151", "tokio#5536"})
 
 BLAMED_OTHERWISE = frozenset(
     {
-        "AsyncTimer#12",
-        "Dekaf#655",
-        "asyncio#270",
-        "cpython#79124",
-        "dragonfly#8088",
         "go-memdb#51",
-        "node-mysql2#4498",
         "reactor-netty#4347",
-        "redis#6798",
-        "valkey#4464",
     }
 )
 """Reports that are met, and blamed on another rule than theirs first."""

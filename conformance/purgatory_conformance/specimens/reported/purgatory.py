@@ -1,9 +1,9 @@
 """Purgatories with bugs that people reported."""
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, reduce
 from itertools import dropwhile
+from weakref import WeakKeyDictionary, WeakSet
 
 from purgatory_conformance.specimens.mutant import Kind, breaks
 from purgatory_conformance.specimens.small.purgatory import (
@@ -158,8 +158,8 @@ class MarkOfACancel(SmallPurgatory):
             super().expire(operation)
 
     @cached_property
-    def marked(self) -> set[DelayedOperation]:
-        return set()
+    def marked(self) -> WeakSet[DelayedOperation]:
+        return WeakSet()
 
 
 @breaks("PURGATORY-TIME-OUT", report="node-mysql2#4498", kind=Kind.HISTORIES).by(
@@ -214,8 +214,8 @@ class TwoMapsDisagree(SmallPurgatory):
         return [each for each in cancelled if key in self.keys_of[each]]
 
     @cached_property
-    def keys_of(self) -> dict[DelayedOperation, Keys]:
-        return {}
+    def keys_of(self) -> WeakKeyDictionary[DelayedOperation, Keys]:
+        return WeakKeyDictionary()
 
 
 @breaks(
@@ -246,15 +246,17 @@ class CompletesInACircle(SmallPurgatory):
     """An operation whose callback comes back to it is completed a second time."""
 
     def complete(self, operation: DelayedOperation) -> None:
-        self.calls[operation] += 1
-        operation.completed = self.calls[operation] == 2
+        operation.completed = operation in self.under_way
+        self.under_way.add(operation)
         self.disarm(operation)
-        self.call_on_complete(operation)
-        operation.completed = True
+        try:
+            self.call_on_complete(operation)
+        finally:
+            operation.completed = True
 
     @cached_property
-    def calls(self) -> Counter[DelayedOperation]:
-        return Counter()
+    def under_way(self) -> WeakSet[DelayedOperation]:
+        return WeakSet()
 
 
 @breaks("PURGATORY-NOT-LOST", "PURGATORY-CHECK-ORDER", report="dragonfly#8088", kind=Kind.ORDER).by(
