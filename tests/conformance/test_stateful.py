@@ -423,5 +423,5 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
         "TimerMachine": 37,
         "PurgatoryMachine": 52,
         "MemoryPoolMachine": 19,
-        "ChannelMutingMachine": 34,
+        "ChannelMutingMachine": 36,
     }

@@ -54,7 +54,7 @@ def reads_ahead(self: SmallServer, channel: Channel) -> None:
     SmallServer.attend(self, channel)
 
 
-@breaks("MUTING-READ-AFTER-GRANT").by(SmallServer.read)
+@breaks("MUTING-READ-AFTER-GRANT", "MUTING-ONE-AT-A-TIME").by(SmallServer.read)
 def reads_asyncio(self: SmallServer, channel: Channel) -> None:
     """All that lies in a socket is read whenever a channel is not muted, as asyncio does."""
     while channel.wire:

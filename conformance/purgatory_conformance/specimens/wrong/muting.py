@@ -130,7 +130,9 @@ def throttle_ends_order(self: SmallServer, channel: Channel) -> None:
     channel.is_ordered = False
 
 
-@breaks("MUTING-THROTTLE", "MUTING-ASK", "MUTING-EMPTY", "MUTING-IDLE").by(SmallServer.unthrottle)
+@breaks(
+    "MUTING-THROTTLE", "MUTING-ASK", "MUTING-EMPTY", "MUTING-IDLE", "MUTING-END-MID-REQUEST"
+).by(SmallServer.unthrottle)
 def throttle_stays(self: SmallServer, channel: Channel) -> None:
     """A channel that was throttled is not read again where the response came last."""
     if not channel.is_ordered:
@@ -178,7 +180,7 @@ def responses_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
         SmallServer.respond(self, channel)
 
 
-@breaks("MUTING-OTHERS-GO-ON", "MUTING-GRANTED-FINISHES").by(SmallServer.attend)
+@breaks("MUTING-OTHERS-GO-ON", "MUTING-GRANTED-FINISHES", "MUTING-BOUND").by(SmallServer.attend)
 def holders_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
     """A request that has its memory is not read while another one waits."""
     if not (channel.memory and self.line):
