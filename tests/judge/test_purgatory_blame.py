@@ -67,10 +67,14 @@ COMPLETED_WATCHED = Deviation("PURGATORY-WATCH-COMPLETED", "completed_watched", 
 
 
 def watches_itself(case: Candidate) -> bool:
-    return any(
+    """Decide whether a callback watches its own operation, and no try acts.
+
+    A try that completes its operation makes the subject deviate in another way.
+    """
+    watches = [each for each in case.operations if isinstance(each, Watch)]
+    return not any(watch.script.on_try for watch in watches) and any(
         isinstance(action, WatchInside) and action.operation == watch.operation
-        for watch in case.operations
-        if isinstance(watch, Watch)
+        for watch in watches
         for action in (*watch.script.on_complete, *watch.script.on_expiration)
     )
 
@@ -88,7 +92,7 @@ def drawn(seed: int) -> Candidate:
 def test_self_watching_callbacks_are_explained_by_the_declared_deviation() -> None:
     """Each passes or deviates as declared; undeclared, some of them fail by that rule."""
     subject = purgatory.small_purgatory(TriedAndWatched)
-    cases = [case for seed in range(200) if watches_itself(case := drawn(seed))]
+    cases = [case for seed in range(400) if watches_itself(case := drawn(seed))]
     declared = [
         run_case(subject, "case", case.configuration, case.operations, (COMPLETED_WATCHED,))
         for case in cases

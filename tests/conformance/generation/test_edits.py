@@ -22,7 +22,7 @@ from tests.conformance.generated import drawn
 LARGEST_MS = 10**6
 PROFILES = {**bundled_subject().profiles}
 PROFILES[Component.TIMER] = structs.replace(TIMER, largest_delay_ms=LARGEST_MS)
-CASES = 400
+CASES = 800
 
 
 def _adds_again_in_vain(operations: Operations) -> bool:
@@ -124,7 +124,7 @@ def _writes_twice_before_a_poll(operations: Operations) -> bool:
         (Component.CHANNEL_MUTING, _is_old, 30),
         (Component.CHANNEL_MUTING, _acts_between_clock_and_look, 40),
         (Component.CHANNEL_MUTING, _calls_the_server_behind_an_end, 40),
-        (Component.CHANNEL_MUTING, _has_a_hundred_requests, 1),
+        (Component.CHANNEL_MUTING, _has_a_hundred_requests, 2),
         (Component.CHANNEL_MUTING, _sends_a_size_in_three_pieces, 8),
         (Component.CHANNEL_MUTING, _is_a_crowd, 15),
         (Component.CHANNEL_MUTING, _has_requests_of_more_than_16_bits, 15),
