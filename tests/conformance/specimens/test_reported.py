@@ -14,9 +14,6 @@ from purgatory_lab.museum.threads import THREADED
 SEEDS = range(1, 6)
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
-MISSED = frozenset({"netty#12445", "rust-mssql#151", "tokio#5536"})
-"""Reports that some of the seeds do not meet yet."""
-
 BLAMED_OTHERWISE = frozenset(
     {
         "go-memdb#51",
@@ -47,19 +44,19 @@ def test_some_reported_bugs_are_found_under_their_rule(report: str) -> None:
 @pytest.mark.parametrize("mutant", museum(), ids=lambda mutant: mutant.report)
 def test_reported_bug_is_found_under_its_rule(mutant: Mutant) -> None:
     finding = measured(mutant, SEEDS)
-    assert all(finding.cases) or mutant.report in MISSED
-    assert is_right(mutant, finding) or mutant.report in MISSED | BLAMED_OTHERWISE
+    assert all(finding.cases)
+    assert is_right(mutant, finding) or mutant.report in BLAMED_OTHERWISE
 
 
-def test_the_stored_findings_miss_and_misname_what_is_listed_here() -> None:
-    """A report leaves these lists with the measurement that finds it under its rule."""
+def test_the_stored_findings_miss_none_and_misname_what_is_listed_here() -> None:
+    """A report leaves the list with the measurement that finds it under its rule."""
     path = DOCS / "reference" / "results" / "bugs-that-people-had.json"
     stored = read_document(path, dict[str, Finding])
     found = [(each, stored[each.name]) for each in museum()]
     missed = {each.report for each, finding in found if 0 in finding.cases[: len(SEEDS)]}
-    assert missed == MISSED
+    assert not missed
     misnamed = {each.report for each, finding in found if not is_right(each, finding)}
-    assert misnamed - MISSED == BLAMED_OTHERWISE
+    assert misnamed == BLAMED_OTHERWISE
 
 
 def test_a_report_is_named_and_no_two_are_one() -> None:
