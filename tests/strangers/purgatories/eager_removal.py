@@ -90,7 +90,9 @@ STRANGER = Stranger(
     },
     EagerPurgatory,
     {
-        LeavesOneList: {"PURGATORY-ENTRIES", "PURGATORY-WATCH-SECOND-TRY"},
+        LeavesOneList: {  # with an interval of 0, what is left is to be purged
+            *("PURGATORY-ENTRIES", "PURGATORY-WATCH-SECOND-TRY", "PURGATORY-PURGE-START")
+        },
         KeepsCancelledTimeOuts: {"PURGATORY-CANCEL-LAST-KEY"},
     },
 )
