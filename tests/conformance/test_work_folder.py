@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,7 @@ def claimed(work: Path, home: Path) -> bool:
 
 def test_of_many_at_once_one_project_has_the_folder(tmp_path: Path) -> None:
     homes = [tmp_path / name for name in ("a", "b") * 8]
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        found = pool.starmap(claimed, [(tmp_path / "work", home) for home in homes], 1)
+    # Unlike a pool of multiprocessing, it ends its processes without killing them.
+    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as executor:
+        found = list(executor.map(claimed, [tmp_path / "work"] * len(homes), homes))
     assert {tuple(found[0::2]), tuple(found[1::2])} == {(True,) * 8, (False,) * 8}
