@@ -27,6 +27,9 @@ from purgatory_spec.profiles import (
 _SPANS_MS = tuple(2**power for power in range(14, 51, 4))
 """The spans that are tried, ms; by ticks, the last of them would take years."""
 
+_LARGEST_MS = 2**42
+"""The largest span that any clock has, ms: nanoseconds in 63 bits end behind 2^43 ms."""
+
 _MOST_S = 0.005
 """The time that a step may take which costs nothing; one of the tries is as fast as that."""
 
@@ -37,7 +40,8 @@ _TRIES = 20
 def with_far_advance(subject: Subject, profile: Profile) -> tuple[Profile, CaseRun | None]:
     """Return the profile, with ``far_advance`` where the subject turns out to offer it.
 
-    The first case of the trial in which the subject breaks a rule is returned as well.
+    The first case of the trial in which the subject breaks a rule is returned as well. A clock that
+    fails by centuries alone has an end, which is no fault.
 
     The cases of a campaign are drawn with the feature. A timer on a real clock, a pool and a server
     are not tried, nor is who declares the feature, or a wheel that goes from bucket to bucket.
@@ -55,6 +59,8 @@ def with_far_advance(subject: Subject, profile: Profile) -> tuple[Profile, CaseR
     for span_ms in _SPANS_MS:
         is_cheap, run = _tried(subject, profile, span_ms)
         if wrong is None and run.verdict is CaseVerdict.FAIL:
+            if span_ms > _LARGEST_MS:
+                return profile, None
             wrong = run
         if not is_cheap:
             return profile, wrong
