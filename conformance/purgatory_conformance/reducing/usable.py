@@ -13,6 +13,7 @@ from purgatory_spec import profiles
 from purgatory_spec.operations import (
     Add,
     AddInside,
+    ForceInside,
     Operation,
     Satisfy,
     Watch,
@@ -103,7 +104,9 @@ def _names_are_introduced(operations: Operations) -> bool:
             isinstance(operation, Satisfy) and name_of(operation) not in known
         ):
             return False
-        known |= introduced | {name_of(operation)}
+        # What a callback forces before its first watch is completed when that comes.
+        forced = {part.operation for part in parts(operation) if isinstance(part, ForceInside)}
+        known |= introduced | forced | {name_of(operation)}
     return True
 
 
