@@ -104,8 +104,9 @@ def _names_are_introduced(operations: Operations) -> bool:
             isinstance(operation, Satisfy) and name_of(operation) not in known
         ):
             return False
-        # What a callback forces before its first watch is completed when that comes.
-        forced = {part.operation for part in parts(operation) if isinstance(part, ForceInside)}
+        # What a try forces before its first watch is completed when that comes.
+        tries = tuple(each.script.on_try for each in watches if isinstance(each, Watch))
+        forced = {each.operation for each in parts(tries) if isinstance(each, ForceInside)}
         known |= introduced | forced | {name_of(operation)}
     return True
 
