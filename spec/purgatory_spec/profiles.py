@@ -695,7 +695,6 @@ def component_of(described: Configuration | Profile) -> Component:
     return Component.CHANNEL_MUTING
 
 
-@cache
 def goes_far(profile: Profile) -> bool:
     """Decide whether the clock may be moved by years in one step, which costs nothing."""
     match profile:
@@ -708,6 +707,7 @@ def goes_far(profile: Profile) -> bool:
     return is_declared or profile.structure is Structure.DELAY_QUEUE_WHEEL
 
 
+@cache
 def offers_of(kind: type[Profile], field: str) -> tuple[Offer, ...]:
     """Return what a profile of this type may have as ``features`` or as ``observables``."""
     offered: type[Offer] = get_args(get_type_hints(kind)[field])[0]

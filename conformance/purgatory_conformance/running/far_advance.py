@@ -28,7 +28,7 @@ _SPANS_MS = tuple(2**power for power in range(14, 51, 4))
 """The spans that are tried, ms; by ticks, the last of them would take years."""
 
 _LARGEST_MS = 2**42
-"""The largest span that any clock has, ms: nanoseconds in 63 bits end behind 2^43 ms."""
+"""The largest span that every clock must have, ms: nanoseconds in 63 bits end behind 2^43 ms."""
 
 _MOST_S = 0.005
 """The time that a step may take which costs nothing; one of the tries is as fast as that."""
