@@ -34,7 +34,7 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="e9ea9f5bacd2a6c8",
-        cases="917c788fb733e7dd",
+        cases="fc6d3a14faaeef95",
         verdicts="124d30bf2a954b5d",
     ),
 )

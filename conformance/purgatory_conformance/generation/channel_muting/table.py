@@ -11,7 +11,7 @@ from itertools import chain
 
 from purgatory_conformance.generation.asks import channel_muting_asks
 from purgatory_conformance.generation.channel_muting.world import (
-    MOST_WRITTEN_BYTES,
+    MOST_UNREAD_BYTES,
     ChannelMutingWorld,
 )
 from purgatory_conformance.generation.draft import drawn_rows
@@ -151,11 +151,7 @@ class ChannelMutingDraft:
             sizes_bytes=list(sizes_bytes),
             readings_ms=world.readings_ms() if op.Elapse in kinds else (),
         )
-        return (
-            each
-            for each in asks
-            if getattr(each, "sent_bytes", 0) <= MOST_WRITTEN_BYTES and world.can_be_asked(each)
-        )
+        return filter(world.can_be_asked, asks)
 
     def size(self, source: Source) -> int:
         """Draw the size of a request: any, the largest, what is just available, or a boundary."""
@@ -223,7 +219,7 @@ def _asked(kind: type[op.Operation], is_so: Is = lambda *_: True) -> Make:
             # The client sends ahead, so that one poll finds more than one request.
             size = source.item((draft.size(source), 0))
             sent = SIZE_BYTES + source.item((size, size // 2))
-            yield op.Announce(ask.channel, size, min(sent, MOST_WRITTEN_BYTES))
+            yield op.Announce(ask.channel, size, min(sent, MOST_UNREAD_BYTES))
         needs_none = isinstance(ask, op.Poll | op.PollWhile | op.Connect)
         if not needs_none and source.integer(1, 4) <= draft.polls:
             yield op.Poll()
@@ -293,7 +289,7 @@ def _sends(
     """Draw a client, new or idle, that sends a request, and the poll."""
     name = draft.last = source.item([draft.world.fresh_name(), *draft.world.idle])
     yield op.Connect(name)
-    yield op.Announce(name, size, SIZE_BYTES + min(sent, MOST_WRITTEN_BYTES - SIZE_BYTES))
+    yield op.Announce(name, size, SIZE_BYTES + min(sent, MOST_UNREAD_BYTES - SIZE_BYTES))
     yield op.Poll()
 
 
@@ -406,7 +402,7 @@ def _several_at_once(draft: ChannelMutingDraft, source: Source) -> Iterator[op.O
     count = source.item((2, 2, 3))
     for _ in range(count):
         size = source.item((0, 1, draft.size(source)))
-        yield op.Announce(name, size, min(SIZE_BYTES + size, MOST_WRITTEN_BYTES))
+        yield op.Announce(name, size, min(SIZE_BYTES + size, MOST_UNREAD_BYTES))
     if source.integer(0, 3) == 0:
         yield op.HangUp(name, op.Ending.HALF_CLOSE)
     for _ in range(count):
@@ -429,7 +425,7 @@ def _without_end(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Opera
         other = source.item([world.fresh_name(), *(each for each in world.idle if each != name)])
         size = draft.size(source)
         yield op.Connect(other)
-        yield op.Announce(other, size, SIZE_BYTES + min(size, MOST_WRITTEN_BYTES - SIZE_BYTES))
+        yield op.Announce(other, size, SIZE_BYTES + min(size, MOST_UNREAD_BYTES - SIZE_BYTES))
     yield op.PollBeside(name)
 
 
@@ -483,7 +479,7 @@ def _slowly(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]
 
 
 def _left_bytes(coming: Coming) -> int:
-    return min(SIZE_BYTES + coming.size_bytes - coming.sent_bytes, MOST_WRITTEN_BYTES)
+    return min(SIZE_BYTES + coming.size_bytes - coming.sent_bytes, MOST_UNREAD_BYTES)
 
 
 def _completed(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
