@@ -199,8 +199,9 @@ class SimpleMemoryPool:
                 self._available += lent[1]
                 self._spells.end()
                 return
-            alien = self._why_not_lent(buffer)
-        raise alien
+            # Raised without a name: a local variable would make a cycle with the traceback, and
+            # the failed release would keep the buffers of its callers until a collection.
+            raise self._why_not_lent(buffer)
 
     @property
     def size_bytes(self) -> int:

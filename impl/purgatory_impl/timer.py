@@ -264,7 +264,11 @@ class Timer(TaskOwner):
                 # Give way: without this the lock would be taken again before a waiter wakes up.
                 time.sleep(0)
         if refusal is not None:
-            raise refusal
+            try:
+                raise refusal
+            finally:
+                # The error knows this frame, which would keep it and the last tasks alive.
+                refusal = None
         return popped
 
     def close(self, timeout_ms: int = 5000) -> None:
@@ -405,9 +409,11 @@ class Timer(TaskOwner):
             try:
                 self._executor.hand_over(expired)
             except Exception as failure:
-                refusal = failure
-        if refusal is not None:
-            self._wheel.keep(expired)
+                # Given to no other name here: the error knows this frame, and so the tasks.
+                self._wheel.keep(expired)
+                return failure
+            return None
+        self._wheel.keep(expired)
         return refusal
 
     def _wake_executor(self) -> None:

@@ -331,6 +331,27 @@ def test_a_slice_does_not_keep_a_buffer_from_being_lost() -> None:
         pool.release(part)
 
 
+@pytest.mark.parametrize("form", [slice(None), slice(1)])
+@pytest.mark.parametrize("kind", [memoryview, bytes])
+def test_a_refused_release_keeps_no_buffer(form: slice, kind: type[memoryview | bytes]) -> None:
+    """The caller's buffer is credited when it is lost, without the garbage collector's help."""
+    pool = impl.LeakDetectingMemoryPool(10, 10)
+
+    def give_back(held: memoryview) -> None:
+        pool.release(memoryview(kind(held[form])))
+
+    buffer = granted(pool, 4)
+    gc.collect()
+    gc.disable()
+    try:
+        with pytest.raises(impl.InvalidRelease):
+            give_back(buffer)
+        del buffer
+        assert (pool.leaked, pool.available_bytes) == (1, 10)
+    finally:
+        gc.enable()
+
+
 # No bound
 
 

@@ -1,6 +1,8 @@
 """Executors that refuse: no task is lost, none runs twice, and no thread dies."""
 
+import gc
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -186,3 +188,31 @@ def test_a_purgatory_loses_no_time_out(
         assert expires.is_completed
         assert at_once.is_completed
         assert (purgatory.pending, purgatory.timer_size) == (0, 0)
+
+
+class Collectable(impl.TimerTask):
+    """A task that a weak reference may know."""
+
+    def run(self) -> None:
+        pass
+
+
+def test_a_refusal_keeps_no_task(
+    timer: impl.Timer, executor: Fickle, clock: impl.VirtualClock
+) -> None:
+    """A task that ran in the end is gone without the help of the garbage collector."""
+    task = Collectable()
+    left = weakref.ref(task)
+    timer.add(task, 5)
+    del task
+    gc.collect()
+    gc.disable()
+    try:
+        with pytest.raises(Full):
+            advance(timer, clock, 5)
+        executor.has_room = True
+        timer.advance()
+        executor.ran()
+        assert left() is None
+    finally:
+        gc.enable()

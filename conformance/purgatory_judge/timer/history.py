@@ -249,8 +249,9 @@ class History:
             if not tasks and shown & {Observable.ADVANCE_RESULT, Observable.WHEEL_CLOCK}:
                 visited.add("TIMER-EMPTIED-BUCKET")
             if bucket[1] > 1:
-                for task in tasks:
-                    self.armings[task].rules.add("TIMER-CASCADE")
+                # An earlier action of a script may have cancelled some of these tasks.
+                for arming in filter(None, map(self.armings.get, tasks)):
+                    arming.rules.add("TIMER-CASCADE")
 
     def _run_one(self, before: State, after: State, visited: set[str]) -> None:
         if not before.queue:
