@@ -33,9 +33,9 @@ SUITE_VERSIONS = (
         number=1,
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
-        vectors="e9ea9f5bacd2a6c8",
-        cases="fc6d3a14faaeef95",
-        verdicts="124d30bf2a954b5d",
+        vectors="5d245529105a9136",
+        cases="7cfde1e915e62075",
+        verdicts="430bdfe4af3cefc1",
     ),
 )
 """The versions, from the first to this one."""

@@ -85,7 +85,7 @@ class ChannelMutingModel(AnyChannels):
         move = super()._unmuted(state, name, channel)
         if "waiting_is_idle" not in self.variants:
             return move
-        later = replace(move.after.channels[name], read_ms=channel.read_ms)
+        later = replace(move.after.channels[name], used_ms=channel.used_ms)
         return replace(move, after=move.after.with_channel(name, later))
 
     def _whole(
@@ -110,6 +110,6 @@ class ChannelMutingModel(AnyChannels):
             "waiting_is_idle" in self.variants
             and channel.receive is Receive.WAITS
             and idle_ms
-            and state.now_ms - channel.read_ms >= idle_ms
+            and state.now_ms - channel.used_ms >= idle_ms
         ):
             yield self._close(state, name, "MUTING-NOT-IDLE", must=False)

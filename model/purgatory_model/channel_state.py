@@ -72,7 +72,7 @@ class Channel(msgspec.Struct, frozen=True, cache_hash=True):
         is_throttled: Whether the server has slowed it down.
         is_open: Whether the server has not closed it.
         peer: Whether its client has ended, and how.
-        read_ms: When it was read last, or connected.
+        used_ms: When it was last read or written, or connected.
         active_ms: When anything has happened to it that may count as activity.
         held_ms: Since when it holds.
     """
@@ -88,7 +88,7 @@ class Channel(msgspec.Struct, frozen=True, cache_hash=True):
     is_throttled: bool = False
     is_open: bool = True
     peer: Peer = Peer.THERE
-    read_ms: int = 0
+    used_ms: int = 0
     active_ms: int = 0
     held_ms: int = 0
 
@@ -101,7 +101,7 @@ class Channel(msgspec.Struct, frozen=True, cache_hash=True):
         """Read the channel now, which is activity; what was taken stays unless it is given."""
         taken_bytes = self.taken_bytes if taken_bytes is None else taken_bytes
         return replace(
-            self, receive=receive, taken_bytes=taken_bytes, read_ms=now_ms, active_ms=now_ms
+            self, receive=receive, taken_bytes=taken_bytes, used_ms=now_ms, active_ms=now_ms
         )
 
     @property

@@ -233,7 +233,7 @@ class KafkaChannels:
         why = {"MUTING-OTHERS-GO-ON"} if state.waiting else set()
         if self.configuration.tls and state.available_bytes <= 0:
             why.add("MUTING-HANDSHAKE")
-        channel = Channel(read_ms=state.now_ms, active_ms=state.now_ms)
+        channel = Channel(used_ms=state.now_ms, active_ms=state.now_ms)
         return self._way(state, state.with_channel(name, channel), frozenset(why))
 
     def _release(
@@ -250,10 +250,13 @@ class KafkaChannels:
     ) -> tuple[Expectation[ChannelMutingState], ...]:
         """Return the ways of a response; to a client that has gone it may fail.
 
-        Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS, MUTING-THROTTLE, MUTING-HALF-CLOSE.
+        Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS, MUTING-THROTTLE, MUTING-HALF-CLOSE,
+        MUTING-IDLE.
         """
         channel = state.channels[name]
         answered = replace(channel, is_ordered=False, active_ms=state.now_ms)
+        if channel.is_ordered and channel.peer in (Peer.THERE, Peer.HALF_CLOSED):
+            answered = replace(answered, used_ms=state.now_ms)
         after = state.with_channel(name, answered)
         why = {"MUTING-OTHERS-GO-ON"} if state.waiting else set()
         if channel.is_throttled:
@@ -564,7 +567,7 @@ class KafkaChannels:
         Rules: MUTING-IDLE, MUTING-NOT-IDLE.
         """
         idle_ms = self.configuration.idle_limit_ms
-        if not idle_ms or state.now_ms - channel.read_ms < idle_ms:
+        if not idle_ms or state.now_ms - channel.used_ms < idle_ms:
             return
         if channel.receive is Receive.WAITS:
             return
@@ -593,7 +596,7 @@ class KafkaChannels:
 
     def _is_past_idle(self, state: ChannelMutingState, channel: Channel) -> bool:
         idle_ms = self.configuration.idle_limit_ms
-        return bool(idle_ms) and state.now_ms - channel.read_ms > idle_ms
+        return bool(idle_ms) and state.now_ms - channel.used_ms > idle_ms
 
     def _why_of_end(self, before: ChannelMutingState, after: ChannelMutingState) -> Why:
         """Return the rules that the end of a poll tests. Rules: MUTING-IDLE-RETURNS."""

@@ -52,6 +52,7 @@ def simpler(
     yield from _with_smaller_sizes(configuration, operations)
     yield from _with_less_that_counts(configuration, operations)
     for other in chain(
+        _sent_together(operations),
         in_less_time(configuration, operations),
         _with_positive_delays(operations),
         _with_large_times_lowered(operations),
@@ -352,6 +353,22 @@ def _with_fewer_keys(operations: Operations) -> Iterator[Operations]:
 def _without_key(operation: op.Operation, key: str) -> op.Operation:
     kept = tuple(each for each in getattr(operation, "keys", ()) if each != key)
     return structs.replace(operation, keys=kept) if kept else operation
+
+
+def _sent_together(operations: Operations) -> Iterator[Operations]:
+    """Yield the operations with a part of a request sent together with the part before it."""
+    before: dict[str, int] = {}
+    for index, operation in enumerate(operations):
+        if not isinstance(operation, op.Announce | op.Send):
+            continue
+        if isinstance(operation, op.Send) and operation.channel in before:
+            place = before[operation.channel]
+            part = operations[place]
+            assert isinstance(part, op.Announce | op.Send)
+            both = structs.replace(part, sent_bytes=part.sent_bytes + operation.sent_bytes)
+            between = operations[place + 1 : index]
+            yield (*operations[:place], both, *between, *operations[index + 1 :])
+        before[operation.channel] = index
 
 
 def _renamed(operations: Operations) -> Iterator[Operations]:

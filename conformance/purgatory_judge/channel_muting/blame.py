@@ -93,7 +93,7 @@ class _Step:
 
     def is_past(self, channel: Channel, limit_ms: int) -> bool:
         """Decide whether a limit of idle time has passed for a channel."""
-        return bool(limit_ms) and self.before.now_ms - channel.read_ms >= limit_ms
+        return bool(limit_ms) and self.before.now_ms - channel.used_ms >= limit_ms
 
 
 def blame(
@@ -354,11 +354,13 @@ def _rule_of_closed(suspect: _Suspect) -> str:
         return "MUTING-SLOW-SENDER"
     if _has_bad_size(step):
         return "MUTING-BAD-SIZE"
-    if configuration.idle_limit_ms and step.before.now_ms > channel.read_ms:
+    if configuration.idle_limit_ms and step.before.now_ms > channel.used_ms:
         return "MUTING-IDLE"
     if channel.first is not None and channel.first.is_announced:
         return "MUTING-WAIT"
-    return "MUTING-OTHERS-GO-ON"
+    # Closed in the very millisecond in which it was used: idle by another count than this.
+    is_idle_to_it = bool(configuration.idle_limit_ms) and not step.before.waiting
+    return "MUTING-IDLE" if is_idle_to_it else "MUTING-OTHERS-GO-ON"
 
 
 def _has_bad_size(step: _Step) -> bool:

@@ -452,7 +452,10 @@ def _bit_by_bit(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operat
 
 
 def _slowly(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
-    """Draw requests of one client, each of which takes a part of the limit of time, or longer."""
+    """Draw requests of one client, each of which takes a part of the limit of time, or longer.
+
+    The response may take as long.
+    """
     world = draft.world
     name = yield from _idle_channel(draft, source)
     if name is None:
@@ -474,8 +477,14 @@ def _slowly(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]
             yield op.Poll()
         yield from [op.Send(each, _left_bytes(last)) for each, last in world.begun if each == name]
         yield op.Poll()
+        is_slow = source.integer(0, 2) == 2
+        if is_slow:
+            yield op.Elapse(world.state.now_ms + limit_ms // 2 + 1)
         yield from [op.Release(each) for each in world.handled if channel_of(each) == name]
         yield op.Respond(name)
+        if is_slow:
+            yield op.Elapse(world.state.now_ms + limit_ms // 2 + 1)
+            yield op.Poll()
 
 
 def _left_bytes(coming: Coming) -> int:

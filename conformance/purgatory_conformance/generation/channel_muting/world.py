@@ -180,7 +180,7 @@ class ChannelMutingWorld:
         slow_ms = self.configuration.receive_limit_ms
         now_ms = self.state.now_ms
         is_slow = 0 < slow_ms <= now_ms - channel.held_ms and channel.holds
-        return is_slow or (0 < idle_ms <= now_ms - channel.read_ms and not channel.waits)
+        return is_slow or (0 < idle_ms <= now_ms - channel.used_ms and not channel.waits)
 
     def can_be_asked(self, operation: op.Operation) -> bool:
         """Decide whether a subject of this profile can be asked the operation now."""

@@ -148,6 +148,14 @@ def idle_by_responses(self: SmallServer, channel: Channel, most: int) -> bytes:
     return found
 
 
+@breaks("MUTING-IDLE").by(SmallServer.respond)
+def idle_by_requests(self: SmallServer, channel: Channel) -> None:
+    """A connection from which nothing has come is idle, whatever was just written to it."""
+    before_ms = channel.active_ms
+    SmallServer.respond(self, channel)
+    channel.active_ms = before_ms
+
+
 @breaks("MUTING-IDLE").by(SmallServer.expire)
 def idle_keeps_memory(self: SmallServer) -> None:
     """A connection that is closed as idle takes its memory along."""
