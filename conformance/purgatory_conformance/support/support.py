@@ -103,9 +103,9 @@ class ComponentSupport(Generic[ConfigurationT, ProfileT]):
         else:
             operations = self.operations_of(made_with, profile, source, most, wanted)
         if sort >= 9:
-            for candidate in edited(operations, profile, source):
-                usable = self.most_usable(made_with, candidate, profile)
-                operations = usable or operations
+            candidates = tuple(edited(operations, profile, source))
+            usable = (self.most_usable(made_with, each, profile) for each in candidates[::-1])
+            operations = next(filter(None, usable), operations)
         named = with_other_names(operations, source)
         # The model follows a server by another of the right ways where names have another order.
         is_other = self.leaves_out and named is not operations
