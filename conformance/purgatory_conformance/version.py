@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="7cfde1e915e62075",
-        verdicts="430bdfe4af3cefc1",
+        cases="049c9abb45df6c2b",
+        verdicts="89e28ddaeb278370",
     ),
 )
 """The versions, from the first to this one."""

@@ -27,7 +27,7 @@ Then the memory of requests:
 What Kafka does not do and the rules allow is in ``choices``: classes that extend Kafka's, each in a
 module named after what it allows. Three short modules make of them the model of any profile:
 
-    choices                1,430  other walks, watches, executors, counts, timers, channels
+    choices                1,420  other walks, watches, executors, counts, timers, channels
     purgatory                 30  the purgatory of any profile
     timer                     70  the timer of any profile
     channel_muting           120  the channels of any profile, and known faults to follow

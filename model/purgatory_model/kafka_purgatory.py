@@ -26,7 +26,7 @@ from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_faces import PurgatoryFaces
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.replacing import replace
-from purgatory_model.step import Expectation
+from purgatory_model.step import Expectation, TooManyBranches
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry, swept
 from purgatory_spec import operations as op
@@ -34,6 +34,9 @@ from purgatory_spec.operations import Answer, CallbackAction, Operation
 from purgatory_spec.outcomes import Event, completed, timed_out, tried
 from purgatory_spec.profiles import PurgatoryObservable
 from purgatory_spec.reasons import Reason
+
+_MOST_WALKS = 1024
+"""The walks of one check that are followed at a time."""
 
 
 class KafkaPurgatory(PurgatoryFaces):
@@ -213,7 +216,11 @@ class KafkaPurgatory(PurgatoryFaces):
         return (Walk(branch, key, branch.state.lists.of(key)),)
 
     def _walk_on(self, walks: tuple[Walk, ...]) -> Branches:
-        """Meet the entries one by one, until the walks have come to their ends."""
+        """Meet the entries one by one, until the walks have come to their ends.
+
+        Raises:
+            TooManyBranches: there are too many ways to miss what callbacks have touched.
+        """
         ended: list[Branch] = []
         while walks:
             going: list[Walk] = []
@@ -223,12 +230,10 @@ class KafkaPurgatory(PurgatoryFaces):
                     ended += walk.ends()
                 for entry in walk.next_entries(left):
                     going += self._meet(walk, entry)
-            walks = self._followed(going)
+            walks = pruned_by(going, lambda walk: walk.branch)
+            if len(walks) > _MOST_WALKS:
+                raise TooManyBranches
         return pruned(ended)
-
-    def _followed(self, walks: list[Walk]) -> tuple[Walk, ...]:
-        """Keep the walks that agree with the events seen."""
-        return pruned_by(walks, lambda walk: walk.branch)
 
     def _meet(self, walk: Walk, entry: Entry) -> Iterator[Walk]:
         """Miss an entry that a callback has touched, or pass it."""

@@ -7,15 +7,12 @@ from purgatory_model.call import Branch, Branches
 from purgatory_model.kafka_purgatory import KafkaPurgatory
 from purgatory_model.purgatory_faces import End
 from purgatory_model.replacing import replace
-from purgatory_model.step import InAnyOrder, TooManyBranches
+from purgatory_model.step import InAnyOrder
 from purgatory_model.walk import Walk
 from purgatory_model.watcher_lists import Entry, swept, without_order
 from purgatory_spec import profiles
 from purgatory_spec.outcomes import tried
 from purgatory_spec.reasons import Reason
-
-_MOST_WALKS = 256
-"""The walks of one check without order that are followed at a time."""
 
 
 class AnyWalk(Walk, frozen=True):
@@ -133,17 +130,6 @@ class AnyWalks(KafkaPurgatory):
         if self.profile.check_order is profiles.CheckOrder.FREE:
             return self._pass(walk, entry)
         return super()._meet(walk, entry)
-
-    def _followed(self, walks: list[Walk]) -> tuple[Walk, ...]:
-        """Keep the walks that agree with the events seen.
-
-        Raises:
-            TooManyBranches: the lists have no order, and too many orders agree.
-        """
-        followed = super()._followed(walks)
-        if len(followed) > _MOST_WALKS and self.profile.check_order is profiles.CheckOrder.FREE:
-            raise TooManyBranches
-        return followed
 
     def _cancel_result(self, branch: Branch, names: tuple[str, ...]) -> tuple[str, ...]:
         """Answer the list or what lives of it, perhaps in any order.

@@ -59,7 +59,7 @@ _LONG_LINES = (9, 9, 17, 33)
 _PARTS = (1, 4, 14)
 """The most bytes of a body that comes byte by byte."""
 
-_TURNS = (3, 33, 129, 129)
+_TURNS = (3, 33, 129, 257)
 """The numbers of requests of one connection, one after the other."""
 
 

@@ -14,6 +14,7 @@ from purgatory_conformance.generation.draft import drawn_rows
 from purgatory_conformance.generation.fields import name_of
 from purgatory_conformance.generation.memory_pool.world import (
     MOST_GRANTED_BYTES,
+    POWERS,
     MemoryPoolWorld,
     sorts_offered,
 )
@@ -48,10 +49,12 @@ _CONSTRUCTED = (
 """Sizes of further pools, each with the largest buffer, bytes."""
 
 _CROWDS = (9, 17, 33, 65, 101, 129, 257, 600)
-_TURNS = (15, 63, 127, 255)
+_TURNS = (15, 63, 127, 255, 511)
 """The numbers of buffers that come and go between the first one and the last one."""
 
 _MOST_FILLED_BYTES = 2**20
+_MOST_PAIRED_BYTES = 2**17 + 1
+_MOST_PAIRS = 6
 
 
 @dataclass(frozen=True)
@@ -309,6 +312,22 @@ def _joined(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     return [*before, *fills[:5], *gone, *after, *fills[5:], *reads]
 
 
+def _pairs(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
+    """Draw pairs of buffers of one size, for some sizes: each is filled, read, and given back."""
+    room = 2**20 if draft.configuration.unbounded else draft.world.available
+    longest = min(draft.world.most, room // 2, _MOST_PAIRED_BYTES)
+    possible = [power + more for power in POWERS for more in (0, 1, -1) if power < longest]
+    sizes = [source.item(possible or [1]) for _ in range(_MOST_PAIRS if longest >= 1 else 0)]
+    requests = _requests(draft, [size for size in sizes for _ in range(2)])
+    operations: list[op.Operation] = []
+    for first, second in zip(requests[::2], requests[1::2], strict=True):
+        names = name_of(first), name_of(second)
+        fills = [op.Fill(name, number) for number, name in enumerate(names, 1)]
+        reads, releases = map(op.Read, names), map(op.Release, names)
+        operations += [first, second, *fills, *reads, *releases]
+    return operations
+
+
 def _row(
     name: str,
     weight: int,
@@ -349,6 +368,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("fill a buffer", 1, "POOL-OWN-MEMORY", _of(op.Fill), _Has.FILL),
     _row("read a buffer", 3, "POOL-OWN-MEMORY", _of(op.Read), _Has.FILL),
     _row("join buffers", 3, "POOL-OWN-MEMORY POOL-STRICT POOL-RELEASE", _joined),
+    _row("have pairs of one size", 2, "POOL-OWN-MEMORY POOL-RELEASE", _pairs, _Has.FILL),
     _row("ask in vain", 2, "POOL-ALLOCATION-FAILS", _asked(_in_vain), _Has.FAIL),
     _row("have a crowd", 1, _RELEASE, _crowd),
     _row("have many in turn", 1, _RELEASE, _turns),

@@ -33,7 +33,7 @@ The returned ones count too: their holder may keep them, so that they can be rel
 _SMALL_BYTES = 2**16
 """The size up to which a buffer may always be asked for."""
 
-_POWERS = tuple(2**bits for bits in (7, 8, 12, 13, 14, 15, 16, 17, 20, 24))
+POWERS = tuple(2**bits for bits in (7, 8, 12, 13, 14, 15, 16, 17, 20, 24))
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class MemoryPoolWorld:
         gone = [self.state.returned[name] for name in self.returned[-2:]]
         sizes = {0, 1, 2, most // 4, most // 2, most - 1, most, left // 2, left - most}
         sizes |= {left - 1, left, left + 1, sum(gone), sum(gone) + 1, *gone}
-        power = _POWERS[self.names % len(_POWERS)]
+        power = POWERS[self.names % len(POWERS)]
         sizes |= {power + more for more in (-1, 0, 1)}
         return sorted(size for size in sizes if 0 <= size <= most)
 

@@ -31,6 +31,7 @@ from purgatory_conformance.generation.purgatory.crowds import (
 )
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
+from purgatory_model.step import TooManyBranches
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     PurgatoryConfiguration,
@@ -425,14 +426,21 @@ class PurgatoryDraft:
         )
 
     def followed(self, operations: Iterable[Operation]) -> tuple[Operation, ...]:
-        """Follow the operations, and return them as they can be asked."""
+        """Follow the operations, and return them as they can be asked.
+
+        A check that may go in too many ways to follow is left out, with what would come behind it.
+        """
         asked = tuple(operations)
         if self.world.dropped and names_of(asked) & self.world.dropped:
             return ()
-        followed = tuple([self.world.apply(operation) for operation in asked])
-        for operation in followed:
-            self.introduced = introduced_by(self.introduced, operation)
-        return followed
+        followed: list[Operation] = []
+        for operation in asked:
+            try:
+                followed.append(self.world.apply(operation))
+            except TooManyBranches:
+                break
+            self.introduced = introduced_by(self.introduced, followed[-1])
+        return tuple(followed)
 
     def last_looks(self, drawn: tuple[Operation, ...], source: Source) -> tuple[Operation, ...]:
         """Return looks at what is finished at the end of a case."""
