@@ -12,7 +12,8 @@ follows. The third one takes all pairs.
 A fault is shown where the case of a cause fails for that cause's rule in the subject with this
 fault alone, and does not in the subject with the other fault alone. A pair is left out where one
 fault takes the other's place: no case in which the one fails by itself fails so in the subject with
-both, neither as declared nor without an observable that the other one makes wrong.
+both, neither as declared nor without an observable that the other one makes wrong. It is left out
+too where the same campaign does not find one of the faults by itself.
 """
 
 import inspect
@@ -62,11 +63,15 @@ Both = Callable[[], Subject]
 
 
 class Shown(Enum):
-    """The end of a pair: both faults are shown, one is hidden, or one takes the other's place."""
+    """The end of a pair: both faults are shown, one is hidden, or the pair cannot show both.
+
+    One takes the other's place, or is so rare that the campaign does not find it by itself.
+    """
 
     BOTH = "both"
     ONE = "one"
     REPLACED = "replaced"
+    RARE = "rare"
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -208,14 +213,21 @@ def _is_alike(run: CaseRun, other: CaseRun) -> bool:
     return run.divergence.cause == other.divergence.cause and len(run.steps) == len(other.steps)
 
 
+def is_found(fault: Mutant) -> bool:
+    """Decide whether the campaign finds a fault by itself."""
+    with closing(fault.make()) as subject:
+        campaign = run_campaign(subject, fault.component, seed=_SEED, budget=_BUDGET)
+    return bool(campaign.causes)
+
+
 def pair_of(one: Mutant, other: Mutant) -> Pair:
     """Return what a short campaign shows of the subject with two faults."""
     if are_both_shown(one, other, judged_both(one, other).causes):
         shown = Shown.BOTH
-    elif can_show(one, other) and can_show(other, one):
-        shown = Shown.ONE
-    else:
+    elif not (can_show(one, other) and can_show(other, one)):
         shown = Shown.REPLACED
+    else:
+        shown = Shown.ONE if is_found(one) and is_found(other) else Shown.RARE
     return Pair(one.component, one.name, other.name, shown)
 
 
@@ -229,8 +241,9 @@ def text_of(measured: Sequence[Pair]) -> str:
         both, tried = count[Shown.BOTH], count[Shown.BOTH] + count[Shown.ONE]
         share = f"{100 * both / tried:.0f} %" if tried else "-"
         words = component.value.replace("_", " ")
-        rows.append((words, str(tried), str(both), share, str(count[Shown.REPLACED])))
-    head = ("component", "pairs", "both shown", "share", "left out")
+        left_out = (count[Shown.REPLACED], count[Shown.RARE])
+        rows.append((words, str(tried), str(both), share, *map(str, left_out)))
+    head = ("component", "pairs", "both shown", "share", "one in the other's place", "one too rare")
     hidden = [f"`{pair.one}` and `{pair.other}`" for pair in measured if pair.shown is Shown.ONE]
     return f"{table(head, rows)}\n\nOne fault is hidden: {'; '.join(hidden) or 'of no pair'}."
 
@@ -249,11 +262,16 @@ def main(component: tuple[str, ...], most: int, whole: bool, write: Path | None)
         for one, other in islice(pairs(mine), None if whole else most):
             known.append(pair_of(one, other))
             click.echo(f"{one.name} and {other.name}: {known[-1].shown.value}")
-        known.sort(key=lambda each: list(Component).index(each.component))
-        if write is not None and stored is not None:
-            write_in_lines(stored, known)
-            write_between_marks(write / "reference" / "figures.md", REGION, text_of(known))
-    click.echo(text_of(known))
+            if stored is not None:
+                write_in_lines(stored, _in_order(known))
+        if write is not None:
+            page = write / "reference" / "figures.md"
+            write_between_marks(page, REGION, text_of(_in_order(known)))
+    click.echo(text_of(_in_order(known)))
+
+
+def _in_order(measured: Sequence[Pair]) -> list[Pair]:
+    return sorted(measured, key=lambda each: list(Component).index(each.component))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ other one needs.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice
 
 import msgspec
@@ -48,7 +48,7 @@ _MOST_CASES_REPEATED = 10
 _MOST_CAUSES_SEARCHED = 6
 """The most causes for which a simpler case is drawn anew; a further one's is reduced."""
 
-_NEARLY_ALL = 0.75
+_MANY = 0.45
 """The share of the cases from which a cause hides what else is wrong."""
 
 _ALONE = 0.9
@@ -56,6 +56,12 @@ _ALONE = 0.9
 
 _MOST_BEHIND = 3
 """The most rules for which a cause is looked for behind one that nearly every case shows."""
+
+_SEVERAL = 3
+"""The causes with one wrong count that are one, and the cases that show a hidden one for certain.
+
+A rule that was blamed for an observable may be blamed once more, by chance, for its consequence.
+"""
 
 _MOST_SLIPS = 300
 """The most cases run to see whether the case of one cause slips into that of another."""
@@ -146,7 +152,7 @@ class CauseSearch:
         for runs in sorted(_by_fault(failing), key=len, reverse=True):
             getting_on()
             found.append(self._cause(runs, {each.fault for each in found}))
-        found = self._merged(found)
+        found = self._behind_several(self._merged(found))
         for cause in found:
             getting_on()
             self._look_for_ways_out(cause, passing)
@@ -162,7 +168,7 @@ class CauseSearch:
         return sorted(kept, key=lambda cause: -cause.cases)
 
     def hidden(self, known: Sequence[Cause], passed: int) -> list[Cause]:
-        """Return the causes behind an observable that nearly every case breaks.
+        """Return the causes behind an observable that many cases break.
 
         Where many cases passed, other faults show without that observable anyway.
 
@@ -171,7 +177,7 @@ class CauseSearch:
             passed: The number of cases that passed.
         """
         most = max(known, key=lambda cause: cause.cases, default=None)
-        if most is None or most.cases <= _NEARLY_ALL * (passed + sum(c.cases for c in known)):
+        if most is None or most.cases <= _MANY * (passed + sum(c.cases for c in known)):
             return []
         try:
             return self._behind(most, known)
@@ -200,7 +206,8 @@ class CauseSearch:
             return []
         groups = sorted(_by_fault(failing), key=len, reverse=True)[:_MOST_BEHIND]
         found = search._merged([search._cause(runs, {c.fault for c in known}) for runs in groups])
-        rules = {rule for each in known for rule in (each.rule, *each.also)}
+        rules = {each.rule for each in known}
+        also = {rule for each in known for rule in each.also}
         left_out = WayOut(
             f"{cause.rule} hides it: it shows where the observable {kind} is left out of the "
             "profile, as in its stored case"
@@ -208,7 +215,9 @@ class CauseSearch:
         return [
             replace(each, ways_out=(left_out,), hidden_by=kind)
             for each in found
-            if each.steady and not rules & {each.rule, *each.also}
+            if each.steady
+            and not rules & {each.rule, *each.also}
+            and (each.cases >= _SEVERAL or each.rule not in also)
         ]
 
     def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
@@ -354,6 +363,27 @@ class CauseSearch:
             else:
                 kept.append((cause, reach))
         return [cause for cause, _ in kept]
+
+    def _behind_several(self, causes: Sequence[Cause]) -> list[Cause]:
+        """Return the causes, with those joined that show one count wrong by the same number.
+
+        Two operations may have a fault each. Where several get the same count wrong, the fault is
+        in what they have in common.
+        """
+        alike: dict[tuple[object, ...], list[Cause]] = {}
+        for cause in causes:
+            wrong = cause.shrunk.divergence
+            assert wrong is not None
+            counts = self._profile(cause.shrunk).observables if cause.steady else ()
+            # Any other cause has a key of its own, and stays alone.
+            same = (wrong.kind, wrong.expected, wrong.seen)
+            key = same if wrong.kind in counts else (cause.rule,)
+            alike.setdefault(key, []).append(cause)
+        return [
+            cause
+            for group in alike.values()
+            for cause in ([reduce(self._joined, group)] if len(group) >= _SEVERAL else group)
+        ]
 
     def _is_slip(self, cause: Cause, reach: Set[str], other: Cause, others_reach: Set[str]) -> bool:
         """Decide whether one case slips into the other's rule, and is wrong in the same way.
