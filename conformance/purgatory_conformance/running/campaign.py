@@ -41,12 +41,6 @@ _MOST_FAILING_CASES = 60
 _MOST_PASSING_CASES = 400
 _MOST_SUBJECT_FAILURES = 3
 
-_SHORT_CASES = 160
-"""The short cases that are drawn once many have failed: the first fault occurs in few of them."""
-
-_SHORT_OPERATIONS = 8
-"""The most operations of a short case."""
-
 
 class Verdict(Enum):
     """The verdict of a campaign on a subject."""
@@ -256,21 +250,27 @@ def run_campaign(
         if campaign.ended_by:
             break
         drawn = drawn_case(support, drawing, f"{seed}-{campaign.cases}", budget, wanted)
-        run = _generated(campaign, subject, drawn)
+        name = f"g{campaign.cases}"
+        run = run_case(subject, name, drawn.configuration, drawn.operations, deviations)
+        campaign.cases += 1
+        campaign.visits.update(run.visits)
+        campaign.pairs.update(run.pairs)
         if run.verdict is CaseVerdict.FAIL and campaign.first_failure is None:
             campaign.first_failure = run
         _count(campaign, run, failing, silence)
         if run.verdict is CaseVerdict.PASS and len(passing) < _MOST_PASSING_CASES:
             passing.append(run)
         progress(campaign, "generated")
-    passed = campaign.verdicts[CaseVerdict.PASS]
-    if sum(map(len, failing.values())) >= _MOST_FAILING_CASES and not on_real_clock(profile):
-        failing |= _failing_otherwise(campaign, subject, drawing, began, silence, progress)
     silence.limit.restore()
     if failing:
         search = CauseSearch(subject, deviations, seed, budget.shrink_runs, drawing)
+        is_cut_short = sum(map(len, failing.values())) >= _MOST_FAILING_CASES
+        if is_cut_short and not (campaign.unanswered or on_real_clock(profile)):
+            otherwise = search.failing_otherwise(profile, set(campaign.blamed))
+            campaign.blamed.update(rule for (rule, _), runs in otherwise.items() for _ in runs)
+            failing |= otherwise
         campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"), passing)
-        campaign.causes += search.hidden(campaign.causes, passed)
+        campaign.causes += search.hidden(campaign.causes, campaign.verdicts[CaseVerdict.PASS])
     for cause in campaign.unanswered.values():
         assert cause.shrunk.failure is not None
         campaign.causes.append(cause)
@@ -290,41 +290,6 @@ def _ended_by(campaign: Campaign, seconds: float, failing_cases: int, most_cases
     if campaign.cases >= most_cases:
         return "this suite has no more; a larger --suite has"
     return ""
-
-
-def _failing_otherwise(
-    campaign: Campaign,
-    subject: Subject,
-    drawing: Profile,
-    began: float,
-    silence: Unanswered,
-    progress: Progress,
-) -> dict[tuple[str, str], list[CaseRun]]:
-    """Return short cases that fail for a rule which no case has broken so far.
-
-    A fault that many cases show ends them before another one can: few short cases meet both.
-    """
-    found: dict[tuple[str, str], list[CaseRun]] = {}
-    known, support = set(campaign.blamed), support_of(campaign.component)
-    for number in range(_SHORT_CASES):
-        if campaign.has_failed_often or time.monotonic() - began >= campaign.budget.seconds:
-            break
-        short = replace(campaign.budget, most_operations=1 + number % _SHORT_OPERATIONS)
-        seed = f"{campaign.seed}-short-{number}"
-        drawn = drawn_case(support, drawing, seed, short, frozenset())
-        _count(campaign, _generated(campaign, subject, drawn), found, silence)
-        progress(campaign, "generated")
-    return {cause: runs for cause, runs in found.items() if cause[0] not in known}
-
-
-def _generated(campaign: Campaign, subject: Subject, drawn: Candidate) -> CaseRun:
-    """Run a generated case of the campaign, and note what it puts to the test."""
-    name, deviations = f"g{campaign.cases}", campaign.deviations
-    run = run_case(subject, name, drawn.configuration, drawn.operations, deviations)
-    campaign.cases += 1
-    campaign.visits.update(run.visits)
-    campaign.pairs.update(run.pairs)
-    return run
 
 
 def drawn_case(

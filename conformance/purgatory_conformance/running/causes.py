@@ -20,6 +20,7 @@ from purgatory_conformance.running.shrinking import (
     is_part_of,
     reduce_case,
     search_smaller,
+    short_case,
     simpler_cases,
     size_of,
 )
@@ -48,6 +49,12 @@ _MOST_CASES_REPEATED = 10
 _MOST_CAUSES_SEARCHED = 6
 """The most causes for which a simpler case is drawn anew; a further one's is reduced."""
 
+_SHORT_CASES = 160
+"""The short cases that are drawn once many have failed."""
+
+_SHORT_OPERATIONS = 8
+"""The most operations of a short case."""
+
 _MANY = 0.45
 """The share of the cases from which a cause hides what else is wrong."""
 
@@ -55,7 +62,7 @@ _ALONE = 0.9
 """The share of a cause's cases with one wrong observable from which it is computed wrongly."""
 
 _MOST_BEHIND = 3
-"""The most rules for which a cause is looked for behind one that nearly every case shows."""
+"""The most rules for which a cause is looked for behind one that many cases show."""
 
 _SEVERAL = 3
 """The causes with one wrong count that are one, and the cases that show a hidden one for certain.
@@ -93,6 +100,8 @@ class Cause:
     """The kinds of the divergences of cases that were joined to the shown one."""
     runs: list[CaseRun] = field(default_factory=list)
     ways_out: tuple[WayOut, ...] = ()
+    is_common: bool = False
+    """True if several operations get its count wrong alike: what is counted is wrong, too."""
     hidden_by: str = ""
     """The observable without which alone the case shows the cause; empty where nothing hides it."""
 
@@ -167,6 +176,27 @@ class CauseSearch:
         self._limit.restore()
         return sorted(kept, key=lambda cause: -cause.cases)
 
+    def failing_otherwise(
+        self, profile: Profile, known: Set[str]
+    ) -> dict[tuple[str, str], list[CaseRun]]:
+        """Return short cases that fail for a rule which no case has broken so far.
+
+        A fault that many cases show ends them before another one can: few short cases meet both.
+
+        Args:
+            profile: The profile of the subject.
+            known: The rules that were broken.
+        """
+        found: dict[tuple[str, str], list[CaseRun]] = {}
+        for number in range(_SHORT_CASES):
+            most = 1 + number % _SHORT_OPERATIONS
+            case = short_case(self.drawing or profile, f"{self.seed}-short-{number}", most)
+            run = self._again(case)
+            wrong = run.divergence if run.verdict is CaseVerdict.FAIL else None
+            if wrong is not None and wrong.rule not in known:
+                found.setdefault(wrong.cause, []).append(run)
+        return found
+
     def hidden(self, known: Sequence[Cause], passed: int) -> list[Cause]:
         """Return the causes behind an observable that many cases break.
 
@@ -191,7 +221,8 @@ class CauseSearch:
         may be behind that too.
         """
         profile, kind = self._profile(cause.shrunk), cause.kind
-        if kind not in profile.observables or not cause.steady:
+        # What else fails behind a fault that several operations share is a consequence of it.
+        if kind not in profile.observables or not cause.steady or cause.is_common:
             return []
         shown = frozenset(each for each in profile.observables if each != kind)
         subject = DeclaredAs(self.subject, msgspec.structs.replace(profile, observables=shown))
@@ -379,11 +410,13 @@ class CauseSearch:
             same = (wrong.kind, wrong.expected, wrong.seen)
             key = same if wrong.kind in counts else (cause.rule,)
             alike.setdefault(key, []).append(cause)
-        return [
-            cause
-            for group in alike.values()
-            for cause in ([reduce(self._joined, group)] if len(group) >= _SEVERAL else group)
-        ]
+        kept: list[Cause] = []
+        for group in alike.values():
+            if len(group) >= _SEVERAL:
+                kept.append(replace(reduce(self._joined, group), is_common=True))
+            else:
+                kept += group
+        return kept
 
     def _is_slip(self, cause: Cause, reach: Set[str], other: Cause, others_reach: Set[str]) -> bool:
         """Decide whether one case slips into the other's rule, and is wrong in the same way.
