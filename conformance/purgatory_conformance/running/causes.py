@@ -224,6 +224,10 @@ class CauseSearch:
         # What else fails behind a fault that several operations share is a consequence of it.
         if kind not in profile.observables or not cause.steady or cause.is_common:
             return []
+        # Where other kinds differ as well, the observable follows from what is wrong inside.
+        kinds = [run.divergence.kind for run in cause.runs if run.divergence is not None]
+        if kinds.count(kind) < _ALONE * len(kinds):
+            return []
         shown = frozenset(each for each in profile.observables if each != kind)
         subject = DeclaredAs(self.subject, msgspec.structs.replace(profile, observables=shown))
         search = replace(self, subject=subject)
