@@ -11,6 +11,7 @@
     site_pages    the pages of the site that follow from the sources
     verdicts      stored verdicts on other people's systems, as a table
     museum        bugs that people reported, and what finds each of them
+    pairs_of_faults  the pairs of wrong subjects of which ``check`` shows both faults
     documents     the tables, files of results and regions of pages of all these
 
 Benchmarks and studies end with figures, the others with a verdict: exit code 1 says that something

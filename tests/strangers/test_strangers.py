@@ -27,6 +27,7 @@ from purgatory_spec.profiles import Component, PurgatoryConfiguration
 from purgatory_spec.requirements import all_requirements
 
 from .design import Stranger
+from .purgatories import eager_removal
 from .timers import binary_heap, calendar_queue, deadlines
 
 DECISIONS = (
@@ -113,6 +114,16 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
     # The most frequent cause is the defect; few defects show in a further one.
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
+
+
+@pytest.mark.slow
+def test_a_count_that_several_operations_get_wrong_is_one_cause() -> None:
+    """Given entries that are left behind however an operation completes, one fault is shown."""
+    stranger = STRANGERS["EagerPurgatory"]
+    subject = stranger.subject(eager_removal.LeavesOneList)
+    campaign = _judged(subject, stranger.component, _SHRUNK_LITTLE)
+    assert {"PURGATORY-PURGE-START", "PURGATORY-WATCH-SECOND-TRY"} <= set(campaign.blamed)
+    assert len(campaign.causes) == 1
 
 
 CHOSEN = {

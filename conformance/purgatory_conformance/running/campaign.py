@@ -264,6 +264,11 @@ def run_campaign(
     silence.limit.restore()
     if failing:
         search = CauseSearch(subject, deviations, seed, budget.shrink_runs, drawing)
+        is_cut_short = sum(map(len, failing.values())) >= _MOST_FAILING_CASES
+        if is_cut_short and not (campaign.unanswered or on_real_clock(profile)):
+            otherwise = search.failing_otherwise(profile, set(campaign.blamed))
+            campaign.blamed.update(rule for (rule, _), runs in otherwise.items() for _ in runs)
+            failing |= otherwise
         campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"), passing)
         campaign.causes += search.hidden(campaign.causes, campaign.verdicts[CaseVerdict.PASS])
     for cause in campaign.unanswered.values():

@@ -6,19 +6,21 @@ Two causes stay apart where their cases are wrong in different ways, or where ne
 other one needs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice
 
 import msgspec
 
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.mistakes import Mistakes
+from purgatory_conformance.running.occurrences import is_within
 from purgatory_conformance.running.shrinking import (
     is_part_of,
     reduce_case,
     search_smaller,
+    short_case,
     simpler_cases,
     size_of,
 )
@@ -30,16 +32,10 @@ from purgatory_conformance.support.support import Candidate
 from purgatory_judge.case_judge import (
     BEYOND_DECLARED,
     Deviation,
-    Judge,
-    right_outcomes,
 )
 from purgatory_judge.components import on_real_clock
-from purgatory_judge.judgement import Divergence, TooManyStates
-from purgatory_judge.registry import judged
-from purgatory_spec.cases import Step
-from purgatory_spec.operations import operation_name
-from purgatory_spec.outcomes import Event, EventKind, Value, ran
-from purgatory_spec.profiles import Executor, Profile, TimerProfile, component_of
+from purgatory_judge.judgement import Divergence
+from purgatory_spec.profiles import Profile, component_of
 
 REPEATS = 5
 """The number of repetitions of a failing case that show whether it fails again."""
@@ -53,23 +49,29 @@ _MOST_CASES_REPEATED = 10
 _MOST_CAUSES_SEARCHED = 6
 """The most causes for which a simpler case is drawn anew; a further one's is reduced."""
 
-_NEARLY_ALL = 0.75
+_SHORT_CASES = 160
+"""The short cases that are drawn once many have failed."""
+
+_SHORT_OPERATIONS = 8
+"""The most operations of a short case."""
+
+_MANY = 0.45
 """The share of the cases from which a cause hides what else is wrong."""
 
 _ALONE = 0.9
 """The share of a cause's cases with one wrong observable from which it is computed wrongly."""
 
 _MOST_BEHIND = 3
-"""The most rules for which a cause is looked for behind one that nearly every case shows."""
+"""The most rules for which a cause is looked for behind one that many cases show."""
+
+_SEVERAL = 3
+"""The causes with one wrong count that are one, and the cases that show a hidden one for certain.
+
+A rule that was blamed for an observable may be blamed once more, by chance, for its consequence.
+"""
 
 _MOST_SLIPS = 300
 """The most cases run to see whether the case of one cause slips into that of another."""
-
-_MOST_WAYS = 30
-"""The most right outcomes of a step that are tried, to see what else is wrong with it."""
-
-_NOT_OF_EVENTS = frozenset({"result", "rejection", BEYOND_DECLARED})
-"""Kinds of divergences in what an operation answers, beside those in events and observables."""
 
 Failing = Mapping[tuple[str, str], Sequence[CaseRun]]
 """The failing cases by the rule and the kind of their divergence, the shortest of each first."""
@@ -98,6 +100,8 @@ class Cause:
     """The kinds of the divergences of cases that were joined to the shown one."""
     runs: list[CaseRun] = field(default_factory=list)
     ways_out: tuple[WayOut, ...] = ()
+    is_common: bool = False
+    """True if several operations get its count wrong alike: what is counted is wrong, too."""
     hidden_by: str = ""
     """The observable without which alone the case shows the cause; empty where nothing hides it."""
 
@@ -157,7 +161,7 @@ class CauseSearch:
         for runs in sorted(_by_fault(failing), key=len, reverse=True):
             getting_on()
             found.append(self._cause(runs, {each.fault for each in found}))
-        found = self._merged(found)
+        found = self._behind_several(self._merged(found))
         for cause in found:
             getting_on()
             self._look_for_ways_out(cause, passing)
@@ -172,8 +176,29 @@ class CauseSearch:
         self._limit.restore()
         return sorted(kept, key=lambda cause: -cause.cases)
 
+    def failing_otherwise(
+        self, profile: Profile, known: Set[str]
+    ) -> dict[tuple[str, str], list[CaseRun]]:
+        """Return short cases that fail for a rule which no case has broken so far.
+
+        A fault that many cases show ends them before another one can: few short cases meet both.
+
+        Args:
+            profile: The profile of the subject.
+            known: The rules that were broken.
+        """
+        found: dict[tuple[str, str], list[CaseRun]] = {}
+        for number in range(_SHORT_CASES):
+            most = 1 + number % _SHORT_OPERATIONS
+            case = short_case(self.drawing or profile, f"{self.seed}-short-{number}", most)
+            run = self._again(case)
+            wrong = run.divergence if run.verdict is CaseVerdict.FAIL else None
+            if wrong is not None and wrong.rule not in known:
+                found.setdefault(wrong.cause, []).append(run)
+        return found
+
     def hidden(self, known: Sequence[Cause], passed: int) -> list[Cause]:
-        """Return the causes behind an observable that nearly every case breaks.
+        """Return the causes behind an observable that many cases break.
 
         Where many cases passed, other faults show without that observable anyway.
 
@@ -182,7 +207,7 @@ class CauseSearch:
             passed: The number of cases that passed.
         """
         most = max(known, key=lambda cause: cause.cases, default=None)
-        if most is None or most.cases <= _NEARLY_ALL * (passed + sum(c.cases for c in known)):
+        if most is None or most.cases <= _MANY * (passed + sum(c.cases for c in known)):
             return []
         try:
             return self._behind(most, known)
@@ -196,7 +221,12 @@ class CauseSearch:
         may be behind that too.
         """
         profile, kind = self._profile(cause.shrunk), cause.kind
-        if kind not in profile.observables or not cause.steady:
+        # What else fails behind a fault that several operations share is a consequence of it.
+        if kind not in profile.observables or not cause.steady or cause.is_common:
+            return []
+        # Where other kinds differ as well, the observable follows from what is wrong inside.
+        kinds = [run.divergence.kind for run in cause.runs if run.divergence is not None]
+        if kinds.count(kind) < _ALONE * len(kinds):
             return []
         shown = frozenset(each for each in profile.observables if each != kind)
         subject = DeclaredAs(self.subject, msgspec.structs.replace(profile, observables=shown))
@@ -211,7 +241,8 @@ class CauseSearch:
             return []
         groups = sorted(_by_fault(failing), key=len, reverse=True)[:_MOST_BEHIND]
         found = search._merged([search._cause(runs, {c.fault for c in known}) for runs in groups])
-        rules = {rule for each in known for rule in (each.rule, *each.also)}
+        rules = {each.rule for each in known}
+        also = {rule for each in known for rule in each.also}
         left_out = WayOut(
             f"{cause.rule} hides it: it shows where the observable {kind} is left out of the "
             "profile, as in its stored case"
@@ -219,7 +250,9 @@ class CauseSearch:
         return [
             replace(each, ways_out=(left_out,), hidden_by=kind)
             for each in found
-            if each.steady and not rules & {each.rule, *each.also}
+            if each.steady
+            and not rules & {each.rule, *each.also}
+            and (each.cases >= _SEVERAL or each.rule not in also)
         ]
 
     def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
@@ -325,7 +358,7 @@ class CauseSearch:
                 return False
             slips[case] = again
             is_beyond = [_fault(each.divergence)[1] for each in (again, run) if each.divergence]
-            same = self._is_as_wrong(again, run) and is_beyond[0] == is_beyond[1]
+            same = self._mistakes.is_as_wrong(again, run) and is_beyond[0] == is_beyond[1]
             return same and not _explains(run, again)
 
         whole = Candidate(run.configuration, run.operations)
@@ -366,6 +399,29 @@ class CauseSearch:
                 kept.append((cause, reach))
         return [cause for cause, _ in kept]
 
+    def _behind_several(self, causes: Sequence[Cause]) -> list[Cause]:
+        """Return the causes, with those joined that show one count wrong by the same number.
+
+        Two operations may have a fault each. Where several get the same count wrong, the fault is
+        in what they have in common.
+        """
+        alike: dict[tuple[object, ...], list[Cause]] = {}
+        for cause in causes:
+            wrong = cause.shrunk.divergence
+            assert wrong is not None
+            counts = self._profile(cause.shrunk).observables if cause.steady else ()
+            # Any other cause has a key of its own, and stays alone.
+            same = (wrong.kind, wrong.expected, wrong.seen)
+            key = same if wrong.kind in counts else (cause.rule,)
+            alike.setdefault(key, []).append(cause)
+        kept: list[Cause] = []
+        for group in alike.values():
+            if len(group) >= _SEVERAL:
+                kept.append(replace(reduce(self._joined, group), is_common=True))
+            else:
+                kept += group
+        return kept
+
     def _is_slip(self, cause: Cause, reach: Set[str], other: Cause, others_reach: Set[str]) -> bool:
         """Decide whether one case slips into the other's rule, and is wrong in the same way.
 
@@ -373,9 +429,9 @@ class CauseSearch:
         """
         if not (reach & {other.rule, *other.also} or cause.rule in others_reach):
             return False
-        if self._family(cause.shrunk) == self._family(other.shrunk):
-            return self._is_one_mistake(cause.shrunk, other.shrunk)
-        return _is_within(cause, other) or _is_within(other, cause)
+        if self._mistakes.family(cause.shrunk) == self._mistakes.family(other.shrunk):
+            return self._mistakes.is_one_mistake(cause.shrunk, other.shrunk)
+        return _occurs_in(cause, other) or _occurs_in(other, cause)
 
     def _reach(self, cause: Cause) -> set[str]:
         """Return the rules that the case breaks once it is made simpler, step by step.
@@ -386,13 +442,13 @@ class CauseSearch:
         """
         whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
         profile = self._drawn_for(cause.shrunk)
-        met = set(self._rules_of_the_step(cause.shrunk))
+        met = set(self._mistakes.rules_of_the_step(cause.shrunk))
 
         def slips(case: Candidate) -> bool:
             again = self._again(case)
             if again.verdict is not CaseVerdict.FAIL or again.divergence is None:
                 return False
-            same = self._is_as_wrong(again, cause.shrunk)
+            same = self._mistakes.is_as_wrong(again, cause.shrunk)
             if same:
                 met.add(again.divergence.rule)
             return same
@@ -428,7 +484,7 @@ class CauseSearch:
             return True
         if other.kind in {cause.kind, *cause.kinds}:
             return True
-        beside = [{further.kind for further in self._further(run)} for run in cause.runs]
+        beside = [{further.kind for further in self._mistakes.further(run)} for run in cause.runs]
         alone = sum(not kinds for kinds in beside)
         return alone < _ALONE * len(beside) or any(other.kind in kinds for kinds in beside)
 
@@ -439,7 +495,7 @@ class CauseSearch:
         it as well: that would be two faults in one step.
         """
         whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
-        profile, beside = self._drawn_for(cause.shrunk), self._rules_beside(cause.shrunk)
+        profile, beside = self._drawn_for(cause.shrunk), self._mistakes.rules_beside(cause.shrunk)
         if beside is None or rules & beside:
             return False
         for part in islice(simpler_cases(profile, whole), _MOST_SLIPS):
@@ -450,126 +506,25 @@ class CauseSearch:
                     return True
         return False
 
-    def _family(self, run: CaseRun) -> str:
-        """Return the kind of a divergence: observable, result, rejection, or events."""
-        kind = run.divergence.kind if run.divergence else ""
-        known = kind in self._profile(run).observables or kind in _NOT_OF_EVENTS
-        return kind if known else f"events of {operation_name(run.steps[-1].operation)}"
-
-    def _is_as_wrong(self, run: CaseRun, other: CaseRun) -> bool:
-        """Decide whether two cases end in the same mistake: one wrong answer, or one count.
-
-        Another rule may be broken by a neighbouring number in the same operation: what is answered
-        there is another mistake, unless it is the same one.
-        """
-        if self._family(run) != self._family(other):
-            return False
-        one, another = run.divergence, other.divergence
-        assert one is not None
-        assert another is not None
-        return one.rule == another.rule or self._is_one_mistake(run, other)
-
-    def _is_one_mistake(self, run: CaseRun, other: CaseRun) -> bool:
-        """Decide whether two cases may be wrong in one way, as far as that can be told."""
-        return len({self._mistake(run), self._mistake(other)} - {()}) <= 1
-
-    def _mistake(self, run: CaseRun) -> tuple[object, ...]:
-        """Return how the last step is wrong: the wrong answer, or the direction of the count.
-
-        Empty where that cannot be told: of several right ways the first may show the same count.
-        """
-        assert run.divergence is not None
-        kind, seen = run.divergence.kind, run.divergence.outcome
-        if kind not in {"result", "rejection", *self._profile(run).observables}:
-            return ()
-        *before, last = run.steps
-        right = next(right_outcomes(self._followed(run, before), last.operation), None)
-        if right is None:
-            return ()
-        if kind in self._profile(run).observables:
-            direction = _direction(right.observed.get(kind), seen.observed.get(kind))
-            return (direction,) if direction else ()
-        return seen.rejected, _direction(right.result, seen.result)
-
     def _look_alike(self, cause: Cause, other: Cause) -> bool:
         """Decide whether one count is wrong in both, or one operation after the same sequence.
 
         A count that is wrong at one operation stays wrong at the next, under another rule.
         """
-        if cause.kind == other.kind and not self._is_one_mistake(cause.shrunk, other.shrunk):
+        alike = cause.kind == other.kind
+        if alike and not self._mistakes.is_one_mistake(cause.shrunk, other.shrunk):
             return False
-        if not (_is_within(cause, other) or _is_within(other, cause)):
+        if not (_occurs_in(cause, other) or _occurs_in(other, cause)):
             return False
         kinds = {cause.kind, *cause.kinds} & {other.kind, *other.kinds}
         if any(kind in self._profile(cause.shrunk).observables for kind in kinds):
             return True
-        if cause.kind != other.kind:
+        if not alike:
             return False
         sequences = [
             [type(step.operation) for step in each.shrunk.steps] for each in (cause, other)
         ]
         return sequences[0] == sequences[1]
-
-    def _rules_of_the_step(self, run: CaseRun) -> Iterator[str]:
-        """Yield the further rules that the diverging step breaks, observable after observable."""
-        return (divergence.rule for divergence in self._further(run))
-
-    def _further(self, run: CaseRun) -> Iterator[Divergence]:
-        """Yield the divergences of the diverging step behind the first, kind after kind.
-
-        A fault that shows in several observables of one step is blamed on the first alone.
-        """
-        component = component_of(run.configuration)
-        profile, kind = self._profile(run), run.divergence.kind if run.divergence else ""
-        while kind in profile.observables:
-            left = frozenset(each for each in profile.observables if each != kind)
-            profile = msgspec.structs.replace(profile, observables=left)
-            judge = judged(component).judge(run.configuration, profile, self.deviations)
-            kind = ""
-            for step in run.steps:
-                assert step.outcome is not None
-                divergence = judge.step(step.operation, step.outcome).divergence
-                if divergence is not None:
-                    kind = divergence.kind if step is run.steps[-1] else ""
-                    break
-            if kind and divergence is not None:
-                yield divergence
-
-    def _rules_beside(self, run: CaseRun) -> set[str] | None:
-        """Return the rules that the step's observables break by themselves; None where unknown.
-
-        They show apart from the fault that the step is blamed on, and may be another one's. None
-        where nobody can say what is right.
-        """
-        *before, last = run.steps
-        assert last.outcome is not None
-        rules: set[str] = set()
-        profile = self._profile(run)
-        right = right_outcomes(self._followed(run, before), last.operation)
-        for each in islice(right, _MOST_WAYS):
-            corrected = msgspec.structs.replace(
-                each,
-                events=_as_shown(each.events, profile),
-                observed=last.outcome.observed,
-            )
-            try:
-                divergence = self._followed(run, before).step(last.operation, corrected).divergence
-            except TooManyStates:
-                return None
-            if divergence is None:
-                return set()
-            if divergence.kind in profile.observables:
-                rules.add(divergence.rule)
-        return rules or None
-
-    def _followed(self, run: CaseRun, steps: Sequence[Step]) -> Judge:
-        """Return a judge that has followed some steps of a case."""
-        component = component_of(run.configuration)
-        judge = judged(component).judge(run.configuration, self._profile(run), self.deviations)
-        for step in steps:
-            assert step.outcome is not None
-            judge.step(step.operation, step.outcome)
-        return judge
 
     def _joined(self, cause: Cause, other: Cause, shows: Cause | None = None) -> Cause:
         """Return the cause with the simpler case, or the one that ``shows``, with all cases.
@@ -608,6 +563,10 @@ class CauseSearch:
         return run
 
     @cached_property
+    def _mistakes(self) -> Mistakes:
+        return Mistakes(self.subject, self.deviations)
+
+    @cached_property
     def _limit(self) -> TimeLimit:
         return TimeLimit(self.subject)
 
@@ -624,67 +583,10 @@ def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
     return not cause.steady, size, -cause.cases
 
 
-def _is_within(cause: Cause, other: Cause) -> bool:
+def _occurs_in(cause: Cause, other: Cause) -> bool:
     """Decide whether the operations of one case occur in that of the other, by other numbers."""
-    steps, others = cause.shrunk.steps, other.shrunk.steps
-    part, whole = (tuple(each.operation for each in case) for case in (steps, others))
-    return any(True for _ in _occurrences(part, whole, {}))
-
-
-def _occurrences(
-    part: object, whole: object, names: Mapping[str, str]
-) -> Iterator[Mapping[str, str]]:
-    """Yield the ways in which a value is in another, in the same order, each with its names.
-
-    Numbers vary. Names may be others, as long as two names stay two and one stays one.
-    """
-    if isinstance(part, str) and isinstance(whole, str) and not isinstance(part, Enum):
-        if part in names:
-            if names[part] == whole:
-                yield names
-        elif whole not in names.values():
-            yield {**names, part: whole}
-    elif isinstance(part, tuple) and isinstance(whole, tuple):
-        if not part:
-            yield names
-        elif len(part) <= len(whole):
-            for known in _occurrences(part[0], whole[0], names):
-                yield from _occurrences(part[1:], whole[1:], known)
-            yield from _occurrences(part, whole[1:], names)
-    elif isinstance(part, msgspec.Struct) and type(part) is type(whole):
-        yield from _in_turn(
-            [(getattr(part, name), getattr(whole, name)) for name in part.__struct_fields__], names
-        )
-    elif isinstance(part, Enum | bool) or part is None:
-        if part == whole:
-            yield names
-    elif type(part) is type(whole):
-        yield names
-
-
-def _in_turn(
-    pairs: Sequence[tuple[object, object]], names: Mapping[str, str]
-) -> Iterator[Mapping[str, str]]:
-    """Yield the ways in which the first of each pair is in the second, by the same names."""
-    if not pairs:
-        yield names
-        return
-    for known in _occurrences(*pairs[0], names):
-        yield from _in_turn(pairs[1:], known)
-
-
-def _direction(right: Value, seen: Value) -> Value:
-    """Return the sign of the difference of two numbers; of other values the one that was seen."""
-    if isinstance(right, int) and isinstance(seen, int) and not isinstance(seen, bool):
-        return (seen > right) - (seen < right)
-    return seen
-
-
-def _as_shown(events: tuple[Event, ...], profile: Profile) -> tuple[Event, ...]:
-    """Return the events of a step as a subject of this profile tells them."""
-    if not isinstance(profile, TimerProfile) or profile.executor is Executor.STEPPED:
-        return events
-    return tuple(ran(e.task) if e.kind is EventKind.EXPIRED else e for e in events)
+    part, whole = ([step.operation for step in each.shrunk.steps] for each in (cause, other))
+    return is_within(part, whole)
 
 
 def _may_be_put_down(cause: Cause, other: Cause) -> bool:

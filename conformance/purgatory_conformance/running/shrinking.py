@@ -73,20 +73,24 @@ def search_smaller(
 
 def _met(profile: Profile, fails: Fails, seed: int, most_runs: int, most: int) -> Candidate | None:
     """Return the smallest of the first failing cases that are drawn with ``most`` operations."""
-    support = support_of(component_of(profile))
     met: list[Candidate] = []
     for number in range(most_runs):
-        source = SeededSource(f"{seed}-short-{number}")
-        configuration = support.draw_configuration(profile, source, frozenset())
-        operations = support.draw_operations(
-            configuration, profile, source, most=1 + number % most, wanted=frozenset()
-        )
-        case = Candidate(configuration, operations)
+        case = short_case(profile, f"{seed}-short-{number}", 1 + number % most)
         if fails(case):
             met.append(case)
         if len(met) == _ENOUGH_MET:
             break
     return min(met, key=size_of, default=None)
+
+
+def short_case(profile: Profile, seed: str, most: int) -> Candidate:
+    """Return a drawn case with at most so many operations."""
+    support, source = support_of(component_of(profile)), SeededSource(seed)
+    configuration = support.draw_configuration(profile, source, frozenset())
+    operations = support.draw_operations(
+        configuration, profile, source, most=most, wanted=frozenset()
+    )
+    return Candidate(configuration, operations)
 
 
 def reduce_case(

@@ -14,12 +14,7 @@ from purgatory_lab.museum.threads import THREADED
 SEEDS = range(1, 6)
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
-BLAMED_OTHERWISE = frozenset(
-    {
-        "go-memdb#51",
-        "reactor-netty#4347",
-    }
-)
+BLAMED_OTHERWISE = frozenset({"go-memdb#51"})
 """Reports that are met, and blamed on another rule than theirs first."""
 
 SOME = ("KAFKA-20578", "rocketmq#3006", "kvrocks#1128", "netty#7040")
