@@ -57,8 +57,11 @@ VARIABLES
   called
 
 word == <<completed, entries>>
+\* @type: () => <<Int -> Int, Int -> Int, Int -> Int>>;
 places == <<in_lists, promised, detached>>
+\* @type: () => <<Int -> Int, Int -> Int, Int -> Int>>;
 timing == <<in_timer, queued, deciding>>
+\* @type: () => <<Int -> Int, Int -> Int>>;
 calling == <<to_call, called>>
 vars == <<stale, balances, word, places, timing, calling>>
 
