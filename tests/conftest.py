@@ -86,11 +86,21 @@ def browser_page() -> Iterator["Page"]:
         yield opened
 
 
+def _skip_without_apalache(items: list[pytest.Item]) -> None:
+    """Skip tests that run Apalache where there is none; the summary names them."""
+    if shutil.which("apalache-mc") is not None or "APALACHE_HOME" in os.environ:
+        return
+    for item in items:
+        if item.get_closest_marker("apalache"):
+            item.add_marker(pytest.mark.skip(reason="Apalache is not installed (apalache-mc)"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not asked for, and what cannot run here."""
     _leave_out(config, items)
     _skip_without_java(items)
     _skip_without_browser(items)
+    _skip_without_apalache(items)
     _skip_if_compiled(items)
     # First, and so in one worker of pytest-xdist, which gives from its end alone: one session.
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
@@ -182,6 +192,14 @@ def pytest_terminal_summary(
                 legs[leg] = legs.get(leg, 0) + 1
     words = (f"{leg} {count} ({seconds[leg]:.0f} s)" for leg, count in sorted(legs.items()))
     terminalreporter.write_line(f"legs: {', '.join(words)}")
+    skipped = terminalreporter.stats.get("skipped", [])
+    without = [each.nodeid for each in skipped if "apalache" in each.keywords]
+    if without:
+        # The parameters are left away: a name stands for all tests of one function.
+        names = sorted({each.partition("[")[0].rpartition("::")[2] for each in without})
+        terminalreporter.write_line(
+            f"not run: {len(without)} tests of Apalache, which is not installed: {', '.join(names)}"
+        )
     left_out = config.stash.get(_LEFT_OUT, {})
     for why, said in _LEFT_OUT_IN_WORDS.items():
         if count := left_out.get(why, 0):

@@ -57,8 +57,11 @@ VARIABLES
   called
 
 word == <<completed, entries>>
+\* @type: () => <<Int -> Int, Int -> Int, Int -> Int>>;
 places == <<in_lists, promised, detached>>
+\* @type: () => <<Int -> Int, Int -> Int, Int -> Int>>;
 timing == <<in_timer, queued, deciding>>
+\* @type: () => <<Int -> Int, Int -> Int>>;
 calling == <<to_call, called>>
 vars == <<stale, balances, word, places, timing, calling>>
 
@@ -102,6 +105,7 @@ GiveBackLive(o) ==
   LET n == promised[o] - promised'[o] IN
   /\ ~completed[o]
   /\ n >= 1
+  /\ n <= promised[o]
   /\ entries' = [entries EXCEPT ![o] = @ - n]
   /\ promised' = [promised EXCEPT ![o] = @ - n]
   /\ in_timer' = IF entries[o] = n THEN [in_timer EXCEPT ![o] = 0] ELSE in_timer
@@ -112,6 +116,7 @@ GiveBackCompleted(o) ==
   LET n == promised[o] - promised'[o] IN
   /\ completed[o]
   /\ n >= 1
+  /\ n <= promised[o]
   /\ promised' = [promised EXCEPT ![o] = @ - n]
   /\ balances' = balances - n
   /\ UNCHANGED <<stale, word, in_lists, detached, timing, calling>>
@@ -130,7 +135,9 @@ Win(o) == Won(o) /\ UNCHANGED <<stale, places, timing, called>>
 Remove ==
   LET gone == [o \in Operations |-> in_lists[o] - in_lists'[o]] IN
   /\ in_lists' # in_lists
-  /\ \A o \in Operations : gone[o] # 0 => completed[o] /\ gone[o] >= 1 /\ gone[o] <= in_lists[o]
+  /\ \A o \in Operations : gone[o] >= 0
+  /\ \A o \in Operations : gone[o] <= in_lists[o]
+  /\ \A o \in Operations : gone[o] # 0 => completed[o]
   /\ balances' = balances - Sum(gone)
   /\ UNCHANGED <<stale, word, promised, detached, timing, calling>>
 
@@ -156,7 +163,9 @@ CallBack(o) ==
 
 \* @says counts: a cancel detaches a list
 Detach ==
+  /\ in_lists' # in_lists
   /\ \A o \in Operations : in_lists'[o] <= in_lists[o]
+  /\ \A o \in Operations : in_lists'[o] >= 0
   /\ detached' = [o \in Operations |-> detached[o] + (in_lists[o] - in_lists'[o])]
   /\ UNCHANGED <<stale, balances, word, promised, timing, calling>>
 
@@ -165,6 +174,7 @@ CancelLive(o) ==
   LET n == detached[o] - detached'[o] IN
   /\ ~completed[o]
   /\ n >= 1
+  /\ n <= detached[o]
   /\ entries' = [entries EXCEPT ![o] = @ - n]
   /\ detached' = [detached EXCEPT ![o] = @ - n]
   /\ in_timer' = IF entries[o] = n THEN [in_timer EXCEPT ![o] = 0] ELSE in_timer
@@ -175,6 +185,7 @@ CancelCompleted(o) ==
   LET n == detached[o] - detached'[o] IN
   /\ completed[o]
   /\ n >= 1
+  /\ n <= detached[o]
   /\ detached' = [detached EXCEPT ![o] = @ - n]
   /\ balances' = balances - n
   /\ UNCHANGED <<stale, word, in_lists, promised, timing, calling>>

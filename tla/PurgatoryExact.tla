@@ -223,6 +223,7 @@ VARIABLES
   unswept
 
 words == <<completed, entries>>
+\* @type: () => <<Set(Int), Set(Int)>>;
 timing == <<timer, queue>>
 history == <<callbacks, calls, raised>>
 locals == <<operation, key, promised, batch, unswept>>

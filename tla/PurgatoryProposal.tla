@@ -150,6 +150,7 @@ store == <<lists, timer, queue, estimate>>
 world == <<events, begun>>
 walks == <<key, toTry>>
 locals == <<operation, keysLeft, key, toTry>>
+\* @type: () => <<Int, Int, Int, Int>>;
 purges == <<estimateRead, sizeRead, lost, overlooked>>
 vars == <<decisions, store, world, pc, locals, purges>>
 

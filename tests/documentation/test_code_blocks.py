@@ -16,6 +16,7 @@ NOT_RUN = {
         "docs/how-to/check-traces.md",
         "$ python -m purgatory_lab.benchmarks.flipped_bits --write docs/how-to/check-traces.md",
     ),
+    ("docs/how-to/check-a-tla-module.md", "$ purgatory tla check --with apalache"),
     ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),

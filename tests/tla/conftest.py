@@ -1,9 +1,11 @@
-"""A toy module with its models, small enough to know every state by heart."""
+"""A toy module with its models, small enough to know by heart, and a stand-in of Apalache."""
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,3 +126,26 @@ def toys(tmp_path: Path) -> Toys:
     (folder / "Toy.tla").write_text(MODULE, encoding="utf-8")
     (folder / "models" / "Toy.cfg").write_text(CONFIGURATION, encoding="utf-8")
     return Toys(folder)
+
+
+needs_apalache = pytest.mark.apalache
+"""Marks a test that runs the real Apalache."""
+
+StandIn = Callable[[dict[str, Any]], Path]
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """A program that answers what it is told to."""
+    script = Path(__file__).with_name("checkers") / "stand_in_apalache.py"
+    program = tmp_path / "apalache-mc"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    answer = tmp_path / "answer.json"
+    monkeypatch.setenv("STAND_IN", str(answer))
+
+    def answering(said: dict[str, Any]) -> Path:
+        answer.write_text(json.dumps(said), encoding="utf-8")
+        return program
+
+    return answering

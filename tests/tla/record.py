@@ -4,7 +4,8 @@ A result of TLC follows from the module, those that it extends or instantiates, 
 and the jar; a comparison of state graphs also from the Python sources of model and binding. Where
 none of these has changed, ``make test`` takes the result from ``record.jsonl``. Where one has, it
 runs TLC, and fails until ``make record`` has written the new result. ``make verify`` establishes
-all of them anew. Comments and docstrings of Python are no input: graphs do not depend on them.
+all of them anew. Comments and docstrings of Python are no input: graphs do not depend on them. Nor
+are comments of TLA+, except the types of constants and variables.
 """
 
 import ast
@@ -28,6 +29,7 @@ from purgatory_tla.checkers.tools import WHEEL_SHA256, wheel_jar
 from purgatory_tla.comparing import comparing
 from purgatory_tla.manifest.manifest import Kind, Mode, Model, RunTime, read_manifest
 from purgatory_tla.manifest.models import Finding, Settings, run_model
+from purgatory_tla.modules.module_text import read_module
 from purgatory_tla.resources import modules_folder
 
 RECORD = Path(__file__).with_name("record.jsonl")
@@ -61,18 +63,62 @@ def installed() -> Inputs:
 
 
 def module_texts(folder: Path, name: str) -> dict[str, str]:
-    """Return the texts of a module and of all that it extends or instantiates, by file."""
-    texts: dict[str, str] = {}
+    """Return the code of a module and of all that it extends or instantiates, by file.
+
+    The entry of the module's own name has the types of constants and variables, which values in
+    traces and graphs are read by.
+    """
+    changed = tuple(path.stat().st_mtime_ns for path in sorted(folder.glob("*.tla")))
+    texts = {name: _declared_types(folder / f"{name}.tla", changed)}
     waiting = [name]
     while waiting:
         path = folder / f"{waiting.pop()}.tla"
         if path.name in texts or not path.is_file():  # TLC's own modules have no file here
             continue
-        text = texts[path.name] = path.read_text(encoding="utf-8")
+        text = texts[path.name] = code_of_module(path.read_text(encoding="utf-8"))
         for extended in re.findall(r"\bEXTENDS\s+(\w+(?:\s*,\s*\w+)*)", text):
             waiting += re.split(r"\s*,\s*", extended)
         waiting += re.findall(r"\bINSTANCE\s+(\w+)", text)
     return texts
+
+
+@cache
+def _declared_types(path: Path, _changed: tuple[int, ...]) -> str:
+    module = read_module(path)
+    types = module.annotations.types
+    declared = sorted({*module.constants, *module.variables} & types.keys())
+    return "\n".join(f"{each}: {types[each]}" for each in declared)
+
+
+_SAID = re.compile(r'(?P<string>"(?:[^"\\\n]|\\.)*")|\\\*[^\n]*|\(\*')
+_BLOCK = re.compile(r"\(\*|\*\)")
+
+
+@cache
+def code_of_module(text: str) -> str:
+    """Return a text of TLA+ without comments and empty lines; words keep their columns."""
+    parts: list[str] = []
+    position = 0
+    while match := _SAID.search(text, position):
+        parts.append(text[position : match.start()])
+        end = match.end()
+        if match["string"]:
+            parts.append(match["string"])
+        else:
+            end = _end_of_block(text, end) if match[0] == "(*" else end
+            parts.append(re.sub(r"[^\n]", " ", text[match.start() : end]))
+        position = end
+    lines = "".join([*parts, text[position:]]).splitlines()
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _end_of_block(text: str, position: int) -> int:
+    """Return the end of a block comment that begins before the position; blocks nest."""
+    depth = 1
+    while depth and (match := _BLOCK.search(text, position)):
+        depth += 1 if match[0] == "(*" else -1
+        position = match.end()
+    return position if depth == 0 else len(text)
 
 
 def python_texts(packages: Mapping[str, Path], name: str) -> dict[str, str]:

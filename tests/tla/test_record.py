@@ -17,6 +17,7 @@ from .record import (
     Recorded,
     bindings,
     code_of,
+    code_of_module,
     installed,
     live_in_every_run,
     models,
@@ -110,6 +111,24 @@ def test_a_changed_line_of_a_module_is_refused(
     }
 
 
+def test_a_comment_of_a_module_is_no_input_and_a_type_is_one(
+    copied: Inputs, record: Mapping[tuple[str, str], Recorded]
+) -> None:
+    path = copied.modules / "OperationLock.tla"
+    text = path.read_text(encoding="utf-8")
+    words = "(* A (* nested *)\n   comment. *)\n\\* @type: Int => Int;\nInit =="
+    path.write_text(text.replace("\nInit ==", f"\n{words}", 1), encoding="utf-8")
+    assert refused(record, copied) == set()
+    path.write_text(text.replace("@type: ", "@type: Str -> ", 1), encoding="utf-8")
+    mine = {name for name, each in models().items() if each.module == "OperationLock"}
+    assert refused(record, copied) == {("model", name) for name in mine}
+
+
+def test_code_of_a_module_keeps_strings_and_columns() -> None:
+    text = 'A == "(* no *)" \\* yes\n(* y\n *) B == 1\n\n'
+    assert code_of_module(text) == 'A == "(* no *)"\n    B == 1'
+
+
 def test_a_changed_line_of_a_configuration_is_refused(
     copied: Inputs, record: Mapping[tuple[str, str], Recorded]
 ) -> None:
@@ -167,7 +186,12 @@ def test_an_unknown_result_is_refused(record: Mapping[tuple[str, str], Recorded]
 
 def test_modules_are_followed_through_extends_and_instance() -> None:
     texts = module_texts(installed().modules, "TimingWheelSteps")
-    assert set(texts) == {"TimingWheelSteps.tla", "TimingWheel.tla", "Timer.tla"}
+    assert set(texts) == {
+        "TimingWheelSteps",
+        "TimingWheelSteps.tla",
+        "TimingWheel.tla",
+        "Timer.tla",
+    }
 
 
 def test_code_is_a_text_without_comments_and_docstrings() -> None:

@@ -57,7 +57,7 @@ def _module(module: str, bindings: list[Binding[object]]) -> Iterator[str]:
     yield table(_MAPPED, _rows(variables), _MAPPED) + "\n"
     actions = {name: words for one in bindings for name, words in one.actions.items()}
     yield "\n### Actions " + f"{{ #{module}-actions }}\n"
-    yield table(_MAPPED, _rows(actions, f"tla/{module}.md#{module}."), _MAPPED) + "\n"
+    yield table(_MAPPED, _rows(actions, (module, history)), _MAPPED) + "\n"
 
 
 def _instance(binding: Binding[object]) -> tuple[str, ...]:
@@ -68,10 +68,12 @@ def _instance(binding: Binding[object]) -> tuple[str, ...]:
     return name, binding.title, f"{figures.states:,}", f"{figures.edges:,}", str(figures.seconds)
 
 
-def _rows(words: dict[str, str], page: str | None = None) -> Iterator[tuple[str, ...]]:
-    """Yield names with explanations, linked to the definitions on a page of the module."""
+def _rows(words: dict[str, str], owners: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield names with explanations, linked to the definition in the first module that has one."""
+    known = {each.name: {one.name for one in each.definitions} for each in modules()}
     for name, sentence in words.items():
-        shown = f"`{name}`" if page is None else f"[`{name}`]({page}{name})"
+        owner = next((each for each in owners if name in known[each]), None)
+        shown = f"`{name}`" if owner is None else f"[`{name}`](tla/{owner}.md#{owner}.{name})"
         yield shown, sentence.replace("``", "`")
 
 

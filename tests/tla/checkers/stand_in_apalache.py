@@ -18,6 +18,7 @@ def main(words: list[str]) -> int:
     called = {
         "words": words,
         "files": files,
+        "module": Path(words[-1]).read_text(encoding="utf-8"),
         "memory": os.environ.get("JVM_ARGS"),
         "configuration": Path(configuration).read_text(encoding="utf-8") if configuration else "",
     }

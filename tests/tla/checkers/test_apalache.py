@@ -4,10 +4,6 @@ The last test runs the real one on the project's modules, where it is installed.
 """
 
 import json
-import os
-import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +31,8 @@ from purgatory_tla import (
     typecheck,
 )
 from purgatory_tla.resources import modules_folder
+
+from ..conftest import StandIn, needs_apalache
 
 INSTANCE = Configuration(specification="Spec", constants={"Top": "4"}, invariants=("Small",))
 BANNER = ["# APALACHE version: 0.47.2 | build: 0123456", "Output directory: somewhere"]
@@ -71,25 +69,6 @@ DEADLOCK = {
     "itf": json.dumps(ITF),
 }
 
-StandIn = Callable[[dict[str, Any]], Path]
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    """A program that answers what it is told to."""
-    script = Path(__file__).with_name("stand_in_apalache.py")
-    program = tmp_path / "apalache-mc"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    answer = tmp_path / "answer.json"
-    monkeypatch.setenv("STAND_IN", str(answer))
-
-    def answering(said: dict[str, Any]) -> Path:
-        answer.write_text(json.dumps(said), encoding="utf-8")
-        return program
-
-    return answering
-
 
 def calls(tmp_path: Path) -> list[dict[str, Any]]:
     text = (tmp_path / "answer.json.called").read_text(encoding="utf-8")
@@ -111,10 +90,10 @@ def test_nothing_found_is_bounded(counter: Path, stand_in: StandIn, tmp_path: Pa
         "--length=7",
         "--no-deadlock",
     ]
-    assert call["words"][-1] == "Counter.tla"
+    assert call["words"][-1] == "PurgatoryTlaTyped.tla"
     assert {"Base.tla", "Counter.tla"} < set(call["files"])
     assert call["memory"] == "-Xmx512m"
-    assert call["configuration"] == INSTANCE.text()
+    assert call["configuration"] == INSTANCE.with_changes(init="Init", next="Next").text()
     assert sorted(path.name for path in counter.parent.iterdir()) == ["Base.tla", "Counter.tla"]
 
 
@@ -178,6 +157,12 @@ def test_deadlocks(counter: Path, stand_in: StandIn) -> None:
             ("Counter", 4, 13),
         ),
         (150, ["Parsing error: Encountered )"], ParseFailure, (None, None, None)),
+        (
+            255,
+            ["Typing input error: Expected a type annotation for VARIABLE step"],
+            IllTyped,
+            (None, None, None),
+        ),
         (255, ["Configuration error: no Init"], InvalidSpecification, (None, None, None)),
         (255, ["java.lang.OutOfMemoryError: Java heap space"], OutOfMemory, None),
         (255, ["java.lang.UnsupportedClassVersionError: x"], MissingJava, None),
@@ -268,11 +253,80 @@ def test_types(counter: Path, stand_in: StandIn, tmp_path: Path) -> None:
         typecheck(counter, apalache=stand_in({"lines": BANNER, "code": 0}))
 
 
+def test_an_empty_set_gets_the_type_of_its_constant(
+    counter: Path, stand_in: StandIn, tmp_path: Path
+) -> None:
+    """A configuration has no types: the constant is defined in a module around the given one."""
+    text = counter.read_text(encoding="utf-8")
+    counter.write_text(
+        text.replace("CONSTANTS\n", "CONSTANTS\n  \\* @type: Set(Str);\n  Defects,\n", 1), "utf-8"
+    )
+    asked(counter, stand_in(NO_ERROR), constants={"Defects": "{}"})
+    (call,) = calls(tmp_path)
+    assert call["words"][-1] == "PurgatoryTlaTyped.tla"
+    assert "CONSTANT Defects <- PurgatoryTlaTypedDefects" in call["configuration"]
+    assert call["module"].splitlines()[1:4] == [
+        "EXTENDS Counter",
+        "\\* @type: () => Set(Str);",
+        "PurgatoryTlaTypedDefects == {}",
+    ]
+    counter.write_text(
+        counter.read_text("utf-8").replace("  \\* @type: Set(Str);\n", "", 1), "utf-8"
+    )
+    with pytest.raises(IllTyped, match="no type for the constant Defects"):
+        asked(counter, stand_in(NO_ERROR), constants={"Defects": "{}"})
+
+
+@pytest.mark.parametrize("specification", ["Spec", "FairSpec"])
+def test_fairness_does_not_stand_in_the_way_of_invariants(
+    specification: str, counter: Path, stand_in: StandIn, tmp_path: Path
+) -> None:
+    asked(counter, stand_in(NO_ERROR), specification=specification)
+    (call,) = calls(tmp_path)
+    assert call["configuration"].splitlines()[:2] == ["INIT Init", "NEXT Next"]
+
+
+def test_fairness_stays_where_a_property_is_asked_for(
+    counter: Path, stand_in: StandIn, tmp_path: Path
+) -> None:
+    program = stand_in(NO_ERROR)
+    asked(counter, program, specification="FairSpec", invariants=[], properties=["Passes"])
+    assert calls(tmp_path)[0]["configuration"].splitlines()[0] == "SPECIFICATION FairSpec"
+
+
+# The real one, where it is installed.
+
+UNTYPED = {
+    "ChannelMutingHistory": "a label of any length has no type",
+    "ExactAccountingHistory": "a label of any length has no type",
+    "MemoryPoolCalls": "a recursive sum",
+    "MemoryPoolCallsHistory": "a label of any length has no type",
+    "MemoryPoolHistory": "a label of any length has no type",
+    "PurgatoryCalls": "recursive walks",
+    "PurgatoryCallsHistory": "a label of any length has no type",
+    "PurgatoryExactHistory": "a label of any length has no type",
+    "PurgatoryExactSequential": "it extends a history",
+    "PurgatoryProposalHistory": "a label of any length has no type",
+    "PurgatoryProposalPasses": "it extends a history",
+    "TimerHistory": "a label of any length has no type",
+    "TimingWheelHistory": "a label of any length has no type",
+    "TimingWheelSteps": "a definition of TimingWheel has the name of a variable, level",
+}
+"""The modules whose types Apalache 0.61.0 does not find right, with the reason."""
+
+
+@needs_apalache
+@pytest.mark.java
 @pytest.mark.slow
-@pytest.mark.skipif(
-    shutil.which("apalache-mc") is None and "APALACHE_HOME" not in os.environ,
-    reason="Apalache is not installed (it is in no package index)",
-)
-@pytest.mark.parametrize("module", sorted(path.name for path in modules_folder().glob("*.tla")))
+@pytest.mark.parametrize("module", sorted(path.stem for path in modules_folder().glob("*.tla")))
 def test_the_real_one_finds_the_types_of_our_modules_right(module: str) -> None:
-    assert typecheck(modules_folder() / module).tool == "Apalache"
+    path = modules_folder() / f"{module}.tla"
+    if module in UNTYPED:
+        with pytest.raises(CheckerError):
+            typecheck(path)
+    else:
+        assert typecheck(path).tool == "Apalache"
+
+
+def test_the_untyped_modules_exist() -> None:
+    assert all((modules_folder() / f"{module}.tla").is_file() for module in UNTYPED)

@@ -13,7 +13,7 @@ from purgatory_tla.commands import commands
 from purgatory_tla.commands import recorded_models as recorded_models_commands
 from purgatory_tla.manifest.manifest import InvalidManifest, Manifest
 
-from ..conftest import Toys
+from ..conftest import StandIn, Toys, needs_apalache
 
 
 @pytest.fixture
@@ -135,3 +135,69 @@ def test_a_faulty_manifest_is_a_usage_error(run: Run, monkeypatch: pytest.Monkey
 def test_nothing_but_the_commands_needs_the_command_line() -> None:
     code = "import sys, purgatory_tla; sys.exit('purgatory_conformance' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# Apalache; a stand-in answers.
+
+HELD = ("# APALACHE version: 0.61.0", "The outcome is: NoError", "EXITCODE: OK")
+ILL_TYPED = ("[Toy.tla:21:9-21:26]: Arguments to = should have the same type.",)
+
+
+def symbolic(run: Run, stand_in: StandIn, code: int, lines: tuple[str, ...], *words: str) -> Result:
+    program = stand_in({"lines": lines, "code": code})
+    return run("check", "--with", "apalache", "--apalache", str(program), *words)
+
+
+def test_apalache_checks_up_to_a_length(run: Run, stand_in: StandIn) -> None:
+    result = symbolic(run, stand_in, 0, HELD, "toy-bound", "--length", "3")
+    assert result.exit_code == 0, result.output
+    _, row, *_ = result.output.splitlines()
+    assert re.fullmatch(
+        r"✓ toy-bound +no violation within 3 steps +as expected +\d+\.\d  Apalache 0\.61\.0", row
+    )
+
+
+def test_apalache_finds_no_violation_where_one_must_be(run: Run, stand_in: StandIn) -> None:
+    result = symbolic(run, stand_in, 0, HELD, "toy-bound-two-threads", "--length", "3")
+    assert result.exit_code == 1
+    assert "expected Bounded violated within 3 steps, found no violation" in result.output
+
+
+def test_a_type_error_is_told_as_one(run: Run, stand_in: StandIn) -> None:
+    result = symbolic(run, stand_in, 120, ILL_TYPED, "toy-bound", "--length", "3")
+    assert result.exit_code == 1
+    assert re.search(r"✗ toy-bound +\S.* ill-typed", result.output)
+    assert f"differs: {ILL_TYPED[0]}" in result.output
+
+
+def test_without_apalache_the_exit_code_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("APALACHE_HOME", raising=False)
+    found = problem(run("check", "--with", "apalache", "toy-bound", "--length", "3"))
+    assert (found.exit_code, "Apalache is not installed" in str(found)) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--with", "apalache", "toy-bound"), 2, "names no run of Apalache for toy-bound"),
+        (("--with", "apalache"), 4, "names no such model for Apalache"),
+        (("--length", "3"), 2, "go with --with apalache"),
+    ],
+)
+def test_what_apalache_is_not_asked_for(
+    run: Run, words: tuple[str, ...], code: int, said: str
+) -> None:
+    found = problem(run("check", *words))
+    assert (found.exit_code, said in str(found)) == (code, True)
+
+
+@needs_apalache
+@pytest.mark.java
+@pytest.mark.slow
+def test_the_real_one_checks_the_toy(run: Run) -> None:
+    sound = run("check", "--with", "apalache", "toy-bound", "--length", "3")
+    assert sound.exit_code == 0, sound.output
+    broken = run("check", "--with", "apalache", "toy-bound-two-threads", "--length", "7")
+    assert broken.exit_code == 0, broken.output
+    assert "Bounded violated within 7 steps" in broken.output

@@ -1,8 +1,8 @@
 """One-line changes, planted on either side of a binding, that a comparison must report.
 
-A change is planted in a copy: of the folder of TLA+ modules, or of the model's package and that of
-the bindings, which are imported under names of their own. What is installed is never touched.
-To add a change: a line of ``changes.jsonl`` beside this file.
+A change is planted in a copy: of the folder of TLA+ modules, or of the packages of the model, the
+bindings and the proofs, which are imported under names of their own. What is installed is never
+touched. To add a change: a line of ``changes.jsonl`` beside this file.
 """
 
 import importlib
@@ -20,11 +20,13 @@ import msgspec
 
 import purgatory_model
 import purgatory_tla.bindings
+import purgatory_tla.proofs
 from purgatory_tla.comparing.binding import Binding
 from purgatory_tla.resources import modules_folder
 
 _MODEL = Path(purgatory_model.__file__).parent
 _BINDINGS = Path(purgatory_tla.bindings.__file__).parent
+_PROOFS = Path(purgatory_tla.proofs.__file__).parent
 _NUMBERS = count(1)
 
 
@@ -39,7 +41,8 @@ class SeededChange:
     Attributes:
         name: What it is, in a few words.
         binding: The binding as ``module.function`` of ``purgatory_tla.bindings``.
-        file: ``Name.tla``, or ``purgatory_model/name.py``, or ``bindings/name.py``.
+        file: ``Name.tla``, or ``purgatory_model/name.py``, ``bindings/name.py`` or
+            ``proofs/name.py``.
         line: The line as it is, without its indentation.
         instead: The line that takes its place.
         action: The action of the first step that the comparison must tell as different.
@@ -78,11 +81,13 @@ def changed_binding(change: SeededChange, folder: Path) -> Iterator[Binding[Any]
     names = {
         "purgatory_model": f"changed_model_{number}",
         "purgatory_tla.bindings": f"changed_bindings_{number}",
+        "purgatory_tla.proofs": f"changed_proofs_{number}",
     }
     _copy(_MODEL, folder / names["purgatory_model"])
     _copy(_BINDINGS, folder / names["purgatory_tla.bindings"])
+    _copy(_PROOFS, folder / names["purgatory_tla.proofs"])
     package, _, file = change.file.partition("/")
-    package = names.get(package, names["purgatory_tla.bindings"])
+    package = names.get(package) or names[f"purgatory_tla.{package}"]
     plant(change, folder / package / file)
     for path in folder.rglob("*.py"):
         _rename(path, names)
@@ -98,11 +103,17 @@ def changed_binding(change: SeededChange, folder: Path) -> Iterator[Binding[Any]
 
 def changed_modules(change: SeededChange, folder: Path) -> Path:
     """A copy of the folder of modules in which the change was made."""
+    copy = copied_modules(folder)
+    plant(change, copy / change.file)
+    return copy
+
+
+def copied_modules(folder: Path) -> Path:
+    """A copy of the folder of modules."""
     copy = folder / "tla"
     copy.mkdir()
     for path in modules_folder().glob("*.tla"):
         shutil.copy(path, copy)
-    plant(change, copy / change.file)
     return copy
 
 

@@ -113,7 +113,7 @@ def test_there_are_changes_enough_on_both_sides() -> None:
     assert len({each.name for each in CHANGES}) == len(CHANGES)
     assert sum(not _is_large(place) for place in range(len(CHANGES))) >= AT_LEAST
     kinds = Counter(map(_kind, CHANGES))
-    assert len(kinds) == 16
+    assert len(kinds) == 18
     assert min(kinds.values()) >= 3, kinds
 
 

@@ -28,6 +28,12 @@ SMALLEST = (
 )
 """For each history module an instance; the others may be asked for by hand."""
 
+OF_A_JUDGE = "ExactAccountingHistory"
+"""The history of a module that judges steps and cannot enumerate them: it has no graph of its own.
+
+That the history leaves out no step and adds none, the comparison with the proof's text shows alone.
+"""
+
 
 def own_pairs(path: Path, module: str, numbering: Numbering) -> set[tuple[int, int]]:
     """The pairs of states that a step of a module leads between, in a dump without labels."""
@@ -77,7 +83,7 @@ def test_a_history_has_the_states_and_steps_of_its_module(name: str, tmp_path: P
 def test_each_bound_history_is_compared_with_its_module() -> None:
     every = {**reported_bindings(), **small_bindings()}
     modules = {binding.module for binding in every.values()}
-    assert {every[name].module for name in SMALLEST} == modules
+    assert {every[name].module for name in SMALLEST} == modules - {OF_A_JUDGE}
     for module in modules:
         text = (modules_folder() / f"{module}.tla").read_text(encoding="utf-8")
         assert f"EXTENDS {module.removesuffix('History')}" in text

@@ -1,14 +1,12 @@
 """The induction of the module: by TLC for small pools, by Apalache for pools of every size."""
 
-import os
-import shutil
-
 import pytest
 
-from purgatory_tla.checkers.apalache.running import typecheck
 from purgatory_tla.checkers.configurations import Configuration
 from purgatory_tla.checkers.inductive import induction
 from purgatory_tla.resources import modules_folder
+
+from ..conftest import needs_apalache
 
 MODULE = modules_folder() / "MemoryPoolInductive.tla"
 SMALL = modules_folder() / "models" / "MemoryPoolInductive.cfg"
@@ -22,11 +20,6 @@ CASES = [
     ("BoundAlone", "Next", "Bound", "step"),
 ]
 """Invariant, steps, what it implies, and which part of the induction fails."""
-
-needs_apalache = pytest.mark.skipif(
-    shutil.which("apalache-mc") is None and "APALACHE_HOME" not in os.environ,
-    reason="Apalache is not installed",
-)
 
 
 # One that holds and one that fails: the manifest has the others.
@@ -57,10 +50,3 @@ def test_the_induction_for_pools_of_every_size(
         backend="apalache",
     )
     assert (result.holds, result.failed) == (failed is None, failed)
-
-
-@needs_apalache
-@pytest.mark.java
-@pytest.mark.slow
-def test_the_module_is_well_typed() -> None:
-    typecheck(MODULE)

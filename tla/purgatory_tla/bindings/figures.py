@@ -35,6 +35,8 @@ FIGURES = {
     "purgatory-proposal": Figures(45_166, 152_539, 25),
     "purgatory-proposal-cancelling": Figures(27_693, 93_465, 20),
     "purgatory-proposal-two-keys": Figures(12_334, 39_492, 10),
+    "exact-accounting": Figures(71_088, 139_104, 21),
+    "exact-accounting-two-operations": Figures(95_232, 135_680, 25),
     "channel-muting": Figures(41_503, 130_299, 7),
     "channel-muting-released": Figures(61_969, 185_565, 9),
     "channel-muting-two-threads": Figures(12_375, 36_728, 3),

@@ -9,6 +9,7 @@ from typing import Any
 
 from purgatory_tla.bindings import (
     channel_muting,
+    exact_accounting,
     memory_pool,
     memory_pool_calls,
     timer,
@@ -41,6 +42,8 @@ REPORTED: tuple[Made, ...] = (
     purgatory_proposal.binding,
     purgatory_proposal.cancelling_binding,
     purgatory_proposal.two_keys_binding,
+    exact_accounting.binding,
+    exact_accounting.two_operations_binding,
     channel_muting.binding,
     channel_muting.released_binding,
     channel_muting.two_threads_binding,
@@ -63,6 +66,7 @@ SMALL: tuple[Made, ...] = (
     purgatory_proposal.small_binding,
     purgatory_proposal.small_cancelling_binding,
     purgatory_proposal.amortised_binding,
+    exact_accounting.small_binding,
     channel_muting.small_binding,
     channel_muting.small_all_at_once_binding,
     channel_muting.small_three_channels_binding,

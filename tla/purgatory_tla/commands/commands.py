@@ -6,6 +6,7 @@ its exit codes and its renderers are there, and the bindings beside it do withou
 
 import os
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -14,6 +15,7 @@ from purgatory_conformance.problems import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL,
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_conformance.reporting.terminal_page import standard_output
+from purgatory_tla.checkers.tools import Backend
 from purgatory_tla.commands.recorded_models import recorded_model, recorded_models
 from purgatory_tla.commands.tables import ModelTable, print_list, progress_line
 from purgatory_tla.errors import CheckerError, MissingTool
@@ -56,6 +58,17 @@ def tla() -> None:
 @click.option("--kind", type=_KINDS, help="Only models of this kind.")
 @click.option("--processes", type=click.IntRange(1), help="Models at a time; default: one a core.")
 @click.option("--workers", type=click.IntRange(1), default=1, help="TLC's threads for each model.")
+@click.option(
+    "--with",
+    "backend",
+    type=click.Choice(get_args(Backend)),
+    default="tlc",
+    help="The checker; of apalache those models that the manifest names for it.",
+)
+@click.option("--length", type=click.IntRange(1), help="Apalache's longest behaviour, in steps.")
+@click.option(
+    "--apalache", type=click.Path(exists=True, path_type=Path), help="Apalache's program or folder."
+)
 @AS_JSON
 @_TIMEOUT
 @_JAR
@@ -68,6 +81,9 @@ def check_(
     kind: str | None,
     processes: int | None,
     workers: int,
+    backend: Backend,
+    length: int | None,
+    apalache: Path | None,
     as_json: bool,
     timeout: float | None,
     jar: Path | None,
@@ -77,10 +93,23 @@ def check_(
     Exits with 0 where all is as expected, 1 where something differs, 4 where a run gave no verdict.
     With more than one worker only what does not depend on chance is compared.
     """
-    chosen = _chosen(names, large, everything, kind)
+    if backend == "apalache":
+        chosen = _symbolic(names, kind, length)
+    elif length is not None or apalache is not None:
+        raise Problem("--length and --apalache go with --with apalache", EXIT_USAGE)
+    else:
+        chosen = _chosen(names, large, everything, kind)
     console = standard_output()
     table = ModelTable(console, chosen)
-    settings = Settings(modules_folder(), workers=workers, timeout=timeout, jar=jar)
+    settings = Settings(
+        modules_folder(),
+        workers=workers,
+        timeout=timeout,
+        jar=jar,
+        backend=backend,
+        length=length,
+        apalache=apalache,
+    )
     at_a_time = processes or max(1, (os.cpu_count() or 1) // workers)
     findings: list[Finding] = []
     try:
@@ -115,12 +144,31 @@ def _chosen(
     return models
 
 
+def _symbolic(names: tuple[str, ...], kind: str | None, length: int | None) -> tuple[Model, ...]:
+    """Return the models that Apalache is to run; others than the manifest's need a length."""
+    for model in map(recorded_model, names):
+        if model.apalache is None and (length is None or model.module is None):
+            raise Problem(
+                f"the manifest names no run of Apalache for {model.name}; "
+                "a model with a module is checked up to a length: --length N",
+                EXIT_USAGE,
+            )
+    models = tuple(
+        model
+        for model in (map(recorded_model, names) if names else recorded_models())
+        if (names or model.apalache is not None) and kind in (None, model.kind.value)
+    )
+    if not models:
+        raise Problem("the manifest names no such model for Apalache", EXIT_INCONCLUSIVE)
+    return models
+
+
 def _found(finding: Finding) -> dict[str, object]:
     """Return the finding of a run, for programs."""
     return {
         "model": finding.model.name,
         "standing": finding.standing,
-        "expected": expected_words(finding.model),
+        "expected": finding.wanted,
         "found": finding.found,
         "differences": finding.differences,
         "statistics": finding.statistics,

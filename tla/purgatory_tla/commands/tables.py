@@ -40,7 +40,7 @@ class ModelTable:
         symbol = _SYMBOLS[finding.standing]
         if self._console.options.ascii_only:
             symbol = _IN_ASCII[symbol]
-        expected, found = expected_words(finding.model), finding.found
+        expected, found = finding.wanted, finding.found
         line = self._line(
             symbol, finding.model.name, expected, found, states, seconds, finding.tool
         )

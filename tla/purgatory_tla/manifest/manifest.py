@@ -11,6 +11,7 @@ import json
 from enum import Enum
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -74,6 +75,22 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
 
 
+class Induction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An induction over all integers; ``fails`` names the part that a must-fail fails in."""
+
+    invariant: str
+    implies: str
+    next: str = "Next"
+    fails: Literal["base", "step", "implication"] | None = None
+
+
+class Symbolic(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What Apalache runs of a model: its invariants up to a length in steps, or an induction."""
+
+    length: int | None = None
+    induction: Induction | None = None
+
+
 class Model(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -81,7 +98,8 @@ class Model(
 
     ``constants``, ``invariants``, ``properties``, ``constraints``, ``specification`` and
     ``symmetry`` stand in for those of the configuration. ``lacks`` gives for a checked claim that
-    has no must-fail sibling or no witness the reason why.
+    has no must-fail sibling or no witness the reason why. ``apalache`` says what Apalache runs of
+    the model, beside TLC.
     """
 
     name: str
@@ -98,6 +116,7 @@ class Model(
     deadlock: bool = False
     mode: Mode = Mode.EXHAUSTIVE
     simulation: Simulation | None = None
+    apalache: Symbolic | None = None
     kind: Kind = Kind.CLAIM
     about: tuple[str, ...] = ()
     expected: Expected = Expected.SUCCESS

@@ -10,16 +10,27 @@ from importlib import metadata
 from pathlib import Path
 
 from purgatory_tla.checkers.checking import check
+from purgatory_tla.checkers.configurations import Configuration
+from purgatory_tla.checkers.inductive import induction
 from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics
 from purgatory_tla.checkers.simulation import simulate
 from purgatory_tla.checkers.tlc.log import Progress
-from purgatory_tla.checkers.tools import install_tlc
+from purgatory_tla.checkers.tools import Backend, install_tlc
 from purgatory_tla.errors import (
     CheckerError,
+    IllTyped,
     InvalidSpecification,
     MissingTool,
 )
-from purgatory_tla.manifest.manifest import Expected, Mode, Model, RunTime, Simulation
+from purgatory_tla.manifest.manifest import (
+    Expected,
+    Induction,
+    Mode,
+    Model,
+    RunTime,
+    Simulation,
+    Symbolic,
+)
 
 _PROVERS = threading.Lock()
 """The lock of z3, which works for one thread at a time."""
@@ -35,13 +46,20 @@ class Agreement(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of the models' runs; ``modules`` is the folder with the modules."""
+    """The settings of the models' runs; ``modules`` is the folder with the modules.
+
+    ``backend`` is the checker that runs what is no proof by z3; ``length`` stands in for the length
+    that the manifest names for Apalache.
+    """
 
     modules: Path
     workers: int = 1
     timeout: float | None = None
     jar: Path | None = None
     progress: Callable[[Progress], None] | None = None
+    backend: Backend = "tlc"
+    length: int | None = None
+    apalache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +77,12 @@ class Finding:
     statistics: Statistics | None
     tool: str
     result: CheckResult | None = None
+    expected: str = ""
+
+    @property
+    def wanted(self) -> str:
+        """Return what the run must find, in words: a run of Apalache has words of its own."""
+        return self.expected or expected_words(self.model)
 
 
 def run_model(model: Model, settings: Settings) -> Finding:
@@ -70,11 +94,14 @@ def run_model(model: Model, settings: Settings) -> Finding:
     try:
         if model.mode is Mode.PROOF:
             return _prove(model, settings)
+        if settings.backend == "apalache":
+            return _by_apalache(model, settings)
         result = checked_by_tlc(model, settings)
     except MissingTool:
         raise
     except InvalidSpecification as error:
-        return Finding(model, Agreement.DIFFERS, "invalid", (_sentence(error),), None, "")
+        found = "ill-typed" if isinstance(error, IllTyped) else "invalid"
+        return Finding(model, Agreement.DIFFERS, found, (_sentence(error),), None, "")
     except CheckerError as error:
         return Finding(model, Agreement.INCONCLUSIVE, "no verdict", (_sentence(error),), None, "")
     differences = tuple(compare(model, result, exactly=settings.workers == 1))
@@ -86,6 +113,71 @@ def run_model(model: Model, settings: Settings) -> Finding:
         statistics=result.statistics,
         tool=_tool(result),
         result=result,
+    )
+
+
+def _by_apalache(model: Model, settings: Settings) -> Finding:
+    """Run what the manifest names for Apalache, and compare.
+
+    Raises:
+        CheckerError: there is no verdict.
+    """
+    asked = model.apalache or Symbolic(length=settings.length)
+    if asked.induction is not None:
+        return _induction(model, asked.induction, settings)
+    steps = settings.length or asked.length
+    if model.module is None or model.configuration is None or steps is None:
+        raise InvalidSpecification(f"the manifest names no run of Apalache for {model.name}")
+    result = check(
+        settings.modules / f"{model.module}.tla",
+        settings.modules / "models" / model.configuration,
+        constants=model.constants or None,
+        invariants=model.invariants,
+        properties=(),  # these are for TLC: Apalache knows no fairness
+        specification=model.specification,
+        backend="apalache",
+        length=steps,
+        timeout=settings.timeout,
+        apalache=settings.apalache,
+    )
+    within = f"within {steps} steps"
+    held = f"no violation {within}"
+    wanted = held if model.violated is None else f"{model.violated} violated {within}"
+    found = held if result.violated is None else f"{result.violated} violated {within}"
+    if result.outcome is Outcome.INVARIANT and result.violated is None:
+        found = f"an invariant violated {within}"
+    return _compared(model, wanted, found, _tool(result), result.statistics.seconds)
+
+
+def _induction(model: Model, asked: Induction, settings: Settings) -> Finding:
+    made = induction(
+        settings.modules / f"{model.module}.tla",
+        Configuration(),
+        inductive_invariant=asked.invariant,
+        next=asked.next,
+        implies=asked.implies,
+        backend="apalache",
+        timeout=settings.timeout,
+        apalache=settings.apalache,
+    )
+    holds = "inductive for every size"
+    wanted = holds if asked.fails is None else f"{asked.fails} fails"
+    found = holds if made.failed is None else f"{made.failed} fails"
+    runs = [each for each in (made.base, made.step, made.implication) if each is not None]
+    seconds = sum(each.statistics.seconds for each in runs)
+    return _compared(model, wanted, found, _tool(made.base), seconds)
+
+
+def _compared(model: Model, wanted: str, found: str, tool: str, seconds: float) -> Finding:
+    same = wanted == found
+    return Finding(
+        model,
+        Agreement.AS_EXPECTED if same else Agreement.DIFFERS,
+        found,
+        () if same else (f"expected {wanted}, found {found}",),
+        Statistics(None, None, None, seconds),
+        tool,
+        expected=wanted,
     )
 
 

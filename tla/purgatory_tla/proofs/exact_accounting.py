@@ -6,7 +6,7 @@ step may choose. ``ExactAccounting.tla`` has the same steps under the same names
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import z3
 
@@ -48,6 +48,17 @@ class Step:
     guard: z3.BoolRef
     operation: Operation
     totals: Totals
+
+
+def any_operation() -> Operation:
+    """Return an operation whose numbers are unknown."""
+    numbers = {each.name: z3.Int(each.name) for each in fields(Operation)[1:]}
+    return Operation(completed=z3.Bool("completed"), **numbers)
+
+
+def any_totals() -> Totals:
+    """Return totals that are unknown."""
+    return Totals(**{each.name: z3.Int(each.name) for each in fields(Totals)})
 
 
 Action = Callable[[Operation, Totals, z3.ArithRef], Step]

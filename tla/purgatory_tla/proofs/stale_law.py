@@ -26,13 +26,21 @@ explicit. It also needs that a step of this abstraction is atomic, and memory se
 consistent, as under a lock.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 
 import z3
 
 import purgatory_tla.proofs.exact_accounting as accounting
-from purgatory_tla.proofs.exact_accounting import ACTIONS, Action, Operation, Step, Totals
+from purgatory_tla.proofs.exact_accounting import (
+    ACTIONS,
+    Action,
+    Operation,
+    Step,
+    Totals,
+    any_operation,
+    any_totals,
+)
 from purgatory_tla.proofs.obligations import Obligation, Proof, ProofVerdict
 
 
@@ -80,29 +88,26 @@ def law(totals: Totals) -> z3.BoolRef:
     return totals.stale + totals.balances == totals.stale_entries
 
 
+Claim = Callable[[Operation, Totals], z3.BoolRef]
+
+NAMED_INVARIANTS: Mapping[str, Claim] = {
+    "Law": lambda _, totals: law(totals),
+    "WordIsFootprint": lambda operation, _: word_is_footprint(operation),
+    "WatchedKeepsItsTimeOut": lambda operation, _: watched_keeps_its_time_out(operation),
+    "ExactlyOnce": lambda operation, _: exactly_once(operation),
+}
+"""The parts of the invariant that ``ExactAccounting.tla`` states, by their names there."""
+
+
 def invariant(operation: Operation, totals: Totals) -> z3.BoolRef:
     """Return the invariant that each step keeps."""
-    return z3.And(
-        counts_are_natural(operation),
-        word_is_footprint(operation),
-        watched_keeps_its_time_out(operation),
-        exactly_once(operation),
-        law(totals),
-    )
-
-
-def _any_operation() -> Operation:
-    numbers = {each.name: z3.Int(each.name) for each in fields(Operation)[1:]}
-    return Operation(completed=z3.Bool("completed"), **numbers)
-
-
-def _any_totals() -> Totals:
-    return Totals(**{each.name: z3.Int(each.name) for each in fields(Totals)})
+    named = [each(operation, totals) for each in NAMED_INVARIANTS.values()]
+    return z3.And(counts_are_natural(operation), *named)
 
 
 def preserved(name: str, action: Action) -> Obligation:
     """Return the obligation that a step keeps the invariant, as its one term changes."""
-    o, totals, n = _any_operation(), _any_totals(), z3.Int("n")
+    o, totals, n = any_operation(), any_totals(), z3.Int("n")
     step = action(o, totals, n)
     change = contribution(step.operation) - contribution(o)
     after = replace(step.totals, stale_entries=totals.stale_entries + change)
@@ -114,7 +119,7 @@ def preserved(name: str, action: Action) -> Obligation:
 
 
 def _law_obligations() -> Iterator[Obligation]:
-    o, totals = _any_operation(), _any_totals()
+    o, totals = any_operation(), any_totals()
     zero = [getattr(o, each.name) == 0 for each in fields(Operation)[1:]]
     zero += [getattr(totals, each.name) == 0 for each in fields(Totals)]
     fresh = z3.And(z3.Not(o.completed), *zero)
@@ -154,7 +159,7 @@ def _indicator(condition: z3.BoolRef) -> z3.ArithRef:
 
 def _bound_obligations() -> Iterator[Obligation]:
     """Yield the obligations of the counts; sums enter by the lemma on smaller terms."""
-    o, totals = _any_operation(), _any_totals()
+    o, totals = any_operation(), any_totals()
     watched = o.in_lists > 0
     yield Obligation(
         "a live watched operation is pending",
@@ -274,7 +279,7 @@ def _control(name: str, words: str, action: Action) -> Proof:
 
 
 def _law_alone() -> Iterator[Obligation]:
-    o, totals, n = _any_operation(), _any_totals(), z3.Int("n")
+    o, totals, n = any_operation(), any_totals(), z3.Int("n")
     step = accounting.win(o, totals, n)
     change = contribution(step.operation) - contribution(o)
     after = replace(step.totals, stale_entries=totals.stale_entries + change)

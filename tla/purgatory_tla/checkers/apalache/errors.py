@@ -21,6 +21,7 @@ _KINDS: dict[int, type[InvalidSpecification]] = {
     150: ParseFailure,
 }
 _CONFIGURATION_WORDS = ("Configuration error", "configuration error", "not found in the spec")
+_TYPE_WORDS = ("typing input error", "type input error")
 _MEMORY_WORDS = ("OutOfMemoryError", "Ran out of heap memory", "Could not reserve enough space")
 _JAVA_WORDS = ("UnsupportedClassVersionError", "java: not found", "java: command not found")
 _STAMP = re.compile(r"\s+[IEW]@\d\d:\d\d:\d\d\.\d+\s*$", re.MULTILINE)
@@ -51,6 +52,8 @@ def failure(code: int, log: str) -> CheckerError:
     invalid = _KINDS.get(code)
     if code == 255 and any(words in told for words in _CONFIGURATION_WORDS):
         invalid = InvalidSpecification
+    if code == 255 and any(words in told.lower() for words in _TYPE_WORDS):
+        invalid = IllTyped
     if invalid is None:
         return UnexpectedOutput(
             f"Apalache ended (exit code {code}) without a verdict: {told or 'no word'}", raw_log=log

@@ -6,9 +6,8 @@ answer is taken from three places that must agree: the line ``The outcome is: ..
 module, 120 a type error, 150 a syntax error, 255 anything else). The counterexample is the ITF file
 ``violation1.itf.json`` in the folder of the run.
 
-What has not been run: this module was written after Apalache's documentation and is tested with a
-stand-in that answers as documented, since Apalache is in no package index. ``tests`` run the real
-Apalache on machines that have it.
+``tests`` run a stand-in that answers as documented, and the real Apalache on machines that have it:
+it is in no package index.
 """
 
 import json
@@ -27,9 +26,10 @@ from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics, Typ
 from purgatory_tla.checkers.tlc.log import BoundedText
 from purgatory_tla.checkers.tool_process import run_tool
 from purgatory_tla.checkers.tools import find_apalache
-from purgatory_tla.errors import TimedOut, UnexpectedOutput, VacuousRun
+from purgatory_tla.errors import IllTyped, TimedOut, UnexpectedOutput, VacuousRun
 from purgatory_tla.modules.module_text import ModuleText, read_module
 from purgatory_tla.values.itf import make_state, make_trace, read_trace
+from purgatory_tla.values.type_annotations import type_text
 from purgatory_tla.values.values import normalised
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ _OUTCOME = re.compile(r"The outcome is: (\w+)")
 _VERSION = re.compile(r"APALACHE version:?\s*([\w.\-]+)", re.IGNORECASE)
 _ENDED_WELL = "EXITCODE: OK"
 _VIOLATION = 12
+_WRAPPER = "PurgatoryTlaTyped"
+_TYPED = "PurgatoryTlaTyped"
+_EMPTY_SET = re.compile(r"\{\s*\}|<<\s*>>")
+_CANONICAL = re.compile(r"==\s*(?P<init>\w+)\s*/\\\s*\[\]\[(?P<next>\w+)\]_")
+_BEFORE_FAIRNESS = re.compile(r"==\s*(?:/\\\s*)?(\w+)\s*/\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +83,16 @@ def run_check(
         ValueError: the configuration asks for what Apalache does not do.
     """
     _refuse(configuration)
+    configuration = safety_alone(module, configuration)
     with tempfile.TemporaryDirectory(prefix="purgatory-tla-") as name:
         folder = Path(name)
-        (folder / _CONFIGURATION).write_text(configuration.text(), encoding="utf-8")
+        wrapper = typed_wrapper(module, configuration)
+        defined = {each: f"<- {_TYPED}{each}" for each in _untyped(configuration)}
+        asked = configuration.with_changes(constants=defined or None)
+        (folder / _CONFIGURATION).write_text(asked.text(), encoding="utf-8")
         words = ["check", f"--config={_CONFIGURATION}", f"--length={settings.length}"]
         words += [] if settings.deadlock else ["--no-deadlock"]
-        ended = _run(module, words, folder, settings)
+        ended = _run(module, words, folder, settings, wrapper)
         outcome = _outcome(ended, settings)
         trace = None
         if outcome is not Outcome.BOUNDED:
@@ -134,13 +143,80 @@ def _refuse(configuration: Configuration) -> None:
         )
 
 
+def safety_alone(module: ModuleText, configuration: Configuration) -> Configuration:
+    r"""Return a configuration without the fairness of its specification, for invariants alone.
+
+    A behaviour that is unfair so far can go on fairly, so fairness rules out no reachable state.
+    Apalache knows one form, ``Init /\ [][Next]_vars``, and refuses all that stands beside it.
+    """
+    name = configuration.specification
+    if name is None or configuration.properties:
+        return configuration
+    seen: set[str] = set()
+    while name in module.definitions and name not in seen:
+        seen.add(name)
+        text = _definition(module, name)
+        if form := _CANONICAL.search(text):
+            return configuration.with_changes(init=form["init"], next=form["next"])
+        inner = _BEFORE_FAIRNESS.search(text)
+        name = inner[1] if inner else ""
+    return configuration
+
+
+def typed_wrapper(module: ModuleText, configuration: Configuration) -> str:
+    """Return a module that defines the constants in which a set is empty, with their types.
+
+    A configuration cannot say of what type the elements of ``{}`` are, and Apalache refuses it.
+    The module is empty where there is no such constant.
+
+    Raises:
+        IllTyped: such a constant has no type in the module.
+    """
+    lines = []
+    for name in _untyped(configuration):
+        declared = module.annotations.types.get(name)
+        if declared is None:
+            raise IllTyped(
+                f"{module.name} declares no type for the constant {name}, whose value has an "
+                "empty set in it",
+                module=module.name,
+            )
+        lines += [
+            f"\\* @type: () => {type_text(declared)};",
+            f"{_TYPED}{name} == {configuration.constants[name]}",
+        ]
+    return "\n".join([f"---- MODULE {_WRAPPER} ----", f"EXTENDS {module.name}", *lines, "====\n"])
+
+
+def _untyped(configuration: Configuration) -> tuple[str, ...]:
+    """Return the constants in whose value a set is empty."""
+    return tuple(
+        name for name, value in configuration.constants.items() if _EMPTY_SET.search(value)
+    )
+
+
+def _definition(module: ModuleText, name: str) -> str:
+    place = module.definitions[name]
+    path = module.path.parent / f"{place.module}.tla"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(lines[place.first_line - 1 : place.last_line])
+
+
 def _run(
-    module: ModuleText, words: Sequence[str], folder: Path, settings: ApalacheSettings
+    module: ModuleText,
+    words: Sequence[str],
+    folder: Path,
+    settings: ApalacheSettings,
+    wrapper: str | None = None,
 ) -> _Ended:
-    """Run Apalache on a copy of the module and of those beside it."""
+    """Run Apalache on a copy of the module and of those beside it, or on a wrapper of them."""
     program = find_apalache(settings.apalache)
     for path in module.path.absolute().parent.glob("*.tla"):
         shutil.copy(path, folder)
+    file = module.path.name
+    if wrapper is not None:
+        file = f"{_WRAPPER}.tla"
+        (folder / file).write_text(wrapper, encoding="utf-8")
     memory = settings.memory_megabytes
     log = BoundedText()
     began = time.monotonic()
@@ -150,7 +226,7 @@ def _run(
             *words,
             f"--out-dir={folder / 'output'}",
             f"--run-dir={folder / 'run'}",
-            module.path.name,
+            file,
         ],
         folder=folder,
         on_line=log.add,
