@@ -422,6 +422,6 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
     assert counted == {
         "TimerMachine": 37,
         "PurgatoryMachine": 52,
-        "MemoryPoolMachine": 19,
+        "MemoryPoolMachine": 20,
         "ChannelMutingMachine": 36,
     }

@@ -34,15 +34,15 @@ from purgatory_spec.profiles import Component
 
 TRIED = {
     Component.TIMER: 20,
-    Component.PURGATORY: 8,
+    Component.PURGATORY: 16,
     Component.MEMORY_POOL: 20,
-    Component.CHANNEL_MUTING: 4,
+    Component.CHANNEL_MUTING: 20,
 }
-"""The pairs that the long form tries; a case of purgatory's next pair takes minutes to be drawn."""
+"""The pairs that the long form tries."""
 
 LEAST = {
-    Component.TIMER: 0.85,
-    Component.PURGATORY: 0.95,
+    Component.TIMER: 0.95,
+    Component.PURGATORY: 0.9,
     Component.MEMORY_POOL: 0.95,
     Component.CHANNEL_MUTING: 0.8,
 }

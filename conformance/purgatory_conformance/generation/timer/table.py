@@ -309,10 +309,15 @@ def _cancels(world: World, source: Source, task: str) -> tuple[op.Action, ...]:
     return (op.CancelInside(source.item((*world.pending, task))),)
 
 
+_MANY_WAITING = (0, 0, 8, 8, 33)
+"""The numbers of tasks that wait behind a batch."""
+
+
 def _batch(world: World, source: Source) -> list[op.Operation]:
     """Draw tasks that come due in one advance, late or not, where some act on the others.
 
-    An actor's script has up to three actions, on tasks before it, at its tick or behind it.
+    An actor's script has up to three actions, on tasks before it, at its tick or behind it, or on
+    some of many that are due later, which are followed to their due times then.
     """
     span, tick_ms = _span(world), world.configuration.tick_ms
     count = source.integer(2, 6)
@@ -322,10 +327,15 @@ def _batch(world: World, source: Source) -> list[op.Operation]:
         delays[1:] = [delays[0]] * source.integer(1, count - 1) + delays[count:]
         delays += [source.integer(0, span) for _ in range(count - len(delays))]
     world.delays.update(zip(names, delays, strict=True))
+    waiting = {
+        world.fresh_name(): span + source.integer(1, 3 * span)
+        for _ in range(source.item(_MANY_WAITING))
+    }
+    world.delays.update(waiting)
     actors = {source.integer(0, count - 1) for _ in range(source.integer(1, 3))}
-    adds: list[op.Operation] = []
+    adds: list[op.Operation] = [op.Add(name, delay_ms) for name, delay_ms in waiting.items()]
     for place, name in enumerate(names):
-        script = _script(world, source, names, name) if place in actors else ()
+        script = _script(world, source, (*names, *waiting), name) if place in actors else ()
         adds.append(op.Add(name, delays[place], script))
     due_ms = world.now + max(delays)
     to_ms = due_ms + source.item((0, 0, tick_ms, span)) * source.integer(1, 3)
@@ -333,7 +343,11 @@ def _batch(world: World, source: Source) -> list[op.Operation]:
         to_ms = world.now + source.integer(0, max(delays))
     if world.has(Feature.ELAPSE) and source.integer(0, 2) == 0:
         adds.append(op.Elapse(to_ms))
-    return [*adds, op.Advance(to_ms), *_runs(world, source, to_ms)]
+    drawn = [*adds, op.Advance(to_ms), *_runs(world, source, to_ms)]
+    if not waiting:
+        return drawn
+    last_ms = max(to_ms, world.now + 4 * span + tick_ms)
+    return [*drawn, op.Advance(last_ms), *_runs(world, source, last_ms)]
 
 
 def _script(
@@ -391,6 +405,8 @@ def _added_inside(world: World, source: Source, other: str, itself: str) -> op.A
     tick_ms = world.configuration.tick_ms
     if world.has(Feature.READD) and source.integer(0, 1) == 0:
         delay_ms = world.delays.get(other, 0)
+        if world.has(Feature.CHANGE_DELAY) and source.integer(0, 1):
+            delay_ms = source.integer(tick_ms, 3 * _span(world))
         if delay_ms >= tick_ms and (other != itself or delay_ms > 0):
             return op.AddInside(other, delay_ms)
     name = world.fresh_name()
@@ -666,7 +682,7 @@ TIMER_TABLE: tuple[Row, ...] = (
     _row("a task that advances", 2, "TIMER-ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),
     _row(
         "a batch that acts on itself",
-        4,
+        8,
         "TIMER-ADD-INSIDE TIMER-CANCEL-INSIDE TIMER-THROWING-TASK",
         _batch,
     ),

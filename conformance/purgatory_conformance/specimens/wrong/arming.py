@@ -70,7 +70,7 @@ def cancel_forgets_count(self: SmallTimer, task: Task) -> None:
         self.leave(task)
 
 
-@breaks("TIMER-CANCEL").by(SmallTimer.cancel)
+@breaks("TIMER-CANCEL", "TIMER-ADVANCE-INSIDE").by(SmallTimer.cancel)
 def cancelled_still_fires(self: SmallTimer, task: Task) -> None:
     """A cancelled task is not counted any more, but expires."""
     if task.fate is Fate.PENDING:

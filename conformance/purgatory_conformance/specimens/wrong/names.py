@@ -8,7 +8,7 @@ from purgatory_conformance.specimens.small.purgatory import Entry, SmallPurgator
 from purgatory_conformance.specimens.small.timer import SmallTimer, Task
 
 
-@breaks("TIMER-EXACTLY-ONCE", "TIMER-SIZE").by(SmallTimer.task)
+@breaks("TIMER-EXACTLY-ONCE", "TIMER-SIZE", "TIMER-CANCEL-UNKNOWN").by(SmallTimer.task)
 def tasks_of_one_hash(self: SmallTimer, name: str) -> Task:
     """Tasks are looked up by the 32-bit hash of their names, as Java makes it."""
     number = reduce(lambda total, letter: (31 * total + ord(letter)) % 2**32, name, 0)
@@ -23,7 +23,7 @@ def keys_are_folded(self: SmallPurgatory, key: str) -> list[Entry]:
     return [entry for each in alike for entry in self.lists[each]]
 
 
-@breaks("TIMER-EXACTLY-ONCE", "TIMER-SIZE").by(SmallTimer.task)
+@breaks("TIMER-EXACTLY-ONCE", "TIMER-SIZE", "TIMER-CANCEL-UNKNOWN").by(SmallTimer.task)
 def names_are_cut(self: SmallTimer, name: str) -> Task:
     """Tasks are looked up by the first 255 characters of their names."""
     return self.tasks.setdefault(name[:255], Task(name))
