@@ -194,7 +194,7 @@ class CauseSearch:
             run = self._again(case)
             wrong = run.divergence if run.verdict is CaseVerdict.FAIL else None
             if wrong is not None and wrong.rule not in known:
-                found.setdefault(wrong.cause, []).append(run)
+                found.setdefault(wrong.cause, []).append(replace(run, name=f"s{number}"))
         return found
 
     def hidden(self, known: Sequence[Cause], passed: int) -> list[Cause]:

@@ -37,7 +37,7 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Profile, component_of
 from purgatory_spec.requirements import all_requirements
 
-_MOST_CASES = 60
+_MOST_CASES = 100
 _MOST_CASES_WITHOUT = 20
 _MOST_FEATURES = 4
 
@@ -100,7 +100,7 @@ def ways_out(
         recorded = [_record(subject, run) for run in different[:_MOST_CASES]]
     except (SubjectFailure, UnsupportedConfigurationError):
         return ()
-    search = _Search(subject, support, profile, deviations, recorded)
+    search = _Search(subject, support, profile, deviations, recorded, len(different))
     found = (*search.choices(rule), *search.variants(rule), *search.features(rule, passing))
     return tuple(sorted(found, key=lambda way: bool(way.weakens)))
 
@@ -127,6 +127,8 @@ class _Search:
     profile: Profile
     deviations: tuple[Deviation, ...]
     recorded: Sequence[Recorded]
+    failing: int
+    """The number of failing cases, of which as many were recorded as are tried at most."""
 
     def choices(self, rule: str) -> Iterator[WayOut]:
         """Yield the other values of the profile under which most cases pass."""
@@ -233,7 +235,7 @@ class _Search:
     def _so_many(self, broken: Sequence[str]) -> str:
         """Return the share of the tried cases that pass, in words."""
         passed, number = broken.count(""), len(broken)
-        tried = "" if number == len(self.recorded) else " that were tried"
+        tried = "" if number == self.failing else " that were tried"
         if passed < number:
             return f"{passed} of {number} failing cases{tried} pass"
         return f"all {number} failing cases{tried} pass" if number > 1 else "it passes"

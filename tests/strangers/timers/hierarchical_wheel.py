@@ -89,7 +89,9 @@ STRANGER = Stranger(
     {"features": TIMER_FEATURES, "observables": ["size"]},
     HierarchicalWheelTimer,
     {
-        LosesWhatShouldMoveDown: {"TIMER-NOT-LATE", "TIMER-SIZE", "TIMER-ZERO-DELAY"},
+        LosesWhatShouldMoveDown: {
+            *("TIMER-EXACTLY-ONCE", "TIMER-NOT-LATE", "TIMER-SIZE", "TIMER-ZERO-DELAY"),
+        },
         MovesToTheWrongLevel: {"TIMER-NOT-EARLY"},
     },
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.wheel_size, asked.start_ms)),
