@@ -13,6 +13,10 @@ NOT_RUN = {
     ("docs/reference/network.md", "$ purgatory bench floods --seconds 1"),
     ("docs/reference/bugs-that-people-had.md", "$ python -m purgatory_lab.museum --write docs"),
     (
+        "docs/reference/figures.md",
+        "$ python -m purgatory_lab.pairs_of_faults --component timer --pairs 30 --write docs",
+    ),
+    (
         "docs/how-to/check-traces.md",
         "$ python -m purgatory_lab.benchmarks.flipped_bits --write docs/how-to/check-traces.md",
     ),
