@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
@@ -35,6 +36,10 @@ hypothesis.settings.load_profile("tests")
 # compiled, each would compile every module that it imports, and so would each worker every test.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A shell has its background jobs ignore interrupts. Tests interrupt programs, and themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
