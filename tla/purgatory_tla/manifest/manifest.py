@@ -85,7 +85,7 @@ class Induction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class Symbolic(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What Apalache runs of a model: its invariants up to a length in steps, or an induction."""
+    """A run by Apalache: the invariants of a model up to a length in steps, or an induction."""
 
     length: int | None = None
     induction: Induction | None = None
