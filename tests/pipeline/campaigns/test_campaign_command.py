@@ -127,7 +127,7 @@ def test_interrupted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_hundred_runs_end_with_a_verdict(tmp_path: Path) -> None:
-    words = ("campaign", "bundled", "--component", "channel-muting", "--seed", "1", "--out", "out")
+    words = ("campaign", "bundled", "--component", "channel-muting", "--seed", "3", "--out", "out")
     ended = purgatory(tmp_path, *words, "--runs", "200")
     assert ended.returncode == 0, ended.stdout
     assert "conformant: every applicable rule was put to the test and held" in ended.stdout
