@@ -54,7 +54,7 @@ class Cost(IntEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a profile: the field, and its value or the feature that goes."""
+    """A change of a profile: the field, and its value or the feature that goes."""
 
     name: str
     value: Enum | int
