@@ -26,7 +26,7 @@ demo: $(VENV)/.core  ## a tour in the terminal: the suite judges a right timer, 
 
 conformance: $(VENV)/.core  ## the conformance suite on the bundled timer, purgatory, memory pools and server
 	$(BIN)/purgatory check bundled
-	@echo "next    $(BIN)/purgatory init --lang python my-timer (or go, rust, java), then"
+	@echo "next    $(BIN)/purgatory init --lang python my-timer (or go, rust, java, javascript, c), then"
 	@echo "        $(BIN)/purgatory check my-timer; the lesson: docs/tutorial/first-adapter.md"
 
 wheel-compiled: $(VENV)/.ready  ## the wheel with the implementation compiled by mypyc, in dist/
@@ -47,14 +47,17 @@ check: lint  ## what a change needs to know, in three minutes
 	$(PYTEST) -m "not slow and not java" $(CHECKED)
 	$(BIN)/purgatory check bundled --suite quick
 
-test: lint  ## what a merge requires, in twelve minutes: lint, types, tests, documentation
+test: lint  ## what a merge requires: lint, types, tests, documentation
 	$(PYTEST) --durations=25
 
 verify: $(VENV)/.ready  ## the rest: the record, packages, other systems, servers, clusters, clocks
 	$(PYTEST) --durations=25 -m verify
 
-record: $(VENV)/.ready  ## tests/tla/record.jsonl: results of TLC for what has changed
+record: $(VENV)/.ready  ## the records of tests and of TLC's results, for what has changed; the page of claims
+	$(BIN)/python -m tests.recorded
 	$(BIN)/python -m tests.tla.record
+	$(BIN)/python -m tests.tla.manifest.noticing
+	$(BIN)/python -m tests.tla.claims
 
 test-large: $(VENV)/.ready  ## the long forms of tests, other examples, then the TLA+ models that `tla-large` names
 	$(PYTEST) -m large

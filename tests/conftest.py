@@ -13,6 +13,7 @@ import pytest
 
 import purgatory_impl
 from tests.browsers import BROWSERS, browser_path
+from tests.recorded import take_from_the_record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -45,7 +46,7 @@ _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
 _LEFT_OUT_IN_WORDS = {
-    "record": "from the record: {} results of TLC; `make verify` establishes them anew",
+    "record": "from the records: {} results; `make verify` establishes them anew",
     "verify": "left out: {} tests of other systems, clocks and packages; `make verify` runs them",
     "large": "left out: {} large; `make test-large` runs them",
 }
@@ -102,6 +103,7 @@ def _skip_without_apalache(items: list[pytest.Item]) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not asked for, and what cannot run here."""
+    take_from_the_record(items)
     _leave_out(config, items)
     _skip_without_java(items)
     _skip_without_browser(items)
@@ -216,5 +218,6 @@ def _leg_of(report: pytest.TestReport) -> str:
     for marker in ("java", "spark", "browser", "package", "documentation"):
         if marker in report.keywords:
             return marker
-    folder, _, rest = report.nodeid.removeprefix("tests/").partition("/")
+    file = report.nodeid.partition("::")[0]  # a parameter may have slashes
+    folder, _, rest = file.removeprefix("tests/").partition("/")
     return folder if rest else "front door"

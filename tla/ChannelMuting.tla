@@ -62,6 +62,8 @@
 (*   "never-unmutes"     memory that comes back un-mutes nobody            *)
 (*   "forgets-order"     memory that comes back ends every mute            *)
 (*   "credits-twice"     a release is credited a second time               *)
+(*   "credits-nothing"   a release is not credited                         *)
+(*   "lines-twice"       a refusal puts the channel into the line twice    *)
 (*   "fixed-order"       the channels are read in one order for ever       *)
 (*   "silent-client"     a client may send a header and then nothing       *)
 (*   "looks-then-takes"  a thread looks whether there is memory, and takes *)
@@ -278,7 +280,8 @@ Granted(c) ==
 \* Memory is refused, and the channel waits.
 Refused(c) ==
   /\ receive' = [receive EXCEPT ![c] = "waits"]
-  /\ line' = IF Queued THEN Append(line, c) ELSE line
+  /\ line' = IF ~Queued THEN line
+             ELSE Append(IF "lines-twice" \in Defects THEN Append(line, c) ELSE line, c)
   /\ buffered' = IF Tls /\ sent[c] = "whole" THEN buffered \cup {c} ELSE buffered
   /\ muted' = [d \in Channels |->
        IF d = c \/ ("mutes-holders" \in Defects /\ receive[d] = "holds")
@@ -339,7 +342,8 @@ Done(t) ==
 Release(c) ==
   /\ c \in handled
   /\ handled' = handled \ {c}
-  /\ available' = available + (IF "credits-twice" \in Defects THEN 2 * Size ELSE Size)
+  /\ available' = available + (IF "credits-twice" \in Defects THEN 2 * Size
+                               ELSE IF "credits-nothing" \in Defects THEN 0 ELSE Size)
   /\ Wakes(MeantFor(available', line))
   /\ UNCHANGED <<client, buffered, receive, muted, line, phase, keys, looked>>
 

@@ -231,6 +231,19 @@ Spec == Init /\ [][Next]_vars
 -----------------------------------------------------------------------------
 (* The invariant that z3 proves inductive *)
 
+TypeOK ==
+  /\ stale \in Int /\ balances \in Int
+  /\ completed \in [Operations -> BOOLEAN]
+  /\ entries \in [Operations -> Int]
+  /\ in_lists \in [Operations -> Int]
+  /\ promised \in [Operations -> Int]
+  /\ detached \in [Operations -> Int]
+  /\ in_timer \in [Operations -> Int]
+  /\ queued \in [Operations -> Int]
+  /\ deciding \in [Operations -> Int]
+  /\ to_call \in [Operations -> Int]
+  /\ called \in [Operations -> Int]
+
 Footprint(o) == in_lists[o] + promised[o] + detached[o]
 Pending(o) == in_timer[o] + queued[o] + deciding[o]
 

@@ -17,21 +17,8 @@ Natural ==
     /\ in_timer[o] >= 0 /\ queued[o] >= 0 /\ deciding[o] >= 0
     /\ to_call[o] >= 0 /\ called[o] >= 0
 
-AnyNumbers ==
-  /\ stale \in Int /\ balances \in Int
-  /\ completed \in [Operations -> BOOLEAN]
-  /\ entries \in [Operations -> Int]
-  /\ in_lists \in [Operations -> Int]
-  /\ promised \in [Operations -> Int]
-  /\ detached \in [Operations -> Int]
-  /\ in_timer \in [Operations -> Int]
-  /\ queued \in [Operations -> Int]
-  /\ deciding \in [Operations -> Int]
-  /\ to_call \in [Operations -> Int]
-  /\ called \in [Operations -> Int]
-
 Invariant ==
-  /\ AnyNumbers
+  /\ TypeOK
   /\ Natural
   /\ Law
   /\ WordIsFootprint
@@ -39,7 +26,7 @@ Invariant ==
   /\ ExactlyOnce
 
 (* The law alone is not inductive: a control. *)
-LawAlone == AnyNumbers /\ Natural /\ Law
+LawAlone == TypeOK /\ Natural /\ Law
 
 WithAmount(o) ==
   \E n \in Int :

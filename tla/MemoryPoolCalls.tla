@@ -44,7 +44,19 @@
 (*   "counts-no-time"         a dry spell ends without being measured      *)
 (*   "begins-when-empty"      a dry spell begins with the grant that       *)
 (*                            leaves nothing                               *)
+(*   "lends-one-more"         a strict pool grants a byte more than it has *)
+(*   "debits-refused"         a request that is refused is debited         *)
+(*   "begins-at-zero"         a dry spell is counted from the first        *)
+(*                            reading, whenever it begins                  *)
+(*   "counts-refusals"        every refusal counts as a dry spell          *)
+(*   "counts-no-spell"        a dry spell ends without being counted       *)
+(*   "counts-spells-twice"    a dry spell that ends counts twice           *)
+(*   "counts-time-twice"      the time of a dry spell counts twice         *)
+(*   "counts-while-dry"       time counts before the dry spell has ended   *)
 (*   "counts-the-unbounded"   a pool without a bound counts its bytes      *)
+(*   "credits-the-unbounded"  a pool without a bound credits releases      *)
+(*   "refuses-the-unbounded"  a pool without a bound refuses requests of   *)
+(*                            more than its size                           *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets
 
@@ -119,16 +131,20 @@ Legal(size) ==
 
 \* Whether a legal request is granted.
 Enough(size) ==
-  IF ~Bounded THEN TRUE
-  ELSE IF "strict" \in Features THEN available >= size
+  IF ~Bounded THEN "refuses-the-unbounded" \in Defects => size <= PoolSize
+  ELSE IF "strict" \in Features
+  THEN available >= size - (IF "lends-one-more" \in Defects THEN 1 ELSE 0)
   ELSE available >= (IF "grants-from-nothing" \in Defects THEN 0 ELSE 1)
 
 \* The dry spell under way ends, if there is one.
 EndSpell ==
   IF since = NoSpell THEN UNCHANGED <<since, spells, depleted>>
   ELSE /\ since' = NoSpell
-       /\ spells' = spells + 1
-       /\ depleted' = IF "counts-no-time" \in Defects THEN depleted ELSE depleted + (now - since)
+       /\ spells' = spells + (IF "counts-no-spell" \in Defects THEN 0
+                              ELSE IF "counts-spells-twice" \in Defects THEN 2 ELSE 1)
+       /\ depleted' = depleted + (now - since) * (IF "counts-no-time" \in Defects THEN 0
+                                                  ELSE IF "counts-time-twice" \in Defects THEN 2
+                                                  ELSE 1)
 
 \* The same, unless a defect has it go on.
 EndSpellUnless(defect) ==
@@ -163,8 +179,11 @@ Refuse(buffer, size) ==
   /\ buffer \notin DOMAIN held
   /\ Legal(size) /\ ~Enough(size)
   /\ since = NoSpell => spells < MostSpells
-  /\ since' = IF since = NoSpell \/ "spell-begins-anew" \in Defects THEN now ELSE since
-  /\ UNCHANGED <<now, available, held, returned, spells, depleted>>
+  /\ since' = IF since # NoSpell /\ "spell-begins-anew" \notin Defects THEN since
+              ELSE IF "begins-at-zero" \in Defects THEN 0 ELSE now
+  /\ available' = IF "debits-refused" \in Defects THEN available - size ELSE available
+  /\ spells' = IF "counts-refusals" \in Defects THEN spells + 1 ELSE spells
+  /\ UNCHANGED <<now, held, returned, depleted>>
 
 \* @says pool: rejects a request of an illegal size
 Reject(buffer, size) ==
@@ -176,7 +195,7 @@ Reject(buffer, size) ==
 Release(buffer) ==
   /\ buffer \in DOMAIN held
   /\ available' =
-       IF ~Bounded THEN available
+       IF ~Bounded /\ "credits-the-unbounded" \notin Defects THEN available
        ELSE available + (IF "credits-one" \in Defects THEN 1 ELSE held[buffer])
   /\ held' = Without(held, buffer)
   /\ returned' = With(returned, buffer, held[buffer])
@@ -225,7 +244,8 @@ Construct(size, single) == UNCHANGED vars
 Elapse ==
   /\ now < Last
   /\ now' = now + 1
-  /\ UNCHANGED <<available, held, returned, since, spells, depleted>>
+  /\ depleted' = IF since # NoSpell /\ "counts-while-dry" \in Defects THEN depleted + 1 ELSE depleted
+  /\ UNCHANGED <<available, held, returned, since, spells>>
 
 Forms == {"slice", "copy"}
 

@@ -59,6 +59,7 @@
 (*   "purges-live"       a purge removes what waits                        *)
 (*   "purge-is-late"     a purge is made at twice the interval             *)
 (*   "keys-once"         a key that is given twice counts once             *)
+(*   "keys-doubled"      every key counts twice                            *)
 (*   "watches-closed"    a watch after shutdown is taken                   *)
 (*   "close-keeps"       shutdown keeps the time-outs                      *)
 (*   "prepends"          a new entry stands at the head of a list          *)
@@ -225,7 +226,8 @@ Counted == IF Exact \/ "counts-nothing" \in Defects THEN estimate ELSE estimate 
 \* The lists with an entry at the end of each key's list.
 Appended(o, keys) ==
   [k \in Keys |->
-     LET times == IF "keys-once" \in Defects /\ Times(k, keys) > 1 THEN 1 ELSE Times(k, keys)
+     LET times == IF "keys-once" \in Defects /\ Times(k, keys) > 1 THEN 1
+                  ELSE IF "keys-doubled" \in Defects THEN 2 * Times(k, keys) ELSE Times(k, keys)
          added == [i \in 1..times |-> o]
      IN IF "prepends" \in Defects THEN added \o lists[k] ELSE lists[k] \o added]
 

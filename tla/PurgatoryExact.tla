@@ -898,6 +898,31 @@ EntriesOfCompleted ==
 -----------------------------------------------------------------------------
 (* Claims *)
 
+Labels ==
+  {"idle", "begin", "win", "post", "call-back", "nested", "settle", "ended",
+   "arm", "promise", "withdraw", "insert", "late-promise", "second-try", "late-arm", "look-again",
+   "late-event", "copy-list", "walk", "look-behind", "drop", "drop-own",
+   "cancel", "cancel-time-out", "decide", "reset", "sweep", "remove"}
+
+TypeOK ==
+  /\ events \in [Keys -> 0..MaxEvents]
+  /\ completed \in [Operations -> BOOLEAN]
+  /\ entries \in [Operations -> 0..Largest]
+  /\ callbacks \in [Operations -> Nat]
+  /\ timer \subseteq Operations
+  /\ queue \subseteq Operations
+  /\ lists \in [Keys -> [Operations -> 0..Largest]]
+  /\ stale \in -Widest..Widest
+  /\ calls \in [Operations -> 0..MaxCalls]
+  /\ raised \in [Operations -> BOOLEAN]
+  /\ pc \in [Threads -> Labels]
+  /\ operation \in [Threads -> Operations \union {NoOperation}]
+  /\ key \in [Threads -> Keys \union {NoKey}]
+  /\ balance \in [Threads -> -Widest..Widest]
+  /\ promised \in [Watchers -> [Keys -> 0..Duplicates]]
+  /\ batch \in [Walkers \union Detachers -> [Operations -> 0..Largest]]
+  /\ unswept \in [Purgers -> SUBSET (Keys \X Operations)]
+
 (* A callback never runs twice.
    Rules: PURGATORY-EXACTLY-ONCE. *)
 CallbackAtMostOnce == \A o \in Operations : callbacks[o] <= 1
@@ -971,6 +996,11 @@ EntriesAreBounded ==
   Quiet /\ ~PurgeDue =>
     AllEntries <= Cardinality({<<o, i>> \in Operations \X (1..Largest) : i <= entries[o]}) + Interval
 
+(* While threads are busy and no purge is due, there are more stale entries than the interval only by what
+   threads have still to add: each at most the entries of one operation. *)
+StaleIsBoundedWhileBusy ==
+  ~PurgeDue => StaleEntries <= Interval + Largest * Cardinality({t \in Threads : balance[t] > 0})
+
 (* Under weak fairness: who is watched under a key whose event has happened gets its callback.
    Rules: PURGATORY-NOT-LOST. *)
 ConditionLeadsToCallback ==
@@ -1017,6 +1047,9 @@ UncompletedHasTimeOut == \A o \in Operations : calls[o] > 0 /\ ~InCall(o) /\ ~co
 (* Under "amortised" half of what lives may be stale. *)
 StaleIsWithinThePurgeInterval == Quiet /\ ~PurgeDue => StaleEntries <= PurgeInterval
 
+(* A winner has taken the entries out of the word, and has not posted them. *)
+StaleIsWithinTheIntervalWhileBusy == ~PurgeDue => StaleEntries <= Interval
+
 (* A condition may fall between the look and the swap of the word. *)
 ConditionHoldsAtTheWin ==
   \A t \in Threads : pc[t] = "win" /\ ~completed[operation[t]] => Condition(operation[t])
@@ -1044,6 +1077,10 @@ NeverQuietWithQueue == ~(Quiet /\ StaleEntries > 0 /\ queue # {})
 NeverQuietWithBoth == ~(Quiet /\ Live > 0 /\ StaleEntries > 0)
 (* As many stale entries as the interval allows. *)
 NeverFullInterval == ~(Quiet /\ PurgeInterval > 0 /\ StaleEntries = PurgeInterval /\ queue # {})
+(* As many stale entries as the interval and two threads that have not posted allow. *)
+NeverFullWhileBusy ==
+  LET owing == Cardinality({t \in Threads : balance[t] > 0}) IN
+  ~(~PurgeDue /\ owing = 2 /\ StaleEntries = Interval + Largest * owing)
 (* A purge has cleaned up, and a live operation is still there. *)
 NeverPurgedClean ==
   ~(Quiet /\ Live > 0 /\ StaleEntries = 0 /\ \E o \in Operations : completed[o] /\ calls[o] > 0)

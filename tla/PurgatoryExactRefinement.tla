@@ -21,6 +21,8 @@ Accounting == INSTANCE ExactAccounting WITH
   to_call <- [o \in Operations |-> Count(completed[o]) - callbacks[o]],
   called <- callbacks
 
+CountsTypeOK == Accounting!TypeOK
+
 (* Every behaviour of the purgatory is one of the counts. *)
 Refines == Accounting!Spec
 

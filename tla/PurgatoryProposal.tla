@@ -625,6 +625,32 @@ NothingToPurge == estimate - Size <= IntervalBeside(Size)
 -----------------------------------------------------------------------------
 (* Claims that are true                                                    *)
 
+Labels ==
+  {"idle", "insert", "count", "try again", "look", "add", "look again", "cancel", "callback",
+   "snapshot", "walk", "try", "drop", "withdraw",
+   "test", "read again", "reset", "sweep", "decide", "set", "expiration"}
+
+TypeOK ==
+  /\ completed \subseteq Operations
+  /\ holder \in [Operations -> Threads \union {"nobody"}]
+  /\ callbacks \in [Operations -> Nat]
+  /\ expirations \subseteq Operations
+  /\ lists \in [Keys -> SUBSET Operations]
+  /\ timer \subseteq Operations
+  /\ queue \subseteq Operations
+  /\ estimate \in Int
+  /\ events \in [Keys -> 0..MaxEvents]
+  /\ begun \in 0..OperationCount
+  /\ pc \in [Threads -> Labels]
+  /\ operation \in [Workers -> Operations \union {0}]
+  /\ key \in [Completers -> Keys \union {"none"}]
+  /\ keysLeft \in [Callers \union {"reaper"} -> SUBSET Keys]
+  /\ toTry \in [Completers -> SUBSET Operations]
+  /\ estimateRead \in Int
+  /\ sizeRead \in Nat
+  /\ lost \in Nat
+  /\ overlooked \in Nat
+
 \* on_complete is called at most once for an operation.
 \* Rules: PURGATORY-EXACTLY-ONCE.
 CalledAtMostOnce == \A o \in Operations : callbacks[o] <= 1

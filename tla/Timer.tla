@@ -41,11 +41,18 @@
 (*   "strictly-later"     a task expires only after its due tick           *)
 (*   "drops-one"          an advance drops a task that is due              *)
 (*   "hands-over-twice"   a task that expires is still pending             *)
+(*   "hands-over-doubly"  what expires is appended to the queue two times  *)
 (*   "any-order"          an advance ignores the order of the ticks        *)
 (*   "rounds-nearest"     the due tick is the nearest multiple             *)
 (*   "rounds-from-start"  the multiples are counted from the start         *)
+(*   "rounds-past"        the due tick is beyond the expiry, and no        *)
+(*                        multiple is the due tick of itself               *)
 (*   "idle-advance-runs"  an advance with nothing due runs a task          *)
 (*   "add-disarms"        adding a pending task ends its arming, no more   *)
+(*   "moves-early"        adding a pending task moves it a tick too early  *)
+(*   "moves-late"         adding a pending task moves it a tick too late   *)
+(*   "add-overwrites"     an added task takes the place of those that are  *)
+(*                        pending for its tick                             *)
 (*   "expires-anything"   a task expires when it is added, due or not      *)
 (*   "add-unqueues"       adding a task takes its earlier run out of the   *)
 (*                        executor's queue                                 *)
@@ -55,8 +62,12 @@
 (*   "negative-is-zero"   a negative delay is taken for zero               *)
 (*   "refusal-disarms"    a refused add ends the earlier arming            *)
 (*   "takes-after-close"  a task is taken after shutdown                   *)
+(*   "expires-closed"     a task that is due when it is added expires,     *)
+(*                        although the timer is closed                     *)
+(*   "cancel-takes-tick"  cancel ends all armings of the task's tick       *)
 (*   "cancel-from-queue"  cancel takes a task out of the executor's queue  *)
 (*   "last-in-first-out"  the executor runs the last task of the queue     *)
+(*   "run-disarms"        a task that runs is pending no longer            *)
 (*   "throw-ends-queue"   a task that throws takes the queue with it       *)
 (*   "close-forgets"      shutdown keeps what is pending                   *)
 (*   "close-empties"      shutdown empties the executor's queue            *)
@@ -114,8 +125,9 @@ Floor(time, tick) == time - (time % tick)
 DueTick(expiry) ==
   IF "rounds-nearest" \in Defects THEN Floor(expiry + (Tick \div 2), Tick)
   ELSE IF "rounds-from-start" \in Defects THEN Start + Floor(expiry - Start, Tick)
-  ELSE IF "rounds-up" \in Features THEN Floor(expiry + Tick - 1, Tick)
-  ELSE Floor(expiry, Tick)
+  ELSE IF "rounds-up" \in Features
+  THEN Floor(expiry + Tick - (IF "rounds-past" \in Defects THEN 0 ELSE 1), Tick)
+  ELSE Floor(expiry - (IF "rounds-past" \in Defects THEN 1 ELSE 0), Tick)
 
 Pending == DOMAIN due
 
@@ -145,6 +157,10 @@ InTickOrder(ticks, tasks) ==
      /\ \A i, j \in DOMAIN line :
           i < j /\ "any-order" \notin Defects => ticks[line[i]] <= ticks[line[j]]}
 
+\* The tasks of a line as they are appended to the executor's queue.
+\* @type: Seq(Str) => Seq(Str);
+Doubly(line) == IF "hands-over-doubly" \in Defects THEN line \o line ELSE line
+
 \* Why an add is refused.
 Refused(delay) ==
   \/ closed
@@ -169,22 +185,32 @@ Init ==
 AddedTick(delay) ==
   DueTick(now + IF delay < 0 /\ "negative-is-zero" \in Defects THEN 0 ELSE delay)
 
+\* The due ticks after an add.
+\* @type: (Str, Int) => Str -> Int;
+Armed(task, tick) ==
+  LET moved ==
+        IF task \in Pending /\ "moves-early" \in Defects THEN tick - Tick
+        ELSE IF task \in Pending /\ "moves-late" \in Defects THEN tick + Tick
+        ELSE tick
+      gone == IF "add-overwrites" \in Defects THEN {t \in Pending : due[t] = tick} ELSE {}
+  IN  With(Without(due, gone), task, moved)
+
 \* @says timer: {due'} pending after an add
 AddPending(task, delay) ==
   /\ Addable(task)
   /\ Refused(delay) => closed /\ "takes-after-close" \in Defects
   /\ due' = IF task \in Pending /\ "add-disarms" \in Defects THEN Without(due, {task})
-            ELSE With(due, task, AddedTick(delay))
+            ELSE Armed(task, AddedTick(delay))
   /\ queue' = IF "add-unqueues" \in Defects THEN SelectSeq(queue, LAMBDA t : t # task) ELSE queue
   /\ UNCHANGED <<now, closed>>
 
 \* @says timer: an added task expires at once: {queue'}
 AddExpires(task, delay) ==
   /\ Addable(task)
-  /\ ~Refused(delay)
+  /\ Refused(delay) => closed /\ "expires-closed" \in Defects
   /\ AddedTick(delay) > now => "expires-anything" \in Defects
   /\ due' = IF "both-armings" \in Defects THEN due ELSE Without(due, {task})
-  /\ queue' = IF "drops-already-due" \in Defects THEN queue ELSE Append(queue, task)
+  /\ queue' = IF "drops-already-due" \in Defects THEN queue ELSE queue \o Doubly(<<task>>)
   /\ UNCHANGED <<now, closed>>
 
 Add(task, delay) == AddPending(task, delay) \/ AddExpires(task, delay)
@@ -199,7 +225,8 @@ Refuse(task, delay) ==
 \* @says timer: after a cancel {due'} pending
 Cancel(task) ==
   /\ "cancel" \in Features
-  /\ due' = Without(due, {task})
+  /\ due' = IF task \in Pending /\ "cancel-takes-tick" \in Defects
+            THEN Without(due, {t \in Pending : due[t] = due[task]}) ELSE Without(due, {task})
   /\ queue' = IF "cancel-from-queue" \in Defects
               THEN SelectSeq(queue, LAMBDA t : t # task) ELSE queue
   /\ UNCHANGED <<now, closed>>
@@ -225,7 +252,7 @@ Advance(to) ==
             /\ due' = IF "hands-over-twice" \in Defects THEN due ELSE Without(due, Taken(to))
             /\ queue' = IF handed # <<>> /\ "drops-one" \in Defects THEN queue \o Tail(handed)
                         ELSE IF handed = <<>> /\ queue # <<>> /\ "idle-advance-runs" \in Defects
-                        THEN Tail(queue) ELSE queue \o handed
+                        THEN Tail(queue) ELSE queue \o Doubly(handed)
   /\ UNCHANGED closed
 
 \* @says executor: runs a task; {queue'} wait
@@ -234,7 +261,8 @@ RunOne ==
   /\ queue' = IF "throw-ends-queue" \in Defects THEN <<>>
               ELSE IF "last-in-first-out" \in Defects THEN SubSeq(queue, 1, Len(queue) - 1)
               ELSE Tail(queue)
-  /\ UNCHANGED <<now, due, closed>>
+  /\ due' = IF "run-disarms" \in Defects THEN Without(due, {Head(queue)}) ELSE due
+  /\ UNCHANGED <<now, closed>>
 
 \* @says timer: is shut down
 Shutdown ==

@@ -357,6 +357,8 @@ def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
         advice = f"the adapter of {declaration.name} is built with it"
         tool = installed(build[0], advice)
         with sole_builder(output.with_name(f"{output.name}.lock")):
+            if any("{build}" in word for word in (*declaration.build, *declaration.command)):
+                output.mkdir(parents=True, exist_ok=True)  # a compiler makes no folder
             run_build((tool, *build[1:]), declaration.folder, f"the build of {declaration.name}")
     return command
 

@@ -73,6 +73,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", "purgatory: a rule of the purgatory specification")
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave the work folder out: packages that adapters run bring tests of their own."""
+    return True if collection_path.name == _WORK_FOLDER.name else None
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say by which suite the subjects are judged."""
     if not config.option.purgatory:

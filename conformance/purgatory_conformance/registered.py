@@ -70,17 +70,48 @@ FAMILIES = {
 
 
 PROJECTS = {
-    "sched": ("python-standard-library/sched.toml", "Python's sched.scheduler"),
-    "asyncio": ("python-standard-library/asyncio.toml", "Python's asyncio, loop.call_later"),
+    "sched": ("python/sched.toml", "Python's sched.scheduler"),
+    "asyncio": ("python/asyncio.toml", "Python's asyncio, loop.call_later"),
+    "twisted-clock": ("python/twisted-clock.toml", "Twisted's task.Clock, its clock for tests"),
+    "twisted-reactor": (
+        "python/twisted-reactor.toml",
+        "Twisted's reactor, callLater, virtual clock",
+    ),
+    "trio": ("python/trio.toml", "trio's deadlines, on its MockClock"),
+    "eventlet": ("python/eventlet.toml", "timers of eventlet's hub, virtual clock"),
+    "apscheduler": (
+        "python/apscheduler.toml",
+        "APScheduler's jobs with a date, in its pool of threads, virtual clock",
+    ),
+    "apscheduler-debug": ("python/apscheduler-debug.toml", "the same with its DebugExecutor"),
+    "gevent": ("python/gevent.toml", "gevent.spawn_later, real clock"),
+    "uvloop": ("python/uvloop.toml", "uvloop, loop.call_later, real clock"),
     "go-time": ("go/time.toml", "Go's time.AfterFunc, in a bubble of testing/synctest (needs Go)"),
     "go-timingwheel": ("go/timingwheel.toml", "the same bubble, RussellLuo/timingwheel (needs Go)"),
+    "go-benbjohnson-clock": ("go/benbjohnson-clock.toml", "benbjohnson/clock's Mock (needs Go)"),
+    "go-clockwork": ("go/clockwork.toml", "jonboulle/clockwork's FakeClock (needs Go)"),
+    "go-robfig-cron": (
+        "go/robfig-cron.toml",
+        "robfig/cron with schedules of one time, in a bubble (needs Go)",
+    ),
+    "go-gocron": ("go/gocron.toml", "one-time jobs of go-co-op/gocron, in a bubble (needs Go)"),
     "java-executor": (
         "jvm/java-executor.toml",
         "the JDK's ScheduledThreadPoolExecutor, real clock (needs Java 17 and Maven)",
     ),
     "netty": ("jvm/netty.toml", "Netty's HashedWheelTimer, real clock (needs Java 17 and Maven)"),
     "netty-size": ("jvm/netty-size.toml", "the same, its pending timeouts taken for its size"),
+    "dubbo": ("jvm/dubbo.toml", "Apache Dubbo's HashedWheelTimer, real clock (the same)"),
+    "jraft": ("jvm/jraft.toml", "SOFAJRaft's HashedWheelTimer, real clock (the same)"),
     "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
+    "jetty": ("jvm/jetty.toml", "Jetty's ScheduledExecutorScheduler, real clock (the same)"),
+    "jetty-timer": ("jvm/jetty-timer.toml", "Jetty's TimerScheduler, real clock (the same)"),
+    "pekko": (
+        "jvm/pekko.toml",
+        "Apache Pekko's LightArrayRevolverScheduler, virtual clock (the same)",
+    ),
+    "producer-pool": ("jvm/producer-pool.toml", "the BufferPool of Kafka's producer (the same)"),
+    "netty-pool": ("jvm/netty-pool.toml", "Netty's PooledByteBufAllocator (the same)"),
     "fluss": (
         "fluss/purgatory.toml",
         "Apache Fluss's timer and purgatory, virtual clock (needs Java 17 and Maven)",
@@ -93,6 +124,16 @@ PROJECTS = {
     "npm-long-timeout": ("npm/long-timeout.toml", "npm's long-timeout, virtual clock (the same)"),
     "npm-safe-timers": ("npm/safe-timers.toml", "npm's safe-timers, virtual clock (the same)"),
     "npm-retimer": ("npm/retimer.toml", "npm's retimer, virtual clock (the same)"),
+    "npm-long-settimeout": (
+        "npm/long-settimeout.toml",
+        "npm's long-settimeout, virtual clock (the same)",
+    ),
+    "npm-node-schedule": (
+        "npm/node-schedule.toml",
+        "jobs with a date of npm's node-schedule, virtual clock (the same)",
+    ),
+    "npm-cron": ("npm/cron.toml", "jobs with a date of npm's cron, virtual clock (the same)"),
+    "npm-croner": ("npm/croner.toml", "jobs with a date of npm's croner, virtual clock (the same)"),
     "rust-hash-wheel": (
         "rust/hash-wheel.toml",
         "Rust's hierarchical_hash_wheel_timer (needs cargo)",
@@ -100,6 +141,16 @@ PROJECTS = {
     "rust-delay-queue": (
         "rust/delay-queue.toml",
         "tokio-util's DelayQueue, on tokio's paused clock (needs cargo)",
+    ),
+    "rust-tokio-sleep": (
+        "rust/tokio-sleep.toml",
+        "tokio's sleep, on its paused clock (needs cargo)",
+    ),
+    "rust-wheel-timer": ("rust/wheel-timer.toml", "the ring of Rust's wheel_timer (needs cargo)"),
+    "libuv": ("python/libuv.toml", "timers of the system's libuv, real clock (needs libuv1)"),
+    "libevent": (
+        "python/libevent.toml",
+        "timers of the system's libevent, real clock (needs libevent-core-2.1-7)",
     ),
 }
 """The timers of other people by word: the declaration among the adapters, and a summary."""

@@ -332,7 +332,8 @@ def _agreement(queue: tuple[str, ...], later_runs: list[str]) -> int:
     pairs = enumerate(zip(queue, later_runs, strict=False))
     shorter = min(len(queue), len(later_runs))
     next_ones = next((place for place, (queued, ran) in pairs if queued != ran), shorter)
-    return next_ones - sum(task not in later_runs for task in queue)
+    ran = frozenset(later_runs)
+    return next_ones - sum(task not in ran for task in queue)
 
 
 def _inferred(

@@ -1,7 +1,7 @@
 """The course: its lessons, the pages to play on, and defects to catch.
 
     commands      ``purgatory course`` and ``purgatory model break``
-    teaching      lessons as slides and sheets; exercises and their grades
+    teaching      the class, and sheets; exercises and their grades
     breaking      a planted defect, and who catches it: rule, property, vector, step
     playing       the pages on which a reader plays a wheel and hunts a defect
 

@@ -22,20 +22,12 @@ Each way in which a step may go names the rules that it puts to the test.
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
-from purgatory_model.channel_state import (
-    SIZE_BYTES,
-    Channel,
-    ChannelMutingState,
-    Coming,
-    Peer,
-    Receive,
-    at,
-    channel_of,
-    request_name,
-)
+from purgatory_model import channel_state
+from purgatory_model.channel_state import Channel, ChannelMutingState, Coming, Peer, Receive
 from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, TooManyBranches, accepted, possible
@@ -54,7 +46,6 @@ _PEERS = {
     op.Ending.HALF_CLOSE: Peer.HALF_CLOSED,
     op.Ending.RESET: Peer.RESET,
 }
-
 
 _MOST_PLACES = 4_096
 """The places of one poll that are followed, told apart by state and requests received."""
@@ -150,7 +141,11 @@ class KafkaChannels:
             case op.Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case op.Elapse(to_ms):
-                return (self._way(state, at(state, to_ms), self._why_of_time(state, to_ms)),)
+                return (
+                    self._way(
+                        state, channel_state.at(state, to_ms), self._why_of_time(state, to_ms)
+                    ),
+                )
             case _:
                 raise ValueError(f"a server has no operation {op.operation_name(operation)}")
 
@@ -283,6 +278,7 @@ class KafkaChannels:
             return self._way(state, state, why)
         return self._way(state, state, why, rejected=Reason.INVALID_ARGUMENT)
 
+    @lru_cache(maxsize=2048)  # noqa: B019 - a poll is drawn, judged, and tried in smaller cases
     def _polled(self, begin: Place) -> tuple[Expectation[ChannelMutingState], ...]:
         """Return every end of a poll: all moves that must be made, in every order that matters.
 
@@ -472,7 +468,9 @@ class KafkaChannels:
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
     ) -> Move:
         """Mute a channel until there is memory. Rules: MUTING-WAIT, MUTING-READ-AFTER-GRANT."""
-        waits = channel.read(state.now_ms, receive=Receive.WAITS, taken_bytes=SIZE_BYTES)
+        waits = channel.read(
+            state.now_ms, receive=Receive.WAITS, taken_bytes=channel_state.SIZE_BYTES
+        )
         why = {"MUTING-WAIT", rule}
         if any(each.holds for each in state.channels.values()):
             why.add("MUTING-NOT-WITH-MEMORY")
@@ -491,7 +489,7 @@ class KafkaChannels:
         Rules: MUTING-ASK, MUTING-RECOVER, MUTING-BUFFERED.
         """
         holds = replace(
-            channel.read(state.now_ms, receive=Receive.HOLDS, taken_bytes=SIZE_BYTES),
+            channel.read(state.now_ms, receive=Receive.HOLDS, taken_bytes=channel_state.SIZE_BYTES),
             held_ms=state.now_ms,
         )
         after = replace(
@@ -528,7 +526,7 @@ class KafkaChannels:
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
     ) -> Move:
         """Return a request's reception. Rules: MUTING-ORDER, MUTING-ONE-AT-A-TIME, MUTING-EMPTY."""
-        request = request_name(name, first.number)
+        request = channel_state.request_name(name, first.number)
         read = replace(
             channel.read(state.now_ms, receive=Receive.NONE, taken_bytes=0),
             coming=channel.coming[1:],
@@ -667,7 +665,7 @@ def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingSta
         handled=state.handled.delete(request),
     )
     why = {"MUTING-RELEASE"}
-    if not state.channels[channel_of(request)].is_open:
+    if not state.channels[channel_state.channel_of(request)].is_open:
         why.add("MUTING-END-WHILE-HANDLED")
         if not after.handled and not any(each.is_open for each in after.channels.values()):
             why.add("MUTING-IDLE-RETURNS")

@@ -312,7 +312,7 @@ class CheckOrder(Choice):
 
 
 class CheckDrops(Choice):
-    """Which entries of completed operations leave the lists (rule PURGATORY-CHECK-DROPS).
+    """The entries of completed operations that leave the lists (rule PURGATORY-CHECK-DROPS).
 
     ``as_passed``: those that are completed when a check has passed them. ``at_end``: those that are
     completed when the check is through. ``either``: the one or the other. ``everywhere``: an
@@ -326,7 +326,7 @@ class CheckDrops(Choice):
 
 
 class CancelResult(Choice):
-    """Which entries a cancellation answers (rule PURGATORY-CANCEL-RESULT).
+    """The entries that a cancellation answers (rule PURGATORY-CANCEL-RESULT).
 
     ``whole_list``: all of the list, those of completed operations included. ``live``: those of
     operations that are not completed.

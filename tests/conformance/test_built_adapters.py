@@ -42,6 +42,23 @@ def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
     assert purgatory(tmp_path, "doctor").returncode == 3
 
 
+def test_the_folder_of_a_build_is_there_before_it_runs(tmp_path: Path) -> None:
+    """A compiler makes no folder for its output."""
+    copies = "import shutil, sys; shutil.copy('sources/adapter.py', sys.argv[1])"
+    declared(tmp_path, sys.executable, "-c", copies, "{build}/adapter.py")
+    ended = purgatory(tmp_path, "doctor")
+    assert "ModuleNotFoundError: No module named 'case'" in ended.stderr + ended.stdout
+    assert list((tmp_path / "purgatory-work/adapters").glob("my-timer-*/adapter.py"))
+
+
+def test_a_build_that_does_not_name_the_folder_makes_none(tmp_path: Path) -> None:
+    declared(tmp_path, sys.executable, "-c", "")
+    text = (tmp_path / "purgatory.toml").read_text(encoding="utf-8")
+    (tmp_path / "purgatory.toml").write_text(text.replace("{build}", "sources"), encoding="utf-8")
+    assert purgatory(tmp_path, "doctor").returncode == 0
+    assert [each.suffix for each in (tmp_path / "purgatory-work/adapters").iterdir()] == [".lock"]
+
+
 def test_a_build_that_fails_shows_what_it_said(tmp_path: Path) -> None:
     """The exit code is that of a subject that failed, and the build's words are shown."""
     declared(tmp_path, sys.executable, "-c", "raise SystemExit('no such module')")

@@ -54,12 +54,13 @@ def test_good_adapter(tmp_path: Path) -> None:
         Severity.OK, "the adapter speaks the protocol; the suite can judge it now"
     )
     said = [f.explanation for f in findings if f.verdict is Severity.DECLARED]
-    assert len(said) == 19
+    assert len(said) == 26
     assert "timer, clock is manual: the requests move the clock" in said
     assert "timer, feature cancel: the suite may cancel tasks" in said
     assert "timer, observable size: the number of tasks that wait in the timer" in said
     assert noted(findings) == []
-    assert asked(findings) == {"add", "advance", "cancel", "elapse", "reachable", "wobble"}
+    offered = {"add", "advance", "cancel", "elapse", "reachable", "shutdown"}
+    assert asked(findings) == {*offered, "wobble"}
     sent = "".join(finding.sent for finding in findings)
     requests = Counter(re.findall(r'"request":"([a-z]+)"', sent))
     assert (requests["hello"], requests["end"], requests["stop"]) == (1, 1, 1)

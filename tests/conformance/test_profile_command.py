@@ -40,8 +40,12 @@ def test_a_choice_is_proposed_with_the_case_that_needs_it(timer: Path) -> None:
     run = purgatory(folder, "profile", "propose", "mine")
     assert run.returncode == 0, run.stderr
     offers = {
-        "features": ["cancel", "change_delay", "elapse", "reachable", "readd"],
-        "observables": ["advance_result", "size"],
+        "severe_throw": "as_ordinary",
+        "features": [
+            *("cancel", "change_delay", "elapse", "reachable", "readd", "script_add"),
+            *("script_advance", "script_cancel", "script_throw", "script_throw_severe", "shutdown"),
+        ],
+        "observables": ["advance_result", "queued", "size"],
     }
     assert without_comments(run.stdout) == {"timer": {"rounding": "up", **offers}}
     assert "// rounding up: otherwise TIMER-ROUNDING is broken by: " in run.stdout

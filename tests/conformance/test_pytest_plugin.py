@@ -94,6 +94,18 @@ def test_a_right_subject_passes_a_test_for_each_rule(suite: pytest.Pytester) -> 
     assert (suite.path / "purgatory-work/subjects-right/report.html").is_file()
 
 
+def test_tests_of_packages_in_the_work_folder_are_not_collected(suite: pytest.Pytester) -> None:
+    """Adapters in Python have their packages there, with tests of their own."""
+    for folder in ("purgatory-work", "other-work"):
+        inside = suite.path / folder / "adapters"
+        inside.mkdir(parents=True)
+        (inside / "test_theirs.py").write_text(
+            "def test_theirs(): assert False\n", encoding="utf-8"
+        )
+    ended = suite.runpytest()
+    ended.assert_outcomes(passed=1, failed=1)
+
+
 def test_a_broken_rule_fails_with_the_steps_and_the_command(suite: pytest.Pytester) -> None:
     result = suite.runpytest_inprocess("--purgatory", "subjects:wrong", "--junitxml=junit.xml")
     assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -15,7 +15,8 @@
 # - ``yaml`` is parsed, and gives the action of this project no input that it does not have;
 # - ``diff`` changes the file that its title names;
 # - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
-# - ``go``, ``java`` and ``rust`` have a title, and tests of their own that compile and run them;
+# - ``go``, ``java``, ``javascript`` and ``rust`` have a title, and tests of their own that run
+#   them;
 # - a title makes a block a file in the page's folder, which later blocks may use;
 # - ``text`` and the word ``no-run`` are for what cannot be checked; the tests list each of them.
 
@@ -164,6 +165,7 @@ class PageRun:
             "diff": self._diff,
             "go": self._program,
             "java": self._program,
+            "javascript": self._program,
             "rust": self._program,
             "tla": self._tla,
         }.get(block.language)

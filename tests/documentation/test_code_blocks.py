@@ -24,7 +24,17 @@ NOT_RUN = {
     ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),
+    (
+        "docs/how-to/check-traces.md",
+        "$ purgatory trace check kafka://localhost:9092/steps --out monday",
+    ),
+    (
+        "docs/how-to/watch-traces.md",
+        "$ bin/kafka-topics.sh --bootstrap-server localhost:9092 --create --topic steps",
+    ),
     ("docs/findings.md", "$ python -m purgatory_lab.verdicts --write docs"),
+    ("docs/findings/apscheduler.md", "import logging"),
+    ("docs/findings/gevent.md", "import time"),
     ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.mass_expiry"),
     ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.mass_expiry --system fluss"),
     ("docs/findings.md", "$ python -m purgatory_lab.benchmarks.kafka_muting --whole-broker"),

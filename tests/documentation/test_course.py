@@ -18,7 +18,7 @@ LESSONS = tuple(
 )
 """In the order of the index."""
 
-OTHER_PAGES = {COURSE / name for name in ("index.md", "play.md", "teach.md")}
+OTHER_PAGES = {COURSE / name for name in ("class.md", "index.md", "play.md", "teach.md")}
 
 MOST_WORDS = 1200
 FEWEST_EXERCISES = 2

@@ -1,4 +1,4 @@
-"""The home page in a headless browser: its first screen, its wheel, at three widths."""
+"""Pages of the site in a headless browser: home at three widths, others at two."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,21 @@ ORIGIN = "http://localhost"
 SIZES = ((1440, 900), (1024, 768), (390, 844))
 CLAIM = "text=Kafka loses count of finished requests."
 FIGURE = ".first .purgatory-viewer"
+ONE_OF_EACH_KIND = (
+    "course/class/",
+    "course/one-wheel/",
+    "explanation/the-wheel-is-a-timer/",
+    "findings/",
+    "how-to/check-traces-on-a-cluster/",
+    "reference/bugs-that-people-had/",
+    "reference/command-line/",
+    "reference/memory-pool/",
+    "reference/mutants/",
+    "reference/performance/",
+    "reference/tla/TimingWheel/",
+    "reference/trace-results/",
+    "tutorial/first-adapter/",
+)
 
 
 @pytest.fixture
@@ -33,7 +48,9 @@ class Home:
         self._browser, self._site = browser, site
         self._open: list[Page] = []
 
-    def opened(self, size: tuple[int, int], *, without: str = "", **media: Any) -> Page:
+    def opened(
+        self, size: tuple[int, int], *, path: str = "", without: str = "", **media: Any
+    ) -> Page:
         """Return the page in a context of its own; ``without`` is a file that it does not get."""
         page = self._browser.new_context(**{"reduced_motion": "reduce", **media}).new_page()
         page.set_default_timeout(300_000)  # only a hang reaches it
@@ -43,15 +60,16 @@ class Home:
 
         def answer(route: Route) -> None:
             name = route.request.url.removeprefix(ORIGIN).partition("?")[0].lstrip("/")
-            path = self._site / (name or "index.html")
-            if path.is_file() and path.name != without:
-                route.fulfill(path=path)
+            file = self._site / name
+            file = file / "index.html" if file.is_dir() else file
+            if file.is_file() and file.name != without:
+                route.fulfill(path=file)
             else:
                 route.abort()
 
         page.route("**/*", answer)
         page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.goto(f"{ORIGIN}/")
+        page.goto(f"{ORIGIN}/{path}")
         return page
 
     def close(self) -> None:
@@ -106,6 +124,18 @@ def test_home_fits_and_can_be_read(home: Home, size: tuple[int, int], colours: s
     assert set(faults_here(page)) <= {"article.md-content__inner.md-typeset overflows"}
 
 
+@pytest.mark.parametrize(("size", "colours"), [(SIZES[0], "light"), (SIZES[2], "dark")])
+@pytest.mark.parametrize("path", ONE_OF_EACH_KIND)
+def test_pages_fit_and_can_be_read(
+    home: Home, path: str, size: tuple[int, int], colours: str
+) -> None:
+    """Nothing is wider than the screen, no word is cut, and texts have the contrast of AA."""
+    page = home.opened(size, path=path, color_scheme=colours)
+    assert page.locator("h1").count() == 1
+    page.evaluate(_WITHOUT_THE_THEMES_PARTS)
+    assert set(faults_here(page)) <= {"article.md-content__inner.md-typeset overflows"}
+
+
 def test_what_cannot_be_read_is_seen(home: Home) -> None:
     page = home.opened(SIZES[2], color_scheme="dark")
     page.evaluate("document.querySelector('.doors').style.cssText = 'color: #333; width: 500px'")
@@ -116,7 +146,8 @@ def test_what_cannot_be_read_is_seen(home: Home) -> None:
 
 _WITHOUT_THE_THEMES_PARTS = """
 document.querySelectorAll(
-  ".md-sidebar, .md-header, .md-footer, .md-search, .md-top, body > :not(.md-container)"
+  ".md-sidebar, .md-header, .md-footer, .md-search, .md-top, .headerlink, " +
+  "body > :not(.md-container)"
 ).forEach(part => part.remove())
 """
 

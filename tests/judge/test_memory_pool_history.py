@@ -1,6 +1,6 @@
-"""A rule is visited by a step only if its violation would have been seen there."""
+"""A vector is asked only of pools that offer what it needs."""
 
-from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.cases import Case, MemoryPoolCaseHeader, Step
@@ -16,8 +16,8 @@ def vector(*operations: op.Operation, features: frozenset[profiles.MemoryPoolFea
 
 
 def test_vectors_are_asked_where_they_can_be() -> None:
-    """Those without it, or without such a pool, are not asked; nor is an unusable one anybody."""
-    support = MEMORY_POOL_SUPPORT
+    """A pool without the feature, or of another sort, is not asked; an unusable case never is."""
+    support = support_of(profiles.Component.MEMORY_POOL)
     needed = frozenset({profiles.MemoryPoolFeature.RELEASE_SLICE})
     case = vector(op.Allocate("a", 1), op.Release("a", op.ReleaseForm.SLICE), features=needed)
     both = profiles.MemoryPoolProfile(features=needed | {profiles.MemoryPoolFeature.NON_STRICT})

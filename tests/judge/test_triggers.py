@@ -48,7 +48,7 @@ MODELS: dict[Component, tuple[Profile, Callable[[Any, Any, frozenset[str]], Any]
     Component.CHANNEL_MUTING: (channel_muting.PROFILE, ChannelMutingModel),
 }
 VARIANTS = [(component, name) for component in Component for name in judged(component).variants]
-CASES = {Component.CHANNEL_MUTING: 400}
+CASES = {Component.CHANNEL_MUTING: 1000}
 """The number of cases that are followed, where it is not 150."""
 
 

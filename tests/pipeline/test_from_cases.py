@@ -76,7 +76,7 @@ def verdict_on(wrong: Mutant, run: CaseRun, *, keeps_names: bool = True) -> Verd
     return verdict_of(trace_of_steps(begin, run.steps))
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_failing_cases_of_mutants_diverge_by_the_same_rule() -> None:
     """Overlook one, as a judge that forgets does: it refuses to force what was never watched."""
     golden = cases()

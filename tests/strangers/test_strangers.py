@@ -77,6 +77,7 @@ def _judged(
     return run_campaign(subject, component, seed=seed, budget=budget, vectors=vectors(component))
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize("name", NAMES)
 def test_a_legal_design_is_conformant(name: str) -> None:
     stranger = STRANGERS[name]
@@ -107,6 +108,7 @@ def test_an_allocation_that_fails_takes_nothing(name: str) -> None:
     assert len(pool.ask(1)) == 1
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(("name", "defect"), DEFECTS)
 def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[Any]) -> None:
     stranger = STRANGERS[name]

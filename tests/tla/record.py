@@ -8,17 +8,13 @@ all of them anew. Comments and docstrings of Python are no input: graphs do not 
 are comments of TLA+, except the types of constants and variables.
 """
 
-import ast
 import hashlib
-import io
 import json
 import re
-import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -31,6 +27,7 @@ from purgatory_tla.manifest.manifest import Kind, Mode, Model, RunTime, read_man
 from purgatory_tla.manifest.models import Finding, Settings, run_model
 from purgatory_tla.modules.module_text import read_module
 from purgatory_tla.resources import modules_folder
+from tests.sources import folders_of, python_texts
 
 RECORD = Path(__file__).with_name("record.jsonl")
 PACKAGES = ("purgatory_spec", "purgatory_model", "purgatory_tla")
@@ -50,13 +47,7 @@ class Inputs:
 @cache
 def installed() -> Inputs:
     """Return the inputs as they are in this checkout."""
-    folders = {}
-    for name in PACKAGES:
-        spec = find_spec(name)
-        assert spec is not None
-        assert spec.origin is not None
-        folders[name] = Path(spec.origin).parent
-    return Inputs(modules_folder(), folders)
+    return Inputs(modules_folder(), folders_of(PACKAGES))
 
 
 # What a result follows from.
@@ -119,65 +110,6 @@ def _end_of_block(text: str, position: int) -> int:
         depth += 1 if match[0] == "(*" else -1
         position = match.end()
     return position if depth == 0 else len(text)
-
-
-def python_texts(packages: Mapping[str, Path], name: str) -> dict[str, str]:
-    """Return the code of a Python module and of all modules of ours that it imports, by name."""
-    texts: dict[str, str] = {}
-    waiting = [name]
-    while waiting:
-        module = waiting.pop()
-        path = _file_of(packages, module)
-        if module in texts or path is None:
-            continue
-        texts[module], imported = _read_code(_read_text(path, path.stat().st_mtime_ns))
-        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        waiting += [*imported, package]
-    return texts
-
-
-def _file_of(packages: Mapping[str, Path], module: str) -> Path | None:
-    """Return the file of a module of one of the packages; None for everything else."""
-    first, *rest = module.split(".")
-    if first not in packages:
-        return None
-    path = packages[first].joinpath(*rest)
-    candidates = (path / "__init__.py", path.with_suffix(".py"))
-    return next((each for each in candidates if each.is_file()), None)
-
-
-@cache
-def _read_text(path: Path, _changed: int) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-@cache
-def _read_code(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return the code of a text and the names that it imports, each of which may be a module."""
-    tree = ast.parse(text)
-    imported: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported += [each.name for each in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"a relative import: {ast.unparse(node)}"
-            imported += [str(node.module), *(f"{node.module}.{each.name}" for each in node.names)]
-    return code_of(text, tree), tuple(imported)
-
-
-def code_of(text: str, tree: ast.Module) -> str:
-    """Return a Python text without comments, strings that stand alone, and empty lines."""
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            first, last = node.lineno - 1, node.end_lineno or node.lineno
-            if lines[first][: node.col_offset].strip() == "":  # nothing else stands on its line
-                lines[first:last] = [""] * (last - first)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def digest_of(*inputs: object) -> str:

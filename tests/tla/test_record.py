@@ -10,13 +10,13 @@ import msgspec
 import pytest
 
 from purgatory_tla.manifest.models import compare
+from tests.sources import code_of
 
 from .record import (
     EQUAL,
     Inputs,
     Recorded,
     bindings,
-    code_of,
     code_of_module,
     installed,
     live_in_every_run,

@@ -157,7 +157,12 @@ func (it *instance) do(asked request) message {
 	case "cancel":
 		it.cancel(operation.Task)
 	case "advance":
-		time.Sleep(ms(operation.ToMS - it.nowMS))
+		passed := ms(operation.ToMS - it.nowMS)
+		if clock, isFake := it.timer.(fakeClock); isFake {
+			clock.advance(passed)
+		} else {
+			time.Sleep(passed)
+		}
 		it.nowMS = operation.ToMS
 	default:
 		return message{"unsupported": "there is no operation " + operation.Op}

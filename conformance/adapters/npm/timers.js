@@ -114,6 +114,28 @@ class TimerWheel {
   close() {}
 }
 
+// Schedulers of jobs at a date, which may not lie in the past: what is due now is due with the next
+// tick. As above, a millisecond of the suite stands for ten.
+class Dated extends OneShots {
+  constructor(clock, schedule, cancel, ran) {
+    const set = (call, delay_ms) => {
+      const delay = Math.max(delay_ms * STEP_MS - STEP_MS / 2, 1);
+      return schedule(new Date(Date.now() + delay), call);
+    };
+    super(clock, set, cancel, ran);
+  }
+
+  advance(to_ms) { super.advance(to_ms * STEP_MS); }
+}
+
+// Loads a package that keeps something of the clock, or jobs, from one instance to the next.
+function loadedAnew(modules, name) {
+  for (const path of Object.keys(require.cache)) {
+    if (path.startsWith(join(modules, name))) delete require.cache[path];
+  }
+  return require(join(modules, name));
+}
+
 // In place of the real functions; only one such clock at a time.
 function installed(modules, now) {
   const faked = require(join(modules, CLOCK));
@@ -122,6 +144,12 @@ function installed(modules, now) {
   installed.clock = faked.install({ now, toFake, loopLimit: 10_000_000 });
   return installed.clock;
 }
+
+const DATED = {
+  ...PROFILE,
+  already_due: "next_tick",
+  negative_delay: "not_offered", // a date in the past is an error, or no job
+};
 
 const SUBJECTS = {
   [CLOCK]: {
@@ -180,12 +208,49 @@ const SUBJECTS = {
     profile: { ...PROFILE, largest_delay_ms: Math.floor((2 ** 31 - 1) / STEP_MS) },
     make: (modules, start_ms, ran) => {
       const clock = installed(modules, start_ms * STEP_MS);
-      // It keeps the functions that are there when it is loaded: loaded anew on each clock.
-      for (const path of Object.keys(require.cache)) {
-        if (path.startsWith(join(modules, "retimer"))) delete require.cache[path];
-      }
-      const retimer = require(join(modules, "retimer"));
+      const retimer = loadedAnew(modules, "retimer"); // it keeps the functions that it finds
       return new Retimers(clock, retimer, (timer) => timer.clear(), ran);
+    },
+  },
+  "long-settimeout": {
+    source: "https://github.com/Kamahl19/long-settimeout",
+    profile: {
+      ...PROFILE,
+      // No limit is documented; the clock takes a step for each 2^31 ms of a delay.
+      largest_delay_ms: 2 ** 41,
+      features: [...PROFILE.features, "negative_clock"],
+    },
+    make: (modules, start_ms, ran) => {
+      const { setLongTimeout, clearLongTimeout } = require(join(modules, "long-settimeout"));
+      return new OneShots(installed(modules, start_ms), setLongTimeout, clearLongTimeout, ran);
+    },
+  },
+  "node-schedule": {
+    source: "https://github.com/node-schedule/node-schedule",
+    profile: DATED,
+    make: (modules, start_ms, ran) => {
+      const clock = installed(modules, start_ms * STEP_MS);
+      const { scheduleJob } = loadedAnew(modules, "node-schedule"); // it keeps its jobs
+      return new Dated(clock, scheduleJob, (job) => job.cancel(), ran);
+    },
+  },
+  cron: {
+    source: "https://github.com/kelektiv/node-cron",
+    profile: DATED,
+    make: (modules, start_ms, ran) => {
+      const clock = installed(modules, start_ms * STEP_MS);
+      const { CronJob } = require(join(modules, "cron"));
+      const schedule = (cronTime, onTick) => CronJob.from({ cronTime, onTick, start: true });
+      return new Dated(clock, schedule, (job) => job.stop(), ran);
+    },
+  },
+  croner: {
+    source: "https://github.com/Hexagon/croner",
+    profile: DATED,
+    make: (modules, start_ms, ran) => {
+      const clock = installed(modules, start_ms * STEP_MS);
+      const { Cron } = require(join(modules, "croner"));
+      return new Dated(clock, (date, call) => new Cron(date, call), (job) => job.stop(), ran);
     },
   },
 };

@@ -147,7 +147,7 @@ def tour(page: TerminalPage, judge: Judge) -> Path:
     page.verbatim(report.as_posix(), "bold", indent=2)
     page.gap()
     page.ruled("── 4 of 4  yours", _HEAD)
-    page.say("An adapter for your own timer, in Python, Go, Rust or Java; then judge it:")
+    page.say("An adapter for your own timer, in one of six languages; then judge it:")
     page.gap()
     page.verbatim("purgatory init --lang python my-timer", "bold", indent=2)
     page.verbatim("purgatory check my-timer", "bold", indent=2)

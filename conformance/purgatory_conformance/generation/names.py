@@ -20,10 +20,12 @@ _MOST_LONG_NAMES = 12
 _ALIKE = (
     ("a", "A", "\uff41", "a ", " a", "\u0430", "aa"),
     ("\u00e4", "a\u0308", "\u00c4", "\u65e5\u672c"),
+    ("\u00df", "SS", "ss", "\u1e9e"),
+    ("a.b", "a_b", "a-b", "ab"),
     ("1", "01", "1.0", "+1", "1e0", "0x1", "true", "True"),
     ("0", "-0", "-1", "null", "None", "nil", "NaN", "undefined"),
     ("__proto__", "constructor", "toString", "hashCode", "default"),
-    ("a b", "a+b", "a%20b", "a/b", "a.b", "a,b", "a:b", "a\\b", 'a"b', "a'b"),
+    ("a b", "a+b", "a%20b", "a/b", "a,b", "a:b", "a\\b", 'a"b', "a'b"),
     ("*", "..", "%s", "{}", "$a"),
 )
 """Groups of names that a number, a path, a pattern or a fold of case takes for one another."""

@@ -1,12 +1,13 @@
-"""Adapter projects to begin with, in four languages: ``purgatory init`` copies one.
+"""Adapter projects to begin with, in six languages: ``purgatory init`` copies one.
 
 A kit is a folder of layers. ``common`` goes into every project; ``timer``, ``purgatory`` and
 ``memory-pool`` go into a project with that component; ``timer-wall`` takes the place of ``timer``
-where the clock moves by itself. The folder ``shared`` goes into projects of every language.
+where the clock moves by itself. ``scripts`` goes into a project whose tasks or operations follow
+scripts. The folder ``shared`` goes into projects of every language.
 
 A line of a kit that ends with the comment ``only: timer wall`` goes into a project with that
-component and that clock, and into no other; the language may be named, too. A file name that
-begins with ``dot-`` begins with a dot in the project.
+component and that clock, and into no other; the language may be named, too, and ``or`` separates
+what suffices. A file name that begins with ``dot-`` begins with a dot in the project.
 """
 
 import re
@@ -32,6 +33,12 @@ class Language(Enum):
     GO = "go"
     RUST = "rust"
     JAVA = "java"
+    JAVASCRIPT = "javascript"
+    C = "c"
+
+
+WITHOUT_WALL: Final = (Language.JAVASCRIPT, Language.C)
+"""The languages whose kits have no timer on the real clock."""
 
 
 class Clock(Enum):
@@ -71,6 +78,11 @@ def project(
             f"only a timer is judged on the real clock; give the {others[0].replace('_', ' ')} "
             "a project of its own, with --clock virtual"
         )
+    if clock is Clock.WALL and language in WITHOUT_WALL:
+        raise NoSuchKit(
+            f"there is no kit in {language.value} for the real clock; begin with --clock virtual, "
+            "and see docs/how-to/judge-real-clock-code.md"
+        )
     words = {language.value, clock.value, *(each.value for each in components)}
     files: dict[Path, str] = {}
     for layer in _layers(language, components, clock):
@@ -98,6 +110,8 @@ def _layers(language: Language, components: Collection[Component], clock: Clock)
     """Yield the folders that are laid over each other, the general ones first."""
     yield _FOLDER / "shared"
     yield _FOLDER / language.value / "common"
+    if clock is Clock.VIRTUAL and {Component.TIMER, Component.PURGATORY} & {*components}:
+        yield _FOLDER / language.value / "scripts"
     for component in COMPONENTS:
         if component in components:
             name = component.value.replace("_", "-")
@@ -118,6 +132,6 @@ def _kept(text: str, words: Collection[str]) -> str:
         only = _ONLY.match(line)
         if only is None:
             lines.append(line)
-        elif set(only["words"].split()) <= set(words):
+        elif any(set(each.split()) <= set(words) for each in only["words"].split(" or ")):
             lines.append(only["line"])
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Which rule a difference between two models is about.
+"""Name the rule that a difference between two models is about.
 
 Where one's own model allows what the rules forbid, its outcome is blamed as that of any subject
 would be. Where it only forbids what the rules allow, the sides are exchanged: what the rules allow

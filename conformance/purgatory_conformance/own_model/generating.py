@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from random import Random
 
 from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.comparison import Comparison, Difference
 from purgatory_conformance.own_model.exploring import Bounds, small_configurations
 from purgatory_conformance.own_model.loading import OwnModel
@@ -47,19 +48,28 @@ class Course:
 def generate(own: OwnModel, seed: int, most_cases: int, bounds: Bounds) -> Generated:
     """Compare on generated cases until a difference is found.
 
+    A wrong model may allow too many outcomes for a crowd, and shows its fault in a smaller case.
+
     Raises:
         OwnModelFailure: the model of the file failed.
     """
     steps = 0
+    too_many: TooManyOutcomes | None = None
     for number in range(most_cases):
         if bounds.is_over:
             return Generated(number, steps)
         case = _drawn(own, f"{seed}-{number}")
-        course = _course(own, case, seed)
+        try:
+            course = _course(own, case, seed)
+        except TooManyOutcomes as failure:
+            too_many = too_many or failure
+            continue
         steps += course.steps
         if course.difference is not None:
             shorter = _shortened(own, case, course.difference, seed, bounds)
             return Generated(number + 1, steps, f"g{number}", shorter)
+    if too_many is not None:
+        raise too_many
     return Generated(most_cases, steps)
 
 
@@ -83,7 +93,10 @@ def _shortened(
     def fails(candidate: Candidate) -> bool:
         if bounds.is_over or fixed not in (None, candidate.configuration):
             return False
-        return _course(own, candidate, seed).difference is not None
+        try:
+            return _course(own, candidate, seed).difference is not None
+        except TooManyOutcomes:
+            return False
 
     length = len(difference.steps) + 1
     found = Candidate(case.configuration, case.operations[:length])

@@ -24,7 +24,7 @@ from purgatory_spec.profiles import Profile, component_of
 NO_RULE = "no rule that can be told"
 """The word for the rule of a case that goes in too many ways to follow."""
 
-_LARGE_MAJORITY = 0.8
+LARGE_MAJORITY = 0.8
 
 _MOST_SETS = 24
 """The most sets of one size that grow, those that explain most."""
@@ -196,4 +196,4 @@ def end_of(recorded: Recorded, profile: Profile, deviations: tuple[Deviation, ..
 
 def is_most(passed: int, number: int) -> bool:
     """Decide whether so many of a number of cases are a large majority of them."""
-    return number > 0 and passed >= _LARGE_MAJORITY * number
+    return number > 0 and passed >= LARGE_MAJORITY * number

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.joint_search import Recorded, end_of, is_most
+from purgatory_conformance.running.joint_search import LARGE_MAJORITY, Recorded, end_of, is_most
 from purgatory_conformance.running.profile_changes import (
     WITHDRAWN_BY_DESIGN,
     Cost,
@@ -36,6 +36,9 @@ from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Profile, component_of
 from purgatory_spec.requirements import all_requirements
+
+_AT_FAILURE = 0.6
+"""The share of cases that follow a variant in the failing step, where several faults may meet."""
 
 _MOST_CASES = 100
 _MOST_CASES_WITHOUT = 20
@@ -171,7 +174,7 @@ class _Search:
                 yield replace(
                     way, words=f"{words}{_the_others(broken)}; if you keep it, declare it"
                 )
-            elif self._if_most_pass(self.profile, deviations, until_failure):
+            elif self._if_most_pass(self.profile, deviations, until_failure, _AT_FAILURE):
                 words = (
                     f"the failing step is that of the known deviation {variant}, and other faults "
                     "come behind it: have 'purgatory deviations propose' look for them all; if you "
@@ -245,8 +248,9 @@ class _Search:
         profile: Profile,
         deviations: tuple[Deviation, ...],
         recorded: Sequence[Recorded] = (),
+        share: float = LARGE_MAJORITY,
     ) -> list[str]:
-        """Return the rule each recorded case breaks; nothing where most break a rule.
+        """Return the rule each recorded case breaks; nothing where fewer than a share pass.
 
         Ends with the case after which most can no longer pass: few declarations are a way out.
         """
@@ -258,7 +262,7 @@ class _Search:
                 broken.append(end_of(each, profile, deviations).rule)
             except ValueError:
                 return []  # a declared variant has no model of this profile
-            if not is_most(number - len(broken) + broken.count(""), number):
+            if number - len(broken) + broken.count("") < share * number:
                 return []
         return broken
 

@@ -114,7 +114,8 @@ def _stacks(thread: Thread) -> Iterator[str]:
     others = [
         each for each in running_threads() if each not in apart and each.name not in _NOT_OF_IT
     ]
-    for each in [*others[:_MOST_OTHERS], thread]:
+    # The latest ones: a test suite may run threads of its own, and steps before may have left some.
+    for each in [*others[-_MOST_OTHERS:], thread]:
         frame = frames.get(each.ident or 0)
         if frame is None:
             continue

@@ -28,7 +28,7 @@ _OLDER_RELEASE = re.compile(r"[0-3](\.|$)")
 
 
 class KafkaMode(Enum):
-    """Which classes of Kafka's the adapter drives, and on which clock."""
+    """The classes of Kafka that the adapter drives, and their clock."""
 
     VIRTUAL = "virtual"
     """``SystemTimer`` and the purgatory, stepped on a virtual clock, and ``SimpleMemoryPool``."""
@@ -117,9 +117,18 @@ def broker_findings_command(
     if re.match(r"[0-2]\.", version):
         raise ValueError(f"a broker of release {version} needs ZooKeeper: take 3.0 or later")
     java = _java(version, None, work_folder)
+    jars = broker_jars(version=version, work_folder=work_folder)
+    return (*java, _BROKER_CLASS, str(jars), *scenarios)
+
+
+def broker_jars(*, version: str = "4.4.0", work_folder: Path) -> Path:
+    """Return the folder of the jars that a whole broker runs with, fetched if they were not yet.
+
+    Arguments and errors are those of ``kafka_command``.
+    """
     folder = work_folder.resolve() / "adapters" / f"kafka-broker-{version}"
     broker = _built_project(_sources_folder() / "broker", folder, version, mock=False)
-    return (*java, _BROKER_CLASS, str(broker / "target" / "lib"), *scenarios)
+    return broker / "target" / "lib"
 
 
 def _java(version: str, mode: KafkaMode | None, work_folder: Path) -> tuple[str, ...]:

@@ -189,7 +189,8 @@ class OutcomeRules:
                     FailureKind.WRONG_TYPES,
                     f"the observable '{name}' is {_shown(value)}; it must be {wanted.words}",
                 )
-            observed[name] = value
+            # Languages sort names in orders of their own; lists of names have none.
+            observed[name] = tuple(sorted(value)) if isinstance(value, tuple) else value
         return observed
 
     def _events(self, given: tuple[Event, ...]) -> tuple[Event, ...]:

@@ -58,7 +58,7 @@ class SentRequests:
 
     def of_bodies(self, unread_bytes: int) -> int:
         """Return the number of the last sent bytes that belong to bodies."""
-        return sum(self._is_of_body[len(self._is_of_body) - unread_bytes :])
+        return self._is_of_body.count(1, len(self._is_of_body) - unread_bytes)
 
 
 def _part_of_body(number: int, begin: int, end: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Which rule a divergent step of a server breaks, and what was expected and seen, in words.
+"""Name the rule that a divergent step of a server breaks, with what was expected and seen.
 
 The outcome is compared with the nearest end of the step: first what was refused, then the requests
 that were received, then the observables, those that say most about a channel first. The first part

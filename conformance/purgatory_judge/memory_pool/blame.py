@@ -1,4 +1,4 @@
-"""Which rule a divergent step of a memory pool breaks, and what was expected and seen, in words.
+"""Name the rule that a divergent step of a memory pool breaks, with what was expected and seen.
 
 The outcome is compared with the nearest expectation, part after part: rejection, result,
 observables. The first part that differs is blamed on the rule of what the step did. Where the

@@ -1,4 +1,4 @@
-"""Which rule a divergent step of a purgatory breaks, and what was expected and seen, in words.
+"""Name the rule that a divergent step of a purgatory breaks, with what was expected and seen.
 
 The model says that no rule allows the outcome. The rule to name is found by comparing the outcome
 with the nearest expectation, part after part: rejection, events, result, observables. The first

@@ -1,4 +1,4 @@
-"""Which rule a divergent step of a purgatory breaks where its events are right.
+"""Name the rule that a divergent step of a purgatory breaks where its events are right.
 
 The fault is then in the result or in the counts. A count that contradicts the others is wrong by
 itself; counts that agree with each other show that the lists, or the timer, are wrong, and what the

@@ -1,4 +1,4 @@
-"""Which rule of the purgatory is broken where a rejection or the events are not as expected.
+"""Name the rule of the purgatory that an unexpected rejection or event breaks.
 
 Each kind of step has its own rules. Before them come the rules about what a callback does: cases
 are shrunk, and one in which a callback calls the purgatory needs it to.

@@ -1,4 +1,4 @@
-"""Which rules a step that was right has put to the test, by itself.
+"""Name the rules that a right step has put to the test, by itself.
 
 A rule is visited only where breaking it would have been seen in this step, by the events, the
 result, or the observables that are declared. What shows only later is ``purgatory_history``'s.

@@ -1,19 +1,24 @@
 """Compares a class of a lesson with the model on random steps, and shortens what goes wrong.
 
-It runs in a process of its own, ``FILE NAME WHEEL_SIZE SEED``, and prints what came of it as JSON:
-the class is a student's, and may print, loop or exit.
+It runs in a process of its own, ``FILE SEED EXERCISE``, the exercise as JSON, and prints what came
+of it as JSON: the class is a student's, and may print, loop or exit. Of a wheel the ring is looked
+at after each step, and in the end the work of a call is counted among few tasks and among many.
 """
 
+import inspect
 import random
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from purgatory_conformance.describing.steps import describe_operation
+from purgatory_course.teaching.counting import grown
+from purgatory_course.teaching.gradable import Compared
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, declared_timer_model
 from purgatory_model.timing_wheel import TimingWheel
@@ -22,8 +27,6 @@ from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, Tim
 
 _RUNS = 200
 _STEPS = 30
-_LEAST_ROOM = 16
-"""Entries that a sweeping heap may hold after a cancel, whatever is armed."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -58,10 +61,11 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def difference(
-    make: Callable[[], Timer], size: int, steps: Sequence[Operation]
+    make: Callable[[], Timer], exercise: Compared, steps: Sequence[Operation]
 ) -> Difference | None:
     """Return the difference of a class from the model, on steps for a wheel of one level."""
-    model, timer = _model(size), make()
+    model, timer = _model(exercise.wheel_size), make()
+    places = inspect.getattr_static(timer, "places", None)
     state, taken = model.initial(), []
     for step in steps:
         outcome, after = next(iter(model.successors(state, step)))
@@ -70,7 +74,12 @@ def difference(
             continue
         taken.append(step)
         expected = sorted(event.task for event in outcome.events)
-        wrong = _wrong(timer, step, state.now_ms, expected, len(after.store.due_ticks))
+        wrong = _wrong(timer, step, state.now_ms, expected)
+        if wrong is None and exercise.wheel_size:
+            wrong = _ring_fault(timer, exercise, store.due_ticks, places)
+        if wrong is None and exercise.most_entries:
+            is_swept = isinstance(step, Cancel)
+            wrong = _heap_fault(timer, exercise.most_entries, len(store.due_ticks), is_swept)
         if wrong is not None:
             told = ", ".join(expected) or "nothing"
             return Difference(tuple(taken), wrong[0] or f"{told} expires", wrong[1])
@@ -84,7 +93,7 @@ def _is_off_the_wheel(store: object, task: str) -> bool:
 
 
 def _wrong(
-    timer: Timer, step: Operation, now_ms: int, expected: list[str], armed: int
+    timer: Timer, step: Operation, now_ms: int, expected: list[str]
 ) -> tuple[str, str] | None:
     """Return the expected and the seen answer of a wrong step; empty means the expiries."""
     try:
@@ -100,10 +109,53 @@ def _wrong(
                 return "", f"{', '.join(sorted(map(str, answer))) or 'nothing'} expires"
     except Exception as error:
         return "no exception", repr(error)
-    heap = getattr(timer, "heap", None)
-    most = max(_LEAST_ROOM, 2 * armed)
-    if isinstance(step, Cancel) and isinstance(heap, list) and len(heap) > most:
-        return f"at most {most} entries in heap", f"{len(heap)} entries"
+    return None
+
+
+def _ring_fault(
+    timer: Timer, exercise: Compared, armed: Mapping[str, int], first: object
+) -> tuple[str, str] | None:
+    """Return the expected and the seen ring where its places do not hold what is armed.
+
+    ``first`` are the places that the timer was made with: a ring is used again, and not replaced.
+    """
+    size = exercise.wheel_size
+    places = inspect.getattr_static(timer, "places", None)
+    if type(places) is not list or [type(each) for each in places] != [set] * size:
+        return f"places, an attribute that is a list of {size} sets", _kind(places)
+    if places is not first:
+        return "the list places that the wheel was made with", "another list"
+    for place, seen in enumerate(places):
+        due = {t for t, at in armed.items() if (at + exercise.first_place) % size == place}
+        if seen != due:
+            return f"{_listed(due)} in place {place}", _listed(seen)
+    return None
+
+
+def _kind(places: object) -> str:
+    """Return the sort of a thing that is no ring."""
+    if not isinstance(places, list):
+        return "no places" if places is None else f"{type(places).__name__}"
+    return f"a list of {len(places)}: {', '.join(sorted({type(each).__name__ for each in places}))}"
+
+
+def _listed(tasks: Iterable[str]) -> str:
+    return ", ".join(sorted(map(str, tasks))) or "nothing"
+
+
+def _heap_fault(
+    timer: Timer, least_room: int, armed: int, is_swept: bool
+) -> tuple[str, str] | None:
+    """Return the expected and the seen size of a collection that is too small or too large."""
+    held = vars(timer)
+    heap = held.get("heap")
+    if not isinstance(heap, list) or len(heap) < armed:
+        seen = f"{len(heap)} entries" if isinstance(heap, list) else "no list"
+        return f"at least {armed} entries in heap", seen
+    most = max(least_room, 2 * armed)
+    for name, held_there in held.items() if is_swept else ():
+        if isinstance(held_there, list | dict | set | tuple | deque) and len(held_there) > most:
+            return f"at most {most} entries in {name}", f"{len(held_there)} entries"
     return None
 
 
@@ -131,11 +183,11 @@ def drawn(chance: random.Random) -> list[Operation]:
     return steps
 
 
-def shortened(make: Callable[[], Timer], size: int, found: Difference) -> Difference:
+def shortened(make: Callable[[], Timer], exercise: Compared, found: Difference) -> Difference:
     """Return the difference with as few steps as leaving out one at a time leads to."""
     at = 0
     while at < len(found.steps):
-        without = difference(make, size, found.steps[:at] + found.steps[at + 1 :])
+        without = difference(make, exercise, found.steps[:at] + found.steps[at + 1 :])
         if without is None:
             at += 1
         else:
@@ -143,25 +195,30 @@ def shortened(make: Callable[[], Timer], size: int, found: Difference) -> Differ
     return found
 
 
-def compared(make: Callable[[], Timer], size: int, seed: int) -> Comparison:
-    """Compare all runs up to the first difference, which is shortened."""
+def compared(make: Callable[[], Timer], exercise: Compared, seed: int) -> Comparison:
+    """Compare all runs up to the first difference, which is shortened; then count the work."""
     steps = 0
     for number in range(1, _RUNS + 1):
         run = drawn(random.Random(f"{seed}-{number}"))
-        found = difference(make, size, run)
+        found = difference(make, exercise, run)
         steps += len(run)
         if found is not None:
-            least = shortened(make, size, found)
+            least = shortened(make, exercise, found)
             words = tuple(map(describe_operation, least.steps))
             return Comparison(number, steps, words, least.expected, least.seen)
+    more = grown(make, exercise.wheel_size) if exercise.wheel_size else None
+    if more is not None:
+        step, expected, seen = more.told()
+        return Comparison(_RUNS, steps, (step,), expected, seen)
     return Comparison(_RUNS, steps)
 
 
-def _main(file: str, name: str, size: str, seed: str) -> None:
+def _main(file: str, seed: str, described: str) -> None:
+    exercise = msgspec.json.decode(described, type=Compared)
     sys.path.append(str(Path(file).parent))  # last, so that nothing of ours is hidden by it
-    made = runpy.run_path(file)[name]
-    arguments = (1, int(size)) if int(size) else ()
-    found = compared(lambda: made(*arguments), int(size), int(seed))
+    made = runpy.run_path(file)[exercise.name]
+    arguments = (1, exercise.wheel_size) if exercise.wheel_size else ()
+    found = compared(lambda: made(*arguments), exercise, int(seed))
     sys.stdout.write(f"\n{msgspec.json.encode(found).decode()}\n")
 
 

@@ -14,20 +14,25 @@ from purgatory_conformance.describing.steps import (
 )
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_course.teaching.beginnings import some_outcome
 from purgatory_course.teaching.comparing import Comparison
-from purgatory_course.teaching.exercises import Compared, Predicted, Run, some_outcome
+from purgatory_course.teaching.counting import Grown
+from purgatory_course.teaching.gradable import Compared, Predicted, Run
+from purgatory_judge.case_judge import Judge, right_outcomes
 from purgatory_judge.components import narrowed
 from purgatory_judge.registry import judged
 from purgatory_model.claims import memory_pool as pool_claims
 from purgatory_model.claims import timer as timer_claims
 from purgatory_model.claims.explorer import explore
 from purgatory_spec.cases import Case, read_case
-from purgatory_spec.jsonlines import InvalidDocument
+from purgatory_spec.jsonlines import InvalidDocument, encode_line
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, MemoryPoolConfiguration, TimerConfiguration
 
 _SECONDS = 60.0
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
         if step.outcome is None:
             missing = f"step {number} has no outcome yet; add it behind the operation, such as"
             raise Problem(f"{file}: {missing} {some_outcome(exercise)}", EXIT_USAGE)
-        divergence = judge.step(step.operation, step.outcome).divergence
+        outcome = _graded(exercise, judge, step.operation, step.outcome)
+        divergence = judge.step(step.operation, outcome).divergence
         if divergence is not None:
             lines.append(f"{says}  ✗ {divergence.rule}")
             lines += [
@@ -67,6 +73,15 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
     return Grade(True, (*lines, f"Solved: all {len(lines)} outcomes are as the rules say."))
 
 
+def _graded(exercise: Predicted, judge: Judge, operation: Operation, predicted: Outcome) -> Outcome:
+    """Return the outcome that is held against the model: with its own events if counts are all."""
+    if not exercise.counts_only:
+        return predicted
+    right = sorted(right_outcomes(judge, operation), key=encode_line)
+    filled = [msgspec.structs.replace(each, observed=predicted.observed) for each in right]
+    return next((each for each in filled if each in right), filled[0])
+
+
 def grade_run(exercise: Run, file: Path) -> Grade:
     """Follow a case file from the model's first state until the claim is false.
 
@@ -74,8 +89,8 @@ def grade_run(exercise: Run, file: Path) -> Grade:
         Problem: the file cannot be read, is of another component, or asks what the model refuses.
     """
     case = _case(file)
-    if case.component is not exercise.component:
-        raise Problem(f"{file} is a case of {case.component}, not {exercise.component}", EXIT_USAGE)
+    if case.header.configuration != exercise.configuration:
+        raise Problem(f"{file}: the header must stay as it was", EXIT_USAGE)
     try:
         taken = _LOOKS[exercise.component](exercise.claim, case)
     except (ValueError, StopIteration) as error:
@@ -94,8 +109,31 @@ def grade_class(exercise: Compared, file: Path, seed: int) -> Grade:
     Raises:
         Problem: the process does not end in time, or the class cannot be made.
     """
-    task = [str(file.resolve()), exercise.name, str(exercise.wheel_size), str(seed)]
-    command = [sys.executable, "-P", "-m", "purgatory_course.teaching.comparing", *task]
+    task = [str(file.resolve()), str(seed), msgspec.json.encode(exercise).decode()]
+    seen = _in_a_process(file, "comparing", task, Comparison)
+    if not seen.steps:
+        words = f"Solved: {file.name} does as the model in {seen.runs} runs, {seen.compared} steps."
+        return Grade(True, (words,))
+    steps = [f"{number:3}  {words}" for number, words in enumerate(seen.steps, start=1)]
+    return Grade(False, (*steps, f"     expected  {seen.expected}", f"     seen      {seen.seen}"))
+
+
+def grade_work(file: Path, name: str) -> Grade:
+    """Count the work of the calls of a timer, in a process of its own.
+
+    Raises:
+        Problem: the process does not end in time, or the class cannot be made.
+    """
+    found = _in_a_process(file, "counting", [str(file.resolve()), name], list[Grown])
+    if not found:
+        return Grade(True, ())
+    step, expected, seen = found[0].told()
+    return Grade(False, (f"  1  {step}", f"     expected  {expected}", f"     seen      {seen}"))
+
+
+def _in_a_process(file: Path, module: str, task: list[str], answer: type[Answer]) -> Answer:
+    """Return the answer of a module of ours about a student's file, from a process of its own."""
+    command = [sys.executable, "-P", "-m", f"purgatory_course.teaching.{module}", *task]
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False
@@ -107,14 +145,9 @@ def grade_class(exercise: Compared, file: Path, seed: int) -> Grade:
         last = (done.stderr.strip() or "it ended by itself").splitlines()[-1]
         raise Problem(f"{file}: {last}", EXIT_SUBJECT_FAILED)
     try:
-        seen = msgspec.json.decode(done.stdout.splitlines()[-1], type=Comparison)
+        return msgspec.json.decode(done.stdout.splitlines()[-1], type=answer)
     except msgspec.MsgspecError as error:
         raise Problem(f"{file}: its code has ended the process", EXIT_SUBJECT_FAILED) from error
-    if not seen.steps:
-        words = f"Solved: {file.name} does as the model in {seen.runs} runs, {seen.compared} steps."
-        return Grade(True, (words,))
-    steps = [f"{number:3}  {words}" for number, words in enumerate(seen.steps, start=1)]
-    return Grade(False, (*steps, f"     expected  {seen.expected}", f"     seen      {seen.seen}"))
 
 
 def _case(file: Path) -> Case:
@@ -160,12 +193,14 @@ _LOOKS = {Component.TIMER: _looked_at_timer, Component.MEMORY_POOL: _looked_at_p
 
 
 def _fewest(exercise: Run) -> int:
-    """Return the length of the explorer's shortest run, on its own small instance."""
-    timer, pool = timer_claims.Instance(), pool_claims.PoolInstance()
+    """Return the length of the explorer's shortest run, on the instance of the exercise."""
     if exercise.component is Component.TIMER:
+        made_with = narrowed(exercise.configuration, TimerConfiguration)
+        timer = timer_claims.Instance(made_with, last_ms=made_with.start_ms + 6)
         broken = timer_claims.breaks(timer, exercise.claim)
         way = explore(timer.model().initial(), timer.steps, broken).counterexample
         return len(way.path) if way else 0
+    pool = pool_claims.PoolInstance(narrowed(exercise.configuration, MemoryPoolConfiguration))
     broken_pool = pool_claims.breaks(pool, exercise.claim)
     found = explore(pool.model().initial(), pool.steps, broken_pool).counterexample
     return len(found.path) if found else 0

@@ -1,4 +1,4 @@
-"""The lessons of the course, read from their Markdown: sections, blocks, exercises, solutions."""
+"""The lessons and the class, read from their Markdown: sections, blocks, exercises, slides."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from purgatory_conformance.resources import course_folder
+from purgatory_spec.cases import Case, decode_case
 
 _LISTED = re.compile(r"(?m)^\d+\. \[.*?\]\((?P<file>[a-z-]+\.md)\)")
 _LINK = re.compile(r"\[((?:[^\[\]]|`[^`]*`)+)\]\([^)]*\)")
@@ -17,21 +18,28 @@ _EXERCISE = re.compile(r"(?m)^\*\*(?P<number>\d+)\.\*\* ")
 _SOLUTION = re.compile(
     r"(?s)<details markdown>\n<summary>Solution</summary>\n(?P<text>.*?)\n</details>"
 )
-_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*])")
 _VIEWER = "jsonl viewer"
+_CLASS = "class.md"
+_MINUTES = re.compile(r"Minutes: (?P<minutes>\d+)")
+_FIGURES = ("table", "code", "viewer")
+_KINDS = {
+    "table_open": "table",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "blockquote_open": "quote",
+}
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a section: its kind, its first sentences or its lines, and all of it as HTML.
+    """A block of a section: its kind, its lines, and all of it as HTML.
 
-    ``kind`` is ``text``, ``list``, ``table``, ``code`` or ``viewer``; ``points`` are the first
-    sentence of a paragraph or of each item, as HTML; ``lines`` are those of a fence.
+    ``kind`` is ``text``, ``list``, ``quote``, ``table``, ``code`` or ``viewer``; ``lines`` are
+    those of a fence.
     """
 
     kind: str
     html: Markup
-    points: tuple[Markup, ...] = ()
     lines: tuple[str, ...] = ()
 
 
@@ -61,6 +69,48 @@ class Lesson:
     idea: Markup
     sections: tuple[Section, ...]
     exercises: tuple[Exercise, ...]
+
+
+@dataclass(frozen=True)
+class Slide:
+    """A slide of the class: its title, its minutes, its one figure, the words of the teacher."""
+
+    title: Markup
+    minutes: int
+    figure: Block
+    says: Markup
+
+
+def slides() -> tuple[Slide, ...]:
+    """Return the slides of the class, in their order."""
+    return slides_of((course_folder() / _CLASS).read_text(encoding="utf-8"))
+
+
+def slides_of(text: str) -> tuple[Slide, ...]:
+    """Return the slides of a page of Markdown: a section each.
+
+    Raises:
+        ValueError: a section has not one line of minutes, one figure and one quotation.
+    """
+    _, *parts = re.split(r"(?m)^## ", text.partition("\n---\n")[0])
+    return tuple(map(_slide, parts))
+
+
+def _slide(part: str) -> Slide:
+    heading, _, content = part.partition("\n")
+    blocks = blocks_of(content)
+    if sorted(block.kind in _FIGURES for block in blocks) != [False, False, True]:
+        raise ValueError(f"the slide {heading} needs minutes, one figure and what to say")
+    minutes, figure, says = blocks
+    taken = _MINUTES.search(minutes.html)
+    if taken is None or figure.kind not in _FIGURES or says.kind != "quote":
+        raise ValueError(f"the slide {heading} needs minutes, one figure and what to say")
+    return Slide(_inline(heading), int(taken["minutes"]), figure, says.html)
+
+
+def case_of(block: Block) -> Case:
+    """Return the case of a figure that steps through a run."""
+    return decode_case("\n".join(block.lines) + "\n", "a figure of the course")
 
 
 def lessons() -> tuple[Lesson, ...]:
@@ -124,13 +174,7 @@ def _block(reader: MarkdownIt, group: list[Token]) -> Block:
         code = Markup("<pre><code>{}</code></pre>").format("\n".join(lines))
         return Block(kind, code, lines=lines)
     html = Markup(reader.renderer.render(group, reader.options, {}))
-    if first.type == "table_open":
-        return Block("table", html)
-    points = tuple(
-        _inline(_SENTENCE.split(token.content)[0]) for token in group if token.type == "inline"
-    )
-    is_list = first.type in ("bullet_list_open", "ordered_list_open")
-    return Block("list" if is_list else "text", html, points)
+    return Block(_KINDS.get(first.type, "text"), html)
 
 
 def _inline(markdown: str) -> Markup:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from purgatory_conformance.viewing.markup import page_of
-from purgatory_course.teaching.exercises import EXERCISES, Predicted
+from purgatory_course.teaching.exercises import EXERCISES
+from purgatory_course.teaching.gradable import Predicted
 from purgatory_course.teaching.lessons import Block, Lesson
 
 _STYLE = Markup("""<style>

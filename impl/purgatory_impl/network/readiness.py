@@ -1,4 +1,4 @@
-"""Which sockets are ready, and which peers have ended.
+"""Ask for the sockets that are ready, and the peers that have ended.
 
 Linux tells of a peer's end also where nothing is to be read from the socket: by ``epoll``, which
 ``selectors`` does not let through. Elsewhere a look at the socket tells of it, as long as the peer

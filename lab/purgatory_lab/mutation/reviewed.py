@@ -15,7 +15,7 @@ from purgatory_lab.mutation.scope import IMPORT, MODULES, left_out_of
 
 
 class Scope(Enum):
-    """Which mutants a figure is about; each of the three is a part of the one before."""
+    """The mutants that a figure is about; each of the three is a part of the one before."""
 
     ALL = "all"
     ONE_THREAD = "of one thread"

@@ -1,16 +1,24 @@
 """The pages of the rules and of the protocol, of the vectors that show a rule, and of the mutants.
 
-The id of a rule is the anchor. Links below the rule lead to code, vectors and mutants.
+The id of a rule is the anchor. Below the sentence and its reason stand the steps that show the
+rule, the wrong implementation that breaks it, and the reported bug that did; then links to code,
+vectors and mutants.
 """
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
+from purgatory_conformance.describing.steps import describe_configuration
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.viewing.runs import run_of_case
+from purgatory_lab.documents import read_document
+from purgatory_lab.museum.page import Finding, museum
+from purgatory_lab.museum.threads import THREADED
 from purgatory_lab.site_pages.annotated import IMPLEMENTATION, MODEL, Annotated, pieces
 from purgatory_lab.site_pages.checkout import (
     ROOT,
@@ -21,6 +29,7 @@ from purgatory_lab.site_pages.checkout import (
     shown_table,
     with_anchors_of_site,
 )
+from purgatory_lab.site_pages.demonstrations import Demonstration, demonstration
 from purgatory_spec.cases import Case, encode_case
 from purgatory_spec.profiles import Component
 from purgatory_tla.manifest.statements import statements
@@ -117,7 +126,83 @@ def _with_places(section: str) -> str:
     identifier = heading["id"]
     label = f'{{ #{identifier} data-toc-label="{identifier}" }}'
     body = section[heading.end() :].rstrip()
-    return f"{heading[0]} {label}{body}\n\n{_places(identifier)}\n\n"
+    symptom = _SYMPTOM.search(body)
+    told = _shown(identifier, symptom["words"] if symptom else "")
+    parts = (f"{heading[0]} {label}{_SYMPTOM.sub('', body).rstrip()}", told, _places(identifier))
+    return "\n\n".join(filter(None, parts)) + "\n\n"
+
+
+_SYMPTOM: Final = re.compile(r"^Symptom: (?P<words>.+)\n*", re.MULTILINE)
+
+
+def _shown(identifier: str, symptom: str) -> str:
+    """Return the steps that show a rule, its symptom and mutant, and the report of a bug."""
+    shown = demonstration(identifier)
+    mutant = shown.mutant if shown and not shown.mutant.report else _own_mutant(identifier)
+    parts = [_steps_of(shown)] if shown else list(_last_steps(identifier))
+    if symptom:
+        parts.append(f"**Where it is broken**, {symptom}")
+    if mutant is not None:
+        summary = " ".join(mutant.summary.split())
+        parts.append(f"**Broken by** {link_to_mutant(mutant)}: {summary}  \n{_command(mutant)}")
+    parts += _reported(identifier)
+    return "\n\n".join(['<div class="shown" markdown>', *parts, "</div>"]) if parts else ""
+
+
+def _own_mutant(identifier: str) -> Mutant | None:
+    """Return the first mutant of a rule that stands for no report; None where there is none."""
+    return next((each for each in mutants() if each.rule == identifier and not each.report), None)
+
+
+def _steps_of(shown: Demonstration) -> str:
+    """Return the steps; the last one has the outcome that the rule wants, and the wrong one."""
+    made_with = describe_configuration(shown.vector.header.configuration)
+    head = f"**In steps**, of {link_to_vector(shown.vector)} ({made_with}):"
+    *before, last = shown.steps
+    told = f"{last} → **{shown.expected}**; the wrong one: **{shown.seen}**"
+    return f"{head}\n\n" + "\n".join(f"1. {step}" for step in (*before, told))
+
+
+def _last_steps(identifier: str) -> Iterator[str]:
+    """Yield the end of a rule's shortest vector, where no mutant of ours fails one."""
+    named = [each for each in all_vectors() if identifier in each.header.rules]
+    if named:
+        shortest = min(named, key=lambda each: len(each.steps))
+        told = [f"1. {frame.says}" for frame in run_of_case(shortest).frames[-_FEW:]]
+        yield f"**In steps**, the last of {link_to_vector(shortest)}:\n\n" + "\n".join(told)
+
+
+_FEW: Final = 3
+
+
+def _command(mutant: Mutant, suite: str = "quick") -> str:
+    return f"`purgatory check mutant:{mutant.name} --suite {suite}`"
+
+
+@cache
+def _findings() -> dict[str, Finding]:
+    """Return the measured findings of reported bugs by the names of their subjects."""
+    stored = ROOT / "docs" / "reference" / "results" / "bugs-that-people-had.json"
+    return read_document(stored, dict[str, Finding])
+
+
+def _reported(identifier: str) -> Iterator[str]:
+    """Yield the first reported bug that broke a rule with its command, and name the others."""
+    blamed = [each for each in museum() if _findings()[each.name].rule == identifier]
+    threaded = [each for each in THREADED if each.rule == identifier]
+    reports = [f"[{each.report}](mutants.md#{each.name})" for each in blamed]
+    reports += [each.report for each in threaded]
+    if not reports:
+        return
+    if blamed:
+        first = blamed[0]
+        mechanism = " ".join(first.summary.split())
+        command = _command(first, _findings()[first.name].suite or "standard")
+    else:
+        mechanism, command = threaded[0].mechanism, f"`purgatory schedule {threaded[0].word}`"
+    told = f"**Reported** as {reports[0]}: {mechanism}  \n{command}"
+    others = f"  \nOthers: {', '.join(reports[1:])}" if reports[1:] else ""
+    yield f"{told}{others}  \n[All reported bugs](bugs-that-people-had.md)"
 
 
 def _places(identifier: str) -> str:
@@ -132,7 +217,11 @@ def _places(identifier: str) -> str:
         "Vectors": [
             link_to_vector(each) for each in all_vectors() if identifier in each.header.rules
         ],
-        "Mutants": [link_to_mutant(each) for each in mutants() if each.rule == identifier],
+        "Mutants": [
+            link_to_mutant(each)
+            for each in mutants()
+            if each.rule == identifier and not each.report
+        ],
     }
     lines = [f"{label}: {', '.join(places)}" for label, places in stated.items() if places]
     return "<br>\n".join(lines) + "\n{ .places }" if lines else ""

@@ -15,18 +15,44 @@ from purgatory_spec.requirements import component_of_rule, requirement
 SYSTEMS: Mapping[str, str] = {
     "sched": "Python `sched.scheduler`",
     "asyncio": "Python asyncio `call_later`",
+    "twisted-clock": "Twisted `task.Clock`",
+    "twisted-reactor": "Twisted `reactor.callLater`",
+    "trio": "trio deadlines, `MockClock`",
+    "eventlet": "eventlet hub timers",
+    "apscheduler": "APScheduler, jobs with a date",
+    "apscheduler-debug": "APScheduler with its `DebugExecutor`",
+    "gevent": "gevent `spawn_later`, real clock",
+    "uvloop": "uvloop `call_later`, real clock",
     "go-time": "Go `time.AfterFunc`",
     "go-timingwheel": "Go `RussellLuo/timingwheel`",
+    "go-benbjohnson-clock": "Go `benbjohnson/clock`, `Mock`",
+    "go-clockwork": "Go `jonboulle/clockwork`, `FakeClock`",
+    "go-robfig-cron": "Go `robfig/cron`, schedules of one time",
+    "go-gocron": "Go `go-co-op/gocron`, one-time jobs",
     "java-executor": "JDK `ScheduledThreadPoolExecutor`, real clock",
     "netty": "Netty `HashedWheelTimer`, real clock",
     "netty-size": "Netty `HashedWheelTimer`, `pendingTimeouts()` as size",
+    "dubbo": "Apache Dubbo `HashedWheelTimer`, real clock",
+    "jraft": "SOFAJRaft `HashedWheelTimer`, real clock",
     "agrona": "Agrona `DeadlineTimerWheel`",
+    "jetty": "Jetty `ScheduledExecutorScheduler`, real clock",
+    "jetty-timer": "Jetty `TimerScheduler`, real clock",
+    "pekko": "Apache Pekko `LightArrayRevolverScheduler`",
+    "netty-pool": "Netty `PooledByteBufAllocator`",
     "rust-hash-wheel": "Rust `hierarchical_hash_wheel_timer`",
     "rust-delay-queue": "tokio-util `DelayQueue`",
+    "rust-tokio-sleep": "tokio `sleep`, paused clock",
+    "rust-wheel-timer": "Rust `wheel_timer`",
+    "libuv": "Debian's libuv, timers, real clock",
+    "libevent": "Debian's libevent, timers, real clock",
     "npm-fake-timers": "npm `@sinonjs/fake-timers`",
     "npm-long-timeout": "npm `long-timeout`",
     "npm-safe-timers": "npm `safe-timers`",
     "npm-retimer": "npm `retimer`",
+    "npm-long-settimeout": "npm `long-settimeout`",
+    "npm-cron": "npm `cron`, jobs with a date",
+    "npm-croner": "npm `croner`, jobs with a date",
+    "npm-node-schedule": "npm `node-schedule`, jobs with a date",
     "npm-timer-wheel": "npm `timer-wheel`",
     "fluss": "Apache Fluss",
     "kafka": "Apache Kafka",
@@ -36,6 +62,7 @@ SYSTEMS: Mapping[str, str] = {
     "kafka@2.6.3": "Apache Kafka",
     "kafka@2.4.1": "Apache Kafka",
     "kafka-leak-tracking": "Apache Kafka `GarbageCollectedMemoryPool`",
+    "producer-pool": "Apache Kafka `BufferPool`, the producer's",
     "kafka-real-clock": "Apache Kafka `SystemTimer`, real clock",
     "kafka-mock-timer": "Apache Kafka `MockTimer`, the test double",
 }
@@ -58,7 +85,7 @@ _PAGES = {
     Component.MEMORY_POOL: "memory-pool",
     Component.CHANNEL_MUTING: "channel-muting",
 }
-_HEAD = ("system", "release", "component", "verdict", "rules held", "deviations", "command")
+_HEAD = ("system", "release", "component", "verdict")
 
 
 class ComponentVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,31 +148,34 @@ def in_order(verdicts: Mapping[str, SystemVerdict]) -> list[SystemVerdict]:
 
 
 def table_text(verdicts: Sequence[SystemVerdict]) -> str:
-    """Return the table as Markdown: a row for each component of each system."""
+    """Return the table as Markdown: a row for each component of each system, which opens."""
     rows = [row for verdict in verdicts for row in _rows(verdict)]
     versions = sorted({each.suite_version for each in verdicts if each.components})
     judged = f"Judged by the suite's version {' and '.join(versions)}." if versions else ""
-    text = table(_HEAD, rows, left={*_HEAD} - {"rules held"})
-    return f"{text}\n\n{judged}".rstrip()
+    return f"{table(_HEAD, rows, left=len(_HEAD))}\n\n{judged}".rstrip()
 
 
 def _rows(verdict: SystemVerdict) -> Iterator[tuple[str, ...]]:
     command = f"`{' '.join(check_words(verdict.word))}`"
     name = SYSTEMS[verdict.word]
     if verdict.problem:
-        yield name, "", "", f"not judged: {verdict.problem}", "", "", command
+        yield name, "", "", _opened("not judged", f"{verdict.problem}.", command)
     for each in verdict.components:
-        rules = [*map(_link, each.deviations), *(f"**{_link(rule)}**" for rule in each.broken)]
-        yield (
-            name,
-            verdict.release,
-            noun(each.component),
-            each.verdict,
-            # What is broken ends its cases, so that other rules are hardly put to the test.
-            "" if each.broken else f"{each.held} of {each.rules}",
-            ", ".join(rules) or "none",
-            command,
-        )
+        # What is broken ends its cases, so that other rules are hardly put to the test.
+        held = () if each.broken else (f"{each.held} of {each.rules} rules held.",)
+        told = [*held, *_listed("Deviations", each.deviations), *_listed("Broken", each.broken)]
+        summary = f"**{each.verdict}**" if each.broken else each.verdict
+        yield name, verdict.release, noun(each.component), _opened(summary, *told, command)
+
+
+def _opened(summary: str, *told: str) -> str:
+    """Return a cell that shows a summary, and opens to the rest."""
+    return f"<details><summary>{summary}</summary>{'<br>'.join(told)}</details>"
+
+
+def _listed(title: str, rules: Sequence[str]) -> Iterator[str]:
+    if rules:
+        yield f"{title}: {', '.join(map(_link, rules))}."
 
 
 def _link(rule: str) -> str:

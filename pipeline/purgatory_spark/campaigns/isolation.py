@@ -22,7 +22,7 @@ _START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class SubjectChoice:
-    """Which subject, as it was asked for; small, and the same on every machine.
+    """A subject as it was asked for: small, and the same on every machine.
 
     Attributes:
         word: Its name on the command line; empty where there is a command.

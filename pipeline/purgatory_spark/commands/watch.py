@@ -1,7 +1,7 @@
 """``purgatory trace watch``: judge runs while they are being recorded."""
 
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,10 @@ from purgatory_conformance.problems import EXIT_INTERRUPTED, EXIT_USAGE, Problem
 from purgatory_conformance.reporting.terminal_page import standard_output
 from purgatory_conformance.resources import WORK_FOLDER
 from purgatory_spark.engine.errors import job_failure
-from purgatory_spark.streaming.own_folder import own_folder
 from purgatory_traces.commands.check import foreseen
 from purgatory_traces.engines.interrupts import remembered_interrupt
 from purgatory_traces.replay.reordered_run import MOST_HELD
-from purgatory_traces.results.rows import RunVerdict
+from purgatory_traces.results.rows import TOPICS, RunVerdict
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.summary.terminal import print_summary
 from purgatory_traces.summary.words import grouped, lines_of, runs_of
@@ -30,7 +29,7 @@ _WITHOUT_JAVA = "`purgatory trace check` needs no Java"
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("source")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -38,14 +37,14 @@ _WITHOUT_JAVA = "`purgatory trace check` needs no Java"
     show_default=True,
     help="The folder of the results and of what a later start goes on from; a local disk.",
 )
-@click.option("--once", is_flag=True, help="Stop when all files that are there have been read.")
+@click.option("--once", is_flag=True, help="Stop when all that is there has been read.")
 @click.option(
     "--every",
     type=click.FloatRange(0.1),
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often new files are looked for.",
+    help="How often new files or records are looked for.",
 )
 @click.option(
     "--files-per-batch",
@@ -53,6 +52,18 @@ _WITHOUT_JAVA = "`purgatory trace check` needs no Java"
     default=16,
     show_default=True,
     help="How many files are read in one batch, at the most.",
+)
+@click.option(
+    "--lines-per-batch",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="How many records of a topic are read in one batch, at the most, about.",
+)
+@click.option(
+    "--skip-lost",
+    is_flag=True,
+    help="Go on where a topic has lost records before they were read.",
 )
 @click.option(
     "--most-held",
@@ -65,51 +76,63 @@ _WITHOUT_JAVA = "`purgatory trace check` needs no Java"
 @click.pass_context
 def watch(
     context: click.Context,
-    folder: Path,
+    source: str,
     out: Path,
     once: bool,
     every: float,
     files_per_batch: int,
+    lines_per_batch: int,
+    skip_lost: bool,
     most_held: int,
     master: str,
 ) -> None:
-    """Judge the files that appear and grow in FOLDER, batch by batch, until Ctrl-C.
+    """Judge what appears and grows in SOURCE, batch by batch, until Ctrl-C.
 
-    *.jsonl files may grow, and may be renamed; move compressed files and Parquet into FOLDER when
-    they are complete. After each batch the tables say of every run what `purgatory trace check`
+    SOURCE is a folder of files, or a topic of Kafka, kafka://host:port/topic. *.jsonl files may
+    grow, and may be renamed; move compressed files and Parquet into the folder when they are
+    complete. After each batch the tables say of every run what `purgatory trace check`
     would say of the lines so far. Started again with the same --out the watch goes on from its last
-    batch, also after a kill; each --out serves one FOLDER and lies outside of it.
+    batch, also after a kill; each --out serves one SOURCE and lies outside of it.
 
     Ends like `purgatory trace check`; after Ctrl-C with 130.
     """
-    if not folder.is_dir():
+    folder = Path(source)
+    if not source.startswith(TOPICS) and not folder.is_dir():
         raise Problem(f"there is no folder {folder}: make it, then start again", EXIT_USAGE)
-    with foreseen("the watch"), own_folder(out, folder) as set_aside:
-        if set_aside:
-            click.echo(set_aside, err=True)
+    with foreseen("the watch"), ExitStack() as stack:
         from purgatory_spark.engine.session import spark_session
+        from purgatory_spark.engine.topics import Topic, connector, topic_at
         from purgatory_spark.streaming.arrivals import Arrivals
+        from purgatory_spark.streaming.own_folder import TABLES, own_folder
         from purgatory_spark.streaming.tables import Tables
         from purgatory_spark.streaming.watching import SETTINGS, Watch, start
 
-        tables = Tables(out / "tables")
+        watched = topic_at(source) if source.startswith(TOPICS) else folder
+        if set_aside := stack.enter_context(own_folder(out, watched)):
+            click.echo(set_aside, err=True)
+        tables = Tables(out / TABLES)
         how = Watch(
             checkpoint=(out / "checkpoint").absolute(),
             most_held=most_held,
             once=once,
             every_seconds=every,
+            lines_per_batch=lines_per_batch,
+            skips_lost=skip_lost,
         )
-        with closing(
-            Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
-        ) as arrivals:
+        arrivals = None
+        if isinstance(watched, Path):
+            arrivals = Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
+            stack.enter_context(closing(arrivals))
             for _ in range(2 if once else 1):  # the second is sure of what differs at the first
                 arrivals.look()
-            with spark_session(
-                master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA
-            ) as spark:
-                query = start(spark, how, arrivals, tables, _tell)
-                interrupted = _wait_for(query, None if once else arrivals, every)
-            told = arrivals.told()
+            given: Arrivals | Topic = arrivals
+            settings = SETTINGS
+        else:
+            given, settings = watched, {**SETTINGS, **connector()}
+        with spark_session(master=master, settings=settings, without_java=_WITHOUT_JAVA) as spark:
+            query = start(spark, how, given, tables, _tell)
+            interrupted = _wait_for(query, None if once else arrivals, every)
+        told = () if arrivals is None else arrivals.told()
     if interrupted:
         click.echo("stopped; the same command goes on from here", err=True)
         context.exit(EXIT_INTERRUPTED)

@@ -1,6 +1,6 @@
 """``purgatory trace check`` by Spark, which the command finds by its entry point."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +9,13 @@ from purgatory_spark.engine.engine import Input, check_on_spark, plan_of
 from purgatory_spark.engine.hadoop import hadoop_files
 from purgatory_spark.engine.hadoop_results import HadoopResults, hadoop_results, manifest_at
 from purgatory_spark.engine.session import is_connect, spark_session
+from purgatory_spark.engine.topics import Topic, connector, topic_at, topic_records
 from purgatory_traces.engines.checking import Asked, Done, Files, committed, log_files
 from purgatory_traces.engines.choice import Choice
 from purgatory_traces.engines.sinks import ResultWriter
+from purgatory_traces.errors import Refused
 from purgatory_traces.results.metrics import StageMetrics
+from purgatory_traces.results.rows import TOPICS
 from purgatory_traces.traces.addresses import is_address
 
 if TYPE_CHECKING:
@@ -28,8 +31,13 @@ def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done 
         results: ResultWriter | HadoopResults
         if not is_address(asked.out):
             results = stack.enter_context(ResultWriter(Path(asked.out)))
+        topic = _topic_in(asked.paths)
+        fetched = connector() if topic is not None and not asked.remote else {}
         session = spark_session(
-            master=asked.master, remote=asked.remote, settings=asked.settings, makes_archive=True
+            master=asked.master,
+            remote=asked.remote,
+            settings={**fetched, **asked.settings},
+            makes_archive=True,
         )
         spark = stack.enter_context(session)
         before = _stage_count(spark)
@@ -38,7 +46,9 @@ def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done 
         given: Input
         everything: Input | None = None
         if sources is None:
-            given = hadoop_files(spark, asked.paths)
+            given = (
+                hadoop_files(spark, asked.paths) if topic is None else topic_records(spark, topic)
+            )
             inputs, ignored = given.inputs, given.ignored
             if asked.since:
                 everything = given
@@ -57,6 +67,20 @@ def check_by_spark(asked: Asked, choice: Choice, sources: Files | None) -> Done 
         results.adopt(found.files)
         done = committed(results, asked, choice, found.summary, inputs, ignored)
         return done._replace(stages=tuple(_stages_since(spark, before)))
+
+
+def _topic_in(paths: Sequence[str]) -> Topic | None:
+    """Return the topic that is to be checked, if it is one.
+
+    Raises:
+        Refused: a topic is named beside something else, or its address is none.
+        Problem: no broker answers.
+    """
+    if not any(path.startswith(TOPICS) for path in paths):
+        return None
+    if len(paths) > 1:
+        raise Refused("a topic is checked by itself: name it alone")
+    return topic_at(paths[0])
 
 
 def _stage_count(spark: "SparkSession") -> int:

@@ -68,7 +68,7 @@ _WORKER_SETTINGS = {
 
 
 class Input(Protocol):
-    """Traces to judge, and the division of work on them: a ``Plan``, or ``HadoopFiles``."""
+    """Traces to judge, and the division of work on them: a ``Plan``, or what is elsewhere."""
 
     @property
     def files(self) -> tuple[str, ...]:

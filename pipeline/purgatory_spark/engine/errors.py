@@ -7,6 +7,8 @@ from purgatory_traces.errors import OutOfOrder, PipelineError
 _OUT_OF_ORDER = re.compile(rf"{re.escape(OutOfOrder.__module__)}\.OutOfOrder: (.+)")
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
 _LACKING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_LOST = re.compile(r"Some data may have been lost.*?^Reason: (.+?)$", re.MULTILINE | re.DOTALL)
+_NO_TOPIC = "UnknownTopicOrPartitionException"
 _CRASHED = "Python worker exited unexpectedly"
 
 
@@ -21,6 +23,13 @@ def job_failure(error: Exception) -> PipelineError:
     text = str(error)
     if (found := _OUT_OF_ORDER.search(text)) is not None:
         return OutOfOrder(found[1])
+    if _NO_TOPIC in text:
+        return PipelineError("the broker has no such topic: make it, or name another")
+    if (lost := _LOST.search(text)) is not None:
+        return PipelineError(
+            f"records went from the topic before they were read ({lost[1]}): the runs in them "
+            "cannot be judged to their ends; `purgatory trace watch --skip-lost` goes on behind"
+        )
     if _CRASHED in text:
         return PipelineError(
             "a Python worker of Spark died; out of memory, or killed from outside, as a rule"

@@ -5,6 +5,8 @@ lies in several shares, a stretch of such a run that was judged where it was rea
 line whose run could not be read. Lines go by the block,
 sorted, with columns of their own for number, line of the file and text, compressed together: the
 lines of a run are alike, and a line that is read takes 2 to 8 bytes so where it took 110 to 170.
+
+What a judge knows is pickled: a stretch and a summary live no longer than the job that made them.
 """
 
 import os

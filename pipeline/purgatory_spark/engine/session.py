@@ -15,24 +15,33 @@ is among the settings.
 
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 import click
 
-from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_conformance.problems import (
+    EXIT_MISSING_TOOL,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
 from purgatory_spark.engine.preflight import WITHOUT_JAVA, java_program, preflight
 from purgatory_spec.class_archives import ClassArchive, class_archive
 from purgatory_traces.engines.interrupts import remembered_interrupt
+from purgatory_traces.errors import PipelineError
+from purgatory_traces.results.locking import LOCK, only_one
 
 # Spark loads some 24,000 classes, and Java reads and verifies each. The first check that ends well
 # has Java write them to an archive of 187 MB, and each later session maps them into memory. Java
@@ -81,6 +90,9 @@ HERE = "local[*]"
 _LOGGER = logging.getLogger(__name__)
 _USUAL_PORT = 15002
 _SECONDS_TO_ANSWER = 20
+_PREFIX = "purgatory-spark-"
+"""The beginning of the names of sessions' folders, among the temporary ones."""
+_SECONDS_TO_LOCK = 60
 
 _ARCHIVES = "Java writes its classes to an archive, once: Spark starts sooner from now on"
 _WAITS = "interrupted; waiting for Java, which is just starting, to end"
@@ -98,6 +110,7 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
 
 _LEVEL = "spark.log.level"
 _STANDARD_ERROR = 2
+_MISSING_PACKAGE = re.compile(r"unresolved dependency: ([^#\s]+)#([^;\s]+);([^:\s]+):")
 
 _QUIET = {
     "spark.app.name": "purgatory",
@@ -241,8 +254,10 @@ def _started(
     from pyspark.sql import SparkSession
 
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        stack.enter_context(only_one(folder))
+        remove_left_behind(folder.parent)
         archive = archive_of_spark(master, settings, makes=makes_archive)
         environment, chosen = _setting_of(master, folder, archive)
         stack.enter_context(_environment(environment))
@@ -263,7 +278,7 @@ def _started(
                 spark = SparkSession(context)
             except Exception as error:
                 why = _said(log) or _first_line(error)
-                raise Problem(f"Spark does not start: {why}", EXIT_SUBJECT_FAILED) from error
+                raise not_started(why) from error
         if interrupted.is_set():
             raise KeyboardInterrupt
         _tell_started(spark)
@@ -272,6 +287,16 @@ def _started(
             archive.is_wanted = True
             click.echo(_ARCHIVES, err=True)
     _LOGGER.info("Spark has ended")
+
+
+def remove_left_behind(parent: Path) -> None:
+    """Remove the folders of sessions that were killed: nobody has them locked any more."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError, PipelineError):
+            # A session that starts just now may not have locked its folder yet.
+            if time.time() - (folder / LOCK).stat().st_mtime > _SECONDS_TO_LOCK:
+                with only_one(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _tell_started(spark: "SparkSession") -> None:
@@ -368,6 +393,18 @@ def _said(log: Path) -> str:
     lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
     told = [line for line in lines if line and not line.startswith(("WARNING:", "at "))]
     return " ".join(told[-1:])
+
+
+def not_started(why: str) -> Problem:
+    """Return the problem of a Spark that does not start, with advice where a package is missing."""
+    if (missing := _MISSING_PACKAGE.search(why)) is None:
+        return Problem(f"Spark does not start: {why}", EXIT_SUBJECT_FAILED)
+    package = ":".join(missing.groups())
+    return Problem(
+        f"Spark cannot fetch {package} through Maven, which needs a network the first time. If "
+        "Maven has no such version, install a PySpark of which it has one: pyspark==4.2.0",
+        EXIT_MISSING_TOOL,
+    )
 
 
 def _first_line(error: Exception) -> str:

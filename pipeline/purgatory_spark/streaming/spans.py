@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -125,26 +126,20 @@ class ReadSpans:
         decoder = msgspec.json.Decoder(Span)
         for batch in batches:
             for line in batch.column("value").to_pylist():
-                yield from self._lines_of(decoder.decode(line))
-
-    def _lines_of(self, span: Span) -> Iterator[pa.RecordBatch]:
-        waiting: list[tuple[str, int | None, str, int, bytes, str | None]] = []
-        for line in read_span(span, self.folder):
-            if isinstance(line, QuarantineRow):
-                raw = line.raw.encode()
-                waiting.append(("", None, line.file, line.line, raw, line.reason))
-            else:
-                waiting.append((line.run, line.seq, line.file, line.number, line.raw, None))
-            if len(waiting) == _LINES_AT_ONCE:
-                yield _batch(waiting, span.order)
-                waiting.clear()
-        if waiting:
-            yield _batch(waiting, span.order)
+                span = decoder.decode(line)
+                yield from line_batches(read_span(span, self.folder), span.order)
 
 
-def _batch(
-    lines: list[tuple[str, int | None, str, int, bytes, str | None]], order: int
-) -> pa.RecordBatch:
-    columns = [*zip(*lines, strict=True), [order] * len(lines)]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, LINES.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=LINES)
+def line_batches(lines: Iterable[Located | QuarantineRow], order: int) -> Iterator[pa.RecordBatch]:
+    """Yield lines as Spark takes them from a worker; ``order`` numbers what they were read for."""
+    left = iter(lines)
+    while some := list(islice(left, _LINES_AT_ONCE)):
+        columns = [*zip(*map(_fields, some), strict=True), [order] * len(some)]
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, LINES.types, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=LINES)
+
+
+def _fields(line: Located | QuarantineRow) -> tuple[str, int | None, str, int, bytes, str | None]:
+    if isinstance(line, QuarantineRow):
+        return "", None, line.file, line.line, line.raw.encode(), line.reason
+    return line.run, line.seq, line.file, line.number, line.raw, None

@@ -11,6 +11,9 @@ A file of a part is never changed. A batch writes new files, then the list of pa
 in one step, then the manifest that readers go by. The list has the parts before its batch, too:
 Spark does a batch that was cut off again, and then they are what it starts from. Files that neither
 has are removed.
+
+Verdicts of a judge of another version are *kept*: their lines may be gone. They are in parts of
+their own, with homes below zero, until the present judge has seen their runs whole.
 """
 
 import hashlib
@@ -40,7 +43,7 @@ from purgatory_traces.results.manifest import (
     described,
     encoded,
 )
-from purgatory_traces.results.rows import QuarantineRow, Row, RunVerdict
+from purgatory_traces.results.rows import QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_traces.results.schemas import ROW_TYPES, TableName, arrow_schema, row_of
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.version import MODEL_VERSION
@@ -111,12 +114,36 @@ class Tables:
         self._inside.mkdir(parents=True, exist_ok=True)
         self.staging = folder / f"{STAGING}result"
         """The folder for the records of a batch, as Parquet, before the batch is taken."""
+        self._kept: frozenset[str] = frozenset()
+        """The runs that a batch has not seen whole, and that have a verdict of another judge."""
+        self._runs_of: dict[str, list[str]] = {}
+        """The names of kept runs, by the file of their verdicts: each batch looks for them."""
         path = folder / _LIST
         self._list = (
             msgspec.json.decode(named_file(path).read_bytes(), type=_List)
             if path.exists()
             else _List()
         )
+
+    def keep(self, earlier: CheckResults) -> int:
+        """Keep the verdicts of another judge until their runs are judged anew; how many there are.
+
+        Runs that it has not seen whole are not kept, nor are rows of the quarantine about no run.
+        """
+        verdicts = earlier.table(TableName.VERDICTS)
+        is_whole = pc.not_equal(verdicts["verdict"], RunVerdict.INCOMPLETE.value)
+        runs = verdicts["run"].filter(is_whole).to_pylist()
+        found = {name: earlier.table(name) for name in TableName}
+        parts: list[Part] = []
+        for begin in range(0, len(runs), MOST_RUNS):
+            names = pa.array(runs[begin : begin + MOST_RUNS], pa.string())
+            mine = {name.value: t.filter(pc.is_in(t["run"], names)) for name, t in found.items()}
+            mine[_HELD] = found[_QUARANTINE].slice(0, 0)
+            parts.append(self._part(-1 - begin, -1 - begin, mine))
+        self._list = msgspec.structs.replace(self._list, parts=tuple(parts[::-1]))
+        write_whole(self._folder / _LIST, msgspec.json.encode(self._list))
+        self.publish(())
+        return len(runs)
 
     def take(self, number: int, told: Sequence[QuarantineRow]) -> Summary:
         """Take in the records of a batch, which are in ``staging``; the counts of all rows.
@@ -199,6 +226,8 @@ class Tables:
         is_run = pc.equal(staged["table"], TableName.VERDICTS.value)
         runs = Counter(staged["home"].filter(is_run).to_pylist())
         homes = sorted(pc.unique(staged["home"]).to_pylist())
+        before = [self._without_judged(part) if part.last < 0 else part for part in before]
+        self._kept = frozenset(run for part in before if part.last < 0 for run in self._runs(part))
         for part in before:
             inside = homes[bisect_left(homes, part.first) : bisect_right(homes, part.last)]
             yield self._rewritten(part) if inside else part
@@ -208,6 +237,30 @@ class Tables:
         for _, gap in groupby(new, lambda home: bisect_left(lasts, home)):
             for group in _groups(gap, lambda home: runs[home]):
                 yield self._part(group[0], group[-1], self._records(group[0], group[-1])[0])
+
+    def _runs(self, part: Part) -> list[str]:
+        """Return the names of the runs of a part, whose file is read once."""
+        verdicts = TableName.VERDICTS.value
+        name = next((f.name for f in part.files if f.name.rpartition("-")[0] == verdicts), "")
+        if name and name not in self._runs_of:
+            self._runs_of[name] = read_table(self._inside / name)["run"].to_pylist()
+        return self._runs_of.get(name, [])
+
+    def _without_judged(self, part: Part) -> Part:
+        """Return a part of kept runs without those that the batch has seen whole."""
+        kept = pa.array(self._runs(part), pa.string())
+        staged = pq.read_table(self.staging, filters=pc.field("run").isin(kept))
+        told = staged.filter(pc.equal(staged["table"], TableName.VERDICTS.value))
+        verdicts = (row_of(TableName.VERDICTS.value, each) for each in told["payload"].to_pylist())
+        judged = [row.run for row in verdicts if not _is_incomplete(row)]
+        if not judged:
+            return part
+        names = pa.array(judged, pa.string())
+        tables = self._read(part).items()
+        left = {
+            name: table.filter(pc.invert(pc.is_in(table["run"], names))) for name, table in tables
+        }
+        return self._part(part.first, part.last, left)
 
     def _rewritten(self, part: Part) -> Part:
         """Return a part with the batch's rows of its runs in place of the former ones."""
@@ -222,13 +275,16 @@ class Tables:
 
     def _merged(self, parts: list[Part]) -> list[Part]:
         """Return the parts; neighbours are merged where small parts are many."""
+        kept = [part for part in parts if part.last < 0 and part.totals.runs]
+        parts = [part for part in parts if part.last >= 0]
         small = sum(part.totals.runs <= MOST_RUNS // 2 for part in parts)
         if small <= MOST_SMALL:
-            return parts
-        return [
+            return [*kept, *parts]
+        joined = (
             group[0] if len(group) == 1 else self._joined(group)
             for group in _groups(parts, lambda part: part.totals.runs)
-        ]
+        )
+        return [*kept, *joined]
 
     def _joined(self, parts: Sequence[Part]) -> Part:
         read = [self._read(part) for part in parts]
@@ -243,6 +299,8 @@ class Tables:
         rows: dict[str, list[Row]] = {name: [] for name in _KINDS}
         runs: set[str] = set()
         for run, table, for_good, payload in zip(*columns, strict=True):
+            if run in self._kept and not for_good:
+                continue  # another judge saw it whole, and this one has not yet
             if table == TableName.VERDICTS.value:
                 runs.add(run)
             is_held = table == _QUARANTINE.value and not for_good
@@ -274,6 +332,10 @@ class Tables:
         path = self._inside / f"{name}.parquet"
         pq.write_table(table, path, compression="zstd", write_page_checksum=True)
         return described(path, table.num_rows)
+
+
+def _is_incomplete(row: Row) -> bool:
+    return isinstance(row, VerdictRow) and row.verdict == RunVerdict.INCOMPLETE.value
 
 
 def _groups(items: Iterable[Item], runs: Callable[[Item], int]) -> Iterator[list[Item]]:

@@ -125,7 +125,7 @@ def check(
 
     PATHS are files, folders and patterns, or addresses of files and folders on one of Hadoop's file
     systems, for example s3a://bucket/traces, which Spark reads. Of a folder, *.jsonl, *.jsonl.gz
-    and *.parquet are read.
+    and *.parquet are read. A topic of Kafka, kafka://host:port/topic, is read as far as it goes.
 
     Ends with 1 if a run diverges; otherwise with 4 if a run is incomplete or inconclusive, a line
     could not be used, no rule of a component was put to the test, no run was long enough

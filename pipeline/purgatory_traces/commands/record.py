@@ -23,6 +23,7 @@ from purgatory_traces.recording.recording_run import (
 )
 from purgatory_traces.recording.trace_writer import TraceNotWritten
 from purgatory_traces.recording.workload import Wish
+from purgatory_traces.results.rows import TOPICS
 from purgatory_traces.traces.lines import TRACED
 
 
@@ -31,9 +32,9 @@ from purgatory_traces.traces.lines import TRACED
 @click.option("--component", type=ComponentName(TRACED), default="timer", show_default=True)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
     required=True,
-    help="The file, *.jsonl or *.jsonl.gz; any other name is a folder, made where it is missing.",
+    help="The file, *.jsonl or *.jsonl.gz; any other name is a folder, made where it is missing. "
+    "Of kafka also a topic, kafka://host:port/topic.",
 )
 @click.option("--threads", type=click.IntRange(1, 256), default=4, show_default=True)
 @click.option(
@@ -73,7 +74,7 @@ def record(
     context: click.Context,
     subject: str,
     component: str,
-    out: Path,
+    out: str,
     threads: int,
     events: int,
     keys: int,
@@ -92,14 +93,18 @@ def record(
     wish = Wish(threads, events, keys, seed, rate)
     of = Component(component)
     run = name_of_run(subject, component)
-    path = out if _is_file(out) else out / f"{run}.jsonl.gz"
+    is_topic = out.startswith(TOPICS)
+    folder = Path(out)
+    path = folder if _is_file(folder) else folder / f"{run}.jsonl.gz"
     if subject == "bundled" and release:
         raise click.UsageError("--release is of kafka alone")
     if subject == "kafka" and rotate is not None:
         raise click.UsageError("--rotate is of the bundled implementation alone")
+    if subject == "bundled" and is_topic:
+        raise click.UsageError("a topic is written by kafka alone")
     try:
-        if path != out:
-            out.mkdir(parents=True, exist_ok=True)
+        if path != folder and not is_topic:
+            folder.mkdir(parents=True, exist_ok=True)
         if subject == "bundled":
             rotation = None if rotate is None else Rotation(lines=rotate)
             recorded = record_bundled(
@@ -109,7 +114,7 @@ def record(
             recorded = record_kafka(
                 of,
                 wish,
-                path,
+                out if is_topic else path,
                 run=run,
                 lateness_ms=lateness,
                 release=release,
@@ -143,6 +148,7 @@ def _tell(run: str, recorded: Recorded) -> None:
     """Print the lines and files written, and the command that checks them."""
     seconds = recorded.elapsed_ns / 1e9
     files = "1 file" if len(recorded.files) == 1 else f"{len(recorded.files)} files"
+    files = "a topic" if isinstance(recorded.files[0], str) else files
     if recorded.interrupted:
         click.echo("interrupted; the trace ends here, and is whole")
     click.echo(

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from purgatory_conformance.describing.words import printable
+from purgatory_conformance.describing.words import counted, printable
 from purgatory_traces.engines.choice import Choice
 from purgatory_traces.engines.sinks import Conclusion
 from purgatory_traces.errors import Refused
 from purgatory_traces.results.manifest import InputFile
 from purgatory_traces.results.metrics import StageMetrics
+from purgatory_traces.results.rows import TOPICS
 from purgatory_traces.summary.html import PAGE, render_page
 from purgatory_traces.summary.summary import Summary
 from purgatory_traces.summary.words import files_in, lines_of, runs_of
@@ -93,7 +94,7 @@ def committed(
     ignored: tuple[str, ...],
 ) -> Done:
     """Commit the results of a check; return what the command prints of it."""
-    head = _head(summary, len(inputs), choice)
+    head = _head(summary, inputs, choice)
     conclusion = Conclusion(
         engine=choice.engine.value,
         exit_code=summary.exit_code,
@@ -107,13 +108,15 @@ def committed(
     return Done(summary, head, str(folder), inputs, ignored)
 
 
-def _head(summary: Summary, files: int, choice: Choice) -> str:
+def _head(summary: Summary, inputs: Sequence[InputFile], choice: Choice) -> str:
     subjects = sorted(printable(each) for each in summary.subjects if each)
     shown = ", ".join(subjects[:_MOST_NAMES]) + (", …" if len(subjects) > _MOST_NAMES else "")
     of_whom = f" of {shown}" if subjects else ""
     nameless = summary.subjects[""] if subjects else 0
     but = f" ({nameless:,} without a subject)" if nameless else ""
+    is_topic = any(each.file.startswith(TOPICS) for each in inputs)
+    where = counted(len(inputs), "partition") if is_topic else files_in(len(inputs))
     return (
-        f"{runs_of(summary.runs)}{of_whom}{but}, {lines_of(summary.events)} in "
-        f"{files_in(files)}; engine {choice.engine.value}: {choice.why}"
+        f"{runs_of(summary.runs)}{of_whom}{but}, {lines_of(summary.events)} in {where}; "
+        f"engine {choice.engine.value}: {choice.why}"
     )

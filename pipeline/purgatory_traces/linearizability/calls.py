@@ -47,6 +47,11 @@ class RecordedCall:
 class CallRules(Protocol[Rule]):
     """Sequential rules that know the recorded call: the events, the answer, and the times."""
 
+    @property
+    def is_determined(self) -> bool:
+        """Decide whether the calls that took effect, with their answers, determine the state."""
+        return False
+
     def initial(self) -> Rule:
         """Return the state at the beginning."""
 
@@ -56,8 +61,16 @@ class CallRules(Protocol[Rule]):
         Those that contradict the call's events or its answer may be left out.
         """
 
-    def changes_nothing(self, call: RecordedCall) -> bool:
-        """Decide whether a call with this answer is one part that leaves any state as it is."""
+    def may_go_first(self, call: RecordedCall, others: Iterable[RecordedCall]) -> bool:
+        """Decide whether a call of one part may as well take effect now, if it can.
+
+        It may if each order that goes on with some of the others and then has the call is still
+        allowed, and ends in the same state, with the call in front.
+
+        Args:
+            call: A call that returns.
+            others: The calls that an order may have before it.
+        """
         return False
 
 

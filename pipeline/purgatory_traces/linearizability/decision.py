@@ -47,10 +47,12 @@ class Explained:
 class Stuck(Generic[Rule]):
     """A refuted history: its first unexplained piece, and all states that lead there.
 
-    ``places`` are the indices of the piece's first entry and of the one behind its last.
+    ``places`` are the indices of the piece's first entry and of the one behind its last,
+    ``explained`` is the number of entries that the search has explained.
     """
 
     places: tuple[int, int]
+    explained: int
     piece: Piece
     starts: Sequence[Reached[Rule]]
 
@@ -86,7 +88,7 @@ def decide(
     """
     searches: deque[_Cut[Rule]] = deque()
     try:
-        return _decide(_pieces(entries), rules, budget, searches)
+        return _decide(entries, rules, budget, searches)
     except OutOfBudget as problem:
         raise Undecided(problem, *_furthest(entries, searches)) from None
     finally:
@@ -94,12 +96,13 @@ def decide(
 
 
 def _decide(
-    pieces: Iterator[tuple[tuple[int, int], Piece]],
+    entries: Sequence[Entry],
     rules: CallRules[Rule],
     budget: Budget,
     searches: "deque[_Cut[Rule]]",
 ) -> Explained | Stuck[Rule]:
     """Decide about pieces; ``searches`` are those that hold memory when it is over."""
+    pieces = _pieces(entries)
     first = next(pieces, None)
     if first is None:
         return Explained([])
@@ -121,8 +124,9 @@ def _decide(
         elif present > 0:
             present -= 1
         else:
-            furthest = searches[-1]
-            return Stuck(furthest.places, furthest.search.piece, furthest.search.starts)
+            stuck = searches[-1]
+            explained, _ = _extent(entries, stuck)
+            return Stuck(stuck.places, explained, stuck.search.piece, stuck.search.starts)
         while present > 0 and searches[0].search.is_exhausted:
             budget.forget(len(searches.popleft().search.visited))
             present -= 1
@@ -132,10 +136,12 @@ def _furthest(
     entries: Sequence[Entry], searches: "deque[_Cut[Rule]]"
 ) -> tuple[int, Sequence[Taken]]:
     """Return the explained extent of a history, and an order that explains it."""
-    if not searches:
-        return 0, ()
-    began, behind = searches[-1].places
-    search = searches[-1].search
+    return _extent(entries, searches[-1]) if searches else (0, ())
+
+
+def _extent(entries: Sequence[Entry], cut: "_Cut[Rule]") -> tuple[int, Sequence[Taken]]:
+    """Return the explained extent of a history as far as the search of a piece came."""
+    (began, behind), search = cut.places, cut.search
     number, order = search.furthest()
     if number is None:
         return behind, in_order(order)

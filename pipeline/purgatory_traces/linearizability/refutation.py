@@ -1,8 +1,9 @@
 """The refutation of a history: its explained extent, and the answers that were possible.
 
 Each beginning of a history that is explained is explained itself, so the longest one is found by
-halving. Behind it stands the line that cannot be explained. What the calls that are open there
-could answer is read off from all orders of that beginning.
+halving, from the place on that the search came to. Behind it stands the line that cannot be
+explained. What the calls that are open there could answer is read off from all orders of that
+beginning.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,21 +62,34 @@ def refute(
         budget.forget(len(search.visited))
         return bool(found)
 
-    explained, failing = _halved(*stuck.places, is_explained)
+    explained, failing = _narrowed(*stuck.places, stuck.explained, is_explained)
     if failing - explained > 1:
         return Refutation(failing - 1, is_exact=False, all_answers=False)
     return _told(entries, rules, stuck, explained)
 
 
-def _halved(low: int, high: int, is_explained: Callable[[int], bool]) -> tuple[int, int]:
+def _narrowed(
+    low: int, high: int, likely: int, is_explained: Callable[[int], bool]
+) -> tuple[int, int]:
     """Return the ends of the longest explained beginning, and of the next, unexplained one.
 
     They are more than one entry apart where the budget was used up before that was known.
+
+    Args:
+        low: The end of a beginning that is explained.
+        high: The end of one that is not.
+        likely: The end of one that is explained too; the longest is mostly little longer.
+        is_explained: Decides whether the beginning with this end is explained.
     """
+    low = max(low, likely)
+    ahead = 1
     try:
         while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if is_explained(middle) else (low, middle)
+            middle = min(low + ahead, (low + high) // 2)
+            if is_explained(middle):
+                low, ahead = middle, 2 * ahead
+            else:
+                high = middle
     except OutOfBudget:
         pass
     return low, high

@@ -5,13 +5,14 @@ order of the history. A call may take effect next if its beginning stands before
 is left in the list: nothing has returned before it began. The search lets it, takes its beginning
 and its end out of the list, and goes on; where nothing can be taken it puts the latest one back and
 tries another. All calls that return have taken effect when the list has no end left. The call that
-returned first is tried first: it mostly took effect first, too. A call whose answer says that it
-changed nothing takes effect as soon as it may, and nothing else is tried there: it is in nobody's
-way.
+returned first is tried first: it mostly took effect first, too. Some calls may as well take effect
+now as later, since they disturb none of those that could come before them (``may_go_first``): a
+refused request, or a release while no request is open that is refused. Nothing else is tried then.
 
 What can still happen depends on which calls took effect, and on the state of the rules. These two,
 the calls as a set of bits, are a *configuration*. One that was met before is not followed again,
-since what it leads to is known: so the work is bounded by configurations, not by orders.
+since what it leads to is known: so the work is bounded by configurations, not by orders. Where the
+calls determine the state (``is_determined``), the rules are asked only for what was not met.
 
 Rules may divide a call into parts. A call of which some parts took effect stays in the list, and
 how far it is belongs to the configuration. So does how far a call is that never returns: it has no
@@ -23,7 +24,7 @@ by side instead; the tests hold the two together.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeAlias
 
@@ -119,7 +120,7 @@ class PieceSearch(Generic[Rule]):
     budget: Budget
     goes_on: bool = False
     starts: list[Reached[Rule]] = field(default_factory=list)
-    visited: set[Configuration[Rule]] = field(default_factory=set)
+    visited: set[Hashable] = field(default_factory=set)
     is_exhausted: bool = False
     _waiting: deque[Reached[Rule]] = field(default_factory=deque)
     _ends: set[tuple[Rule, Calls]] = field(default_factory=set)
@@ -129,6 +130,7 @@ class PieceSearch(Generic[Rule]):
     _places: list[list[int]] = field(default_factory=list)
     _left: int = 0
     _start: Reached[Rule] | None = None
+    _begun: int = 0  # how many starts were followed
     _path: list[Taken] = field(default_factory=list)
     _furthest: int = 0
     _led_furthest: Order | None = None
@@ -202,6 +204,7 @@ class PieceSearch(Generic[Rule]):
         """Yield the places reached from a start; None now and then, so that callers can count."""
         path: list[Taken] = []
         self._start, self._path = start, path
+        self._begun += 1
         first = Configuration(0, start.state, start.calls)
         if not self._visit(first):
             return
@@ -238,10 +241,13 @@ class PieceSearch(Generic[Rule]):
 
     def _visit(self, configuration: Configuration[Rule]) -> bool:
         """Decide whether a configuration is met for the first time."""
-        if configuration in self.visited:
+        met: Hashable = configuration
+        if self.rules.is_determined:
+            met = (self._begun, configuration.over, configuration.calls)
+        if met in self.visited:
             return False
         self.budget.spend()
-        self.visited.add(configuration)
+        self.visited.add(met)
         return True
 
     def _reached(
@@ -253,15 +259,28 @@ class PieceSearch(Generic[Rule]):
             yield Reached(*end, Order(start.order, tuple(path)))
 
     def _moves(self, configuration: Configuration[Rule]) -> Iterator[_Move[Rule]]:
-        """Yield the parts that may take effect next; of a call without effect its part alone."""
+        """Yield the parts that may take effect next: of all calls, or of one that may go first."""
         eligible = sorted(self._eligible(), key=self._end_of)
+        tried = set[int]()
         for call in eligible:
-            if call.returned is not None and self.rules.changes_nothing(call):
-                for move in self._moves_of(call, configuration):
-                    yield move
-                    return
+            if call.returned is None or not self.rules.may_go_first(call, self._beside(call)):
+                continue
+            if self._is_known(call, configuration):
+                return
+            if moves := [*self._moves_of(call, configuration)]:
+                yield from moves
+                return
+            tried.add(call.number)
         for call in eligible:
-            yield from self._moves_of(call, configuration)
+            if call.number not in tried and not self._is_known(call, configuration):
+                yield from self._moves_of(call, configuration)
+
+    def _is_known(self, call: RecordedCall, configuration: Configuration[Rule]) -> bool:
+        """Decide, without the rules, whether a call leads to what was met before, if anywhere."""
+        if call.returned is None or not self.rules.is_determined:
+            return False
+        bit = 1 << (call.number - self.piece.first)
+        return (self._begun, configuration.over | bit, configuration.calls) in self.visited
 
     def _moves_of(
         self, call: RecordedCall, configuration: Configuration[Rule]
@@ -300,6 +319,16 @@ class PieceSearch(Generic[Rule]):
                 self._note(entry)
                 return
             yield self.piece.calls[number - self.piece.first]
+            entry = self._next[entry]
+
+    def _beside(self, call: RecordedCall) -> Iterator[RecordedCall]:
+        """Yield the other calls that are left and began before the end of a call."""
+        yield from self.piece.unreturned
+        entry, end = self._next[0], self._entries_of(call.number)[-1]
+        while entry != end:
+            number = self.piece.order[entry - 1]
+            if number >= 0 and number != call.number:
+                yield self.piece.calls[number - self.piece.first]
             entry = self._next[entry]
 
     def _take_out(self, taken: Taken) -> None:

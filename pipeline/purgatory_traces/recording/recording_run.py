@@ -3,6 +3,7 @@
 import json
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """The files of a recording, and the figures of the run.
 
     Attributes:
-        files: The files of the trace.
+        files: The files of the trace, or the address of its topic.
         lines: How many lines were written.
         bytes_: Their length before compression.
         turns: How many turns the workload's threads took, of one call or a few.
@@ -57,7 +58,7 @@ class Recorded(msgspec.Struct, frozen=True):
         interrupted: Whether it was ended early.
     """
 
-    files: list[Path]
+    files: Sequence[Path | str]
     lines: int
     bytes_: int
     turns: int
@@ -123,7 +124,7 @@ def record_bundled(
 def record_kafka(
     component: profiles.Component,
     wish: Wish,
-    path: Path | None,
+    path: Path | str | None,
     *,
     run: str = "kafka",
     lateness_ms: int = 500,
@@ -131,6 +132,8 @@ def record_kafka(
     work_folder: Path,
 ) -> Recorded:
     """Record Apache Kafka; without a path, let the workload run unrecorded.
+
+    In the place of a path, a text is the address of a topic.
 
     Raises:
         MissingTool: there is no Java, or no Maven and something to build.
@@ -143,7 +146,7 @@ def record_kafka(
     arguments = [str(path or _NO_TRACE), str(wish.threads), str(wish.lines), str(wish.keys)]
     arguments += [str(wish.seed), str(wish.rate)]
     command = trace_recording_command(version=version, arguments=arguments, work_folder=work_folder)
-    if path is not None:
+    if isinstance(path, Path):
         path.touch(exist_ok=False)
     begin = Begin(
         run=run,

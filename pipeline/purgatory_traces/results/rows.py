@@ -3,6 +3,9 @@
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+TOPICS = "kafka://"
+"""The beginning of the address of a topic, whose lines are records, numbered by offsets from 0."""
+
 
 class RunVerdict(Enum):
     """The verdict about a run."""
@@ -64,7 +67,10 @@ class CoverageRow(NamedTuple):
 
 
 class QuarantineRow(NamedTuple):
-    """A line that could not be used; ``run`` and ``seq`` where they could be read."""
+    """A line that could not be used; ``run`` and ``seq`` where they could be read.
+
+    Lines count from 1, and 0 stands for the file as a whole; those of a topic are offsets.
+    """
 
     file: str
     line: int
@@ -72,6 +78,11 @@ class QuarantineRow(NamedTuple):
     reason: str
     run: str = ""
     seq: int | None = None
+
+    @property
+    def is_of_a_line(self) -> bool:
+        """Decide whether the row is about a line, not about a file."""
+        return self.line > 0 or self.file.startswith(TOPICS)
 
 
 Row: TypeAlias = VerdictRow | CoverageRow | QuarantineRow

@@ -113,7 +113,7 @@ class Summary:
             self._unfinished.take(row, row.verdict)
 
     def _take_aside(self, row: QuarantineRow) -> None:
-        if row.line:
+        if row.is_of_a_line:
             self.lines_aside += 1
             self._aside.take(row, "line")
         else:

@@ -53,7 +53,7 @@ def set_aside(summary: Summary) -> str:
 
 def so_many(row: QuarantineRow, number: int) -> str:
     """Return a number of lines, or of files for a row about a file, in words."""
-    return lines_of(number) if row.line else files_in(number)
+    return lines_of(number) if row.is_of_a_line else files_in(number)
 
 
 def place_of_divergence(row: VerdictRow) -> str:
@@ -69,7 +69,8 @@ def call_of(row: VerdictRow) -> str:
 
 def place_of_line(row: QuarantineRow) -> str:
     """Return the place of a line, then run and number; the file alone for a row about a file."""
-    place = f"{printable(row.file)}:{row.line}" if row.line else printable(row.file)
+    place = printable(row.file)
+    place = f"{place}:{row.line}" if row.is_of_a_line else place
     return place if row.seq is None else f"{place} (run {printable(row.run)}, seq {row.seq})"
 
 

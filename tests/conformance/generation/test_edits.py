@@ -16,8 +16,10 @@ from purgatory_conformance.subjects.bundled.timer import PROFILE as TIMER
 from purgatory_conformance.subjects.sent_requests import SIZE_BYTES
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec import operations as op
-from purgatory_spec.profiles import Component
+from purgatory_spec.profiles import LARGEST_LONG, LARGEST_SAFE_INTEGER, Component, Feature
 from tests.conformance.generated import drawn
+
+pytestmark = pytest.mark.recorded
 
 LARGEST_MS = 10**6
 PROFILES = {**bundled_subject().profiles}
@@ -137,6 +139,27 @@ def test_generated_cases_have_what_no_situation_draws(
     """The cases of ``standard`` have it, most of it several times."""
     cases = [drawn(component, PROFILES[component], seed).operations for seed in range(CASES)]
     assert sum(map(is_so, cases)) >= least
+
+
+@pytest.mark.parametrize(
+    ("largest_ms", "features"),
+    [
+        (LARGEST_LONG, TIMER.features | {Feature.INT64}),
+        (LARGEST_SAFE_INTEGER, TIMER.features - {Feature.INT64}),
+    ],
+)
+def test_no_delay_is_wider_than_the_protocol_carries(
+    largest_ms: int, features: frozenset[Feature]
+) -> None:
+    """A delay beyond the largest one is drawn only where an integer can hold it."""
+    profile = structs.replace(TIMER, largest_delay_ms=largest_ms, features=features)
+    delays = {
+        each.delay_ms
+        for seed in range(CASES)
+        for each in drawn(Component.TIMER, profile, seed).operations
+        if isinstance(each, op.Add)
+    }
+    assert max(delays) == largest_ms
 
 
 @pytest.mark.parametrize("component", Component)

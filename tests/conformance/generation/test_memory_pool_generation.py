@@ -5,7 +5,7 @@ import pytest
 from purgatory_conformance.generation.memory_pool.world import sort_of
 from purgatory_conformance.running.shrinking import reduce_case, simpler_cases, size_of
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
-from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
+from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_judge.components import narrowed
 from purgatory_model.memory_pool import MemoryPoolModel
@@ -25,6 +25,7 @@ from purgatory_spec.operations import (
 )
 from tests.conformance.generated import drawn
 
+SUPPORT = support_of(profiles.Component.MEMORY_POOL)
 SORTS = {
     profiles.MemoryPoolFeature.STRICT,
     profiles.MemoryPoolFeature.NON_STRICT,

@@ -7,20 +7,32 @@ from pathlib import Path
 import pytest
 import yaml
 
-from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project
+from purgatory_conformance.kits import (
+    COMPONENTS,
+    WITHOUT_WALL,
+    Clock,
+    Language,
+    NoSuchKit,
+    project,
+)
 from purgatory_spec.profiles import Component
 from tests.conformance.command import purgatory
 
 CHOICES = [
     chosen for count in range(1, len(COMPONENTS) + 1) for chosen in combinations(COMPONENTS, count)
 ]
-BUILDING = {"go.mod", "Cargo.toml", "rustfmt.toml", "pom.xml", "jvm.config"}
+BUILDING = {
+    *("go.mod", "Cargo.toml", "rustfmt.toml", "pom.xml", "jvm.config", "package.json"),
+    *("jsconfig.json", "Makefile"),
+}
 
 
 @pytest.mark.parametrize("language", Language)
 def test_a_project_names_its_files_and_no_others(language: Language) -> None:
     """README.md has a row for each source and each declaration, and for nothing else."""
-    chosen = [(each, Clock.VIRTUAL) for each in CHOICES] + [((Component.TIMER,), Clock.WALL)]
+    chosen = [(each, Clock.VIRTUAL) for each in CHOICES]
+    if language not in WITHOUT_WALL:
+        chosen.append(((Component.TIMER,), Clock.WALL))
     for components, clock in chosen:
         files = project(language, components, clock, "mine")
         readme = files[Path("README.md")]
@@ -62,6 +74,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_only_a_timer_has_a_project_on_the_real_clock(others: list[Component]) -> None:
     with pytest.raises(NoSuchKit, match="only a timer is judged on the real clock"):
         project(Language.PYTHON, others, Clock.WALL, "mine")
+
+
+@pytest.mark.parametrize("language", WITHOUT_WALL)
+def test_a_language_without_a_kit_for_the_real_clock_says_so(language: Language) -> None:
+    with pytest.raises(NoSuchKit, match=r"there is no kit in .* for the real clock"):
+        project(language, [Component.TIMER], Clock.WALL, "mine")
 
 
 @pytest.mark.parametrize("components", [[], [Component.CHANNEL_MUTING]])

@@ -116,17 +116,20 @@ least => {
   const found = new Set();
   const parts = colour => (colour.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = colour => {
-    const [r, g, b] = parts(colour).map(each => each / 255)
+    const [r, g, b] = colour.map(each => each / 255)
       .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const shows = colour => colour.startsWith('rgb') && (parts(colour)[3] ?? 1) > 0;
+  const opacity = colour => colour.startsWith('rgb') ? parts(colour)[3] ?? 1 : 0;
+  const laid = (colour, under) =>
+    under.map((each, n) => each + ((parts(colour)[n] ?? each) - each) * opacity(colour));
   const ground = e => {
+    const colours = [];
     for (; e; e = e.parentElement) {
-      const colour = getComputedStyle(e).backgroundColor;
-      if (shows(colour)) return colour;
+      colours.unshift(getComputedStyle(e).backgroundColor);
+      if (opacity(colours[0]) === 1) break;
     }
-    return 'rgb(255, 255, 255)';
+    return colours.reduce((under, colour) => laid(colour, under), [255, 255, 255]);
   };
   const below = text => {
     const box = text.getBoundingClientRect();
@@ -135,8 +138,7 @@ least => {
     for (const shape of text.ownerSVGElement.querySelectorAll('rect, path')) {
       if (text.compareDocumentPosition(shape) & Node.DOCUMENT_POSITION_FOLLOWING) break;
       const point = new DOMPoint(x, y).matrixTransform(shape.getScreenCTM().inverse());
-      const fill = getComputedStyle(shape).fill;
-      if (shape.isPointInFill(point) && shows(fill)) colour = fill;
+      if (shape.isPointInFill(point)) colour = laid(getComputedStyle(shape).fill, colour);
     }
     return colour;
   };
@@ -147,10 +149,12 @@ least => {
     const text = e.closest('svg text');
     if (!text && e.closest('svg, style')) continue;
     const style = getComputedStyle(e);
-    const [one, other] = text ? [style.fill, below(text)] : [style.color, ground(e)];
-    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    const under = text ? below(text) : ground(e), colour = text ? style.fill : style.color;
+    const [dark, light] =
+      [luminance(laid(colour, under)), luminance(under)].sort((a, b) => a - b);
     const ratio = (light + 0.05) / (dark + 0.05), words = node.data.trim().slice(0, 20);
-    if (!(ratio >= least)) found.add(`${one} on ${other} has ${ratio.toFixed(1)}: ${words}`);
+    const named = `rgb(${under.map(Math.round).join(', ')})`;
+    if (!(ratio >= least)) found.add(`${colour} on ${named} has ${ratio.toFixed(1)}: ${words}`);
   }
   return [...found];
 }

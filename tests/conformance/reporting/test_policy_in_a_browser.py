@@ -12,7 +12,7 @@ from purgatory_conformance.reporting.results import Results
 from purgatory_conformance.viewing.markup import viewer_page
 from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_course.playing.page import play_page
-from purgatory_course.teaching.lessons import lessons
+from purgatory_course.teaching.lessons import lessons, slides
 from purgatory_course.teaching.sheet import sheet_page
 from purgatory_course.teaching.slides import slides_page
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
@@ -48,7 +48,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "a story": lambda: render_narrative(_STORY),
     "figures": lambda: str(viewer_page((run_of_case(_CASE),))),
     "the page to play on": lambda: str(play_page()),
-    "slides": lambda: str(slides_page(lessons())),
+    "slides": lambda: str(slides_page(slides())),
     "a sheet": lambda: str(sheet_page(lessons(), solutions=True)),
     "a summary of traces": _summary,
     "a timeline": lambda: timeline(found_of(located(ONE_BYTE, WRONG))),

@@ -151,6 +151,7 @@ def test_equal_seeds_give_equal_campaigns() -> None:
     assert first.visits != other.visits
 
 
+@pytest.mark.recorded
 def test_steering_reaches_the_minimum_sooner() -> None:
     """Given a minimum that takes a while: every rule reached it before the cases ran out."""
     budget = Budget(least_cases=1, most_cases=500, minimum_visits=60)
@@ -272,6 +273,7 @@ def test_an_undeclared_choice_is_recognised() -> None:
     assert cause.ways_out[0].words.endswith("; if that is your design, declare it")
 
 
+@pytest.mark.recorded
 def test_a_real_fault_is_no_choice() -> None:
     """No other profile is offered as an explanation."""
     campaign = run_campaign(mutant("lost-on-cascade").make(), Component.TIMER, seed=1, budget=QUICK)
@@ -329,11 +331,13 @@ def test_an_undeclared_deviation_is_not_conformant() -> None:
     assert [cause.rule for cause in campaign.causes] == ["TIMER-SHUTDOWN-CLOSED"]
 
 
+@pytest.mark.recorded
 def test_a_further_fault_behind_a_declared_deviation_is_found() -> None:
     campaign = campaign_of(TakesAfterShutdown(other_fault=True), deviations=(SHUTDOWN_DEVIATION,))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(
     ("operations", "words"),
     [

@@ -28,6 +28,8 @@ from purgatory_spec.outcomes import Event, EventKind, Outcome
 from tests.strangers.purgatories import copy_on_write, one_lock
 from tests.strangers.timers import calendar_queue, hierarchical_wheel
 
+pytestmark = pytest.mark.recorded
+
 QUICK = replace(SUITES["quick"], shrink_runs=200)
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
 from purgatory_conformance.running.joint_deviations import explained
 from purgatory_conformance.specimens.mutants import mutant
@@ -9,6 +11,8 @@ from purgatory_conformance.subjects.subject import Subject
 from purgatory_judge.registry import judged
 from purgatory_spec.profiles import Component
 from tests.strangers.purgatories.five_deviations import PORT, PortedPurgatory
+
+pytestmark = pytest.mark.recorded
 
 FEW = replace(SUITES["quick"], seconds=3600, least_cases=40, shrink_runs=60)
 FIVE = set(judged(Component.PURGATORY).variants) - {"completed_uncounted", "no_keys_internal"}

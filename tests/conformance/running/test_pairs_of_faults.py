@@ -51,6 +51,7 @@ LEAST = {
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -73,6 +74,7 @@ def test_a_fault_is_not_hidden_by_another(one: str, other: str) -> None:
     assert not are_both_shown(first, second, causes[:1])
 
 
+@pytest.mark.recorded
 @pytest.mark.slow
 def test_a_fault_alone_is_one_cause() -> None:
     """Both faults of pairs above are single causes by themselves, and so is what hides a fault."""

@@ -15,6 +15,8 @@ from purgatory_judge.components import PROFILES
 from purgatory_spec.profiles import Component, MemoryPoolFeature, Profile, TimerProfile
 from tests.conformance.running.test_ways_out import unchecked
 
+pytestmark = pytest.mark.recorded
+
 FEW = Budget(least_cases=40, shrink_runs=60)
 SELDOM_SHOWN = {"purgatory-negative-delay-as-zero"}
 """Subjects whose choice so few cases do not show."""

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from purgatory_conformance.reporting.html import render_html
@@ -20,6 +21,8 @@ from purgatory_spec import profiles
 from purgatory_spec.operations import Add, Allocate, Construct, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.reasons import Reason
+
+pytestmark = pytest.mark.recorded
 
 QUICK = SUITES["quick"]
 ENDED = replace(QUICK, most_cases=150)

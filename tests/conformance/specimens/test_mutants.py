@@ -21,6 +21,7 @@ OWN = [each for each in mutants() if not each.report and each.rule != "PURGATORY
 """Our own wrong subjects, but for those that hang; see ``test_two_threads``."""
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize("mutant", OWN, ids=lambda mutant: mutant.name)
 def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
     with closing(mutant.make()) as subject:
@@ -79,6 +80,7 @@ VISIBLE_BY_EVENTS = (
 """Wrong timers that declare no structure and show nothing, with the rules to blame."""
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(
     ("timer", "rules"), VISIBLE_BY_EVENTS, ids=lambda value: getattr(value, "__name__", None)
 )
@@ -107,6 +109,7 @@ VISIBLE_BY_ANSWERS = (
 )
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(
     ("pool", "rules"), VISIBLE_BY_ANSWERS, ids=lambda value: getattr(value, "__name__", None)
 )
@@ -129,6 +132,7 @@ INLINE = (
 """Wrong purgatories whose executor runs inline, with the rule that is to blame."""
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(("make", "rule"), INLINE, ids=lambda each: getattr(each, "__name__", None))
 def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -> None:
     """The rule is named although expiries are not seen."""
@@ -138,6 +142,7 @@ def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -
     assert shrunk_divergence(subject, Component.PURGATORY).rule == rule
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize("is_shown", [True, False])
 def test_time_out_taken_after_on_complete_is_seen_by_the_size_in_the_callback(
     is_shown: bool,

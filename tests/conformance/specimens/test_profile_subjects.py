@@ -32,6 +32,8 @@ from purgatory_spec.profiles import (
 )
 from tests.conformance.generated import passes, shrunk_divergence
 
+pytestmark = pytest.mark.recorded
+
 CASES = {
     Component.TIMER: 60,
     Component.PURGATORY: 40,

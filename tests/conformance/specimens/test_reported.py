@@ -26,6 +26,7 @@ def is_right(mutant: Mutant, finding: Finding) -> bool:
     return finding.rule in (mutant.rule, *mutant.also)
 
 
+@pytest.mark.recorded
 @pytest.mark.slow
 @pytest.mark.parametrize("report", SOME)
 def test_some_reported_bugs_are_found_under_their_rule(report: str) -> None:

@@ -23,6 +23,8 @@ from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import passes
 
+pytestmark = pytest.mark.recorded
+
 STANDARD = Budget()
 
 

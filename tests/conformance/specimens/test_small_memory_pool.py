@@ -23,6 +23,8 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements
 
+pytestmark = pytest.mark.recorded
+
 STANDARD = Budget()
 
 

@@ -24,6 +24,8 @@ from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements, requirements_of_steps
 
+pytestmark = pytest.mark.recorded
+
 STANDARD = Budget()
 
 

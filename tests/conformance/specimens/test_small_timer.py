@@ -21,6 +21,8 @@ from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import Level, requirements
 from tests.conformance.generated import drawn, passes, run_of
 
+pytestmark = pytest.mark.recorded
+
 CASES = 300
 ANY = profiles.Structure.ANY
 ACTS = frozenset(

@@ -15,7 +15,14 @@ from purgatory_conformance.subjects.subject import SubjectFailure, UnsupportedCo
 from purgatory_spec.messages import Do, Implementation
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, Shutdown, Throw
 from purgatory_spec.outcomes import Outcome, ran
-from purgatory_spec.profiles import Component, Feature, Observable, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Feature,
+    Observable,
+    SevereThrow,
+    TimerConfiguration,
+    TimerProfile,
+)
 from purgatory_spec.reasons import Reason
 from tests.conformance.subjects.started_adapters import (
     GOOD_OUTCOMES,
@@ -145,19 +152,25 @@ def test_introduction_is_asked_for_when_it_is_needed(adapters: Adapters) -> None
         Implementation(name="naive implementation", version="1", language="Python"),
         {
             Component.TIMER: TimerProfile(
-                features=frozenset(
-                    {
-                        Feature.CANCEL,
-                        Feature.READD,
-                        Feature.CHANGE_DELAY,
-                        Feature.ELAPSE,
-                        Feature.REACHABLE,
-                    }
+                severe_throw=SevereThrow.AS_ORDINARY,
+                features=frozenset(Feature)
+                - {
+                    Feature.INT64,
+                    Feature.NEGATIVE_CLOCK,
+                    Feature.REFUSE,
+                    Feature.FAR_ADVANCE,
+                },
+                observables=frozenset(
+                    {Observable.SIZE, Observable.QUEUED, Observable.ADVANCE_RESULT}
                 ),
-                observables=frozenset({Observable.SIZE, Observable.ADVANCE_RESULT}),
             )
         },
     )
+
+
+def seen(size: int) -> dict[str, int]:
+    """The observables of a timer with so many tasks; its executor's queue is empty after a step."""
+    return {"size": size, "queued": 0}
 
 
 def test_case_on_the_heap_timer(adapters: Adapters) -> None:
@@ -178,17 +191,17 @@ def test_case_on_the_heap_timer(adapters: Adapters) -> None:
     ]
     too_large = "a delay is at most 2147483647 ms"
     assert list(subject.do_all(operations)) == [
-        Outcome(observed={"size": 1}),
-        Outcome(observed={"size": 2}),
-        Outcome(observed={"size": 3}),
-        Outcome(observed={"size": 2}),
-        Outcome(observed={"size": 2}),
-        Outcome(result=True, events=(ran("b"),), observed={"size": 1}),
-        Outcome(observed={"size": 1}),
-        Outcome(result=True, events=(ran("a"),), observed={"size": 0}),
-        Outcome(observed={"size": 0}),
-        Outcome(rejected=Reason.TOO_LARGE, observed={"size": 0}, detail=too_large),
-        Outcome(result=False, observed={"size": 0}),
+        Outcome(observed=seen(1)),
+        Outcome(observed=seen(2)),
+        Outcome(observed=seen(3)),
+        Outcome(observed=seen(2)),
+        Outcome(observed=seen(2)),
+        Outcome(result=True, events=(ran("b"),), observed=seen(1)),
+        Outcome(observed=seen(1)),
+        Outcome(result=True, events=(ran("a"),), observed=seen(0)),
+        Outcome(observed=seen(0)),
+        Outcome(rejected=Reason.TOO_LARGE, observed=seen(0), detail=too_large),
+        Outcome(result=False, observed=seen(0)),
     ]
     subject.end()
 

@@ -71,6 +71,16 @@ def test_a_result_of_another_type_is_named(
     assert problem in raised.value.explanation
 
 
+def test_lists_of_names_have_no_order() -> None:
+    """Given names in the order of UTF-16, as Java has it."""
+    shown = frozenset({profiles.ChannelMutingObservable.OPEN})
+    rules = OutcomeRules(profiles.ChannelMutingProfile(observables=shown))
+    names = ("a", "\U0001f600", "\ufffd")
+    reply = Reply(1, observed={"open": names})
+    assert rules.outcome(reply, op.Poll(), closed=False).observed == {"open": tuple(sorted(names))}
+    assert tuple(sorted(names)) != names
+
+
 @pytest.mark.parametrize(
     ("rules", "operation"),
     [

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from purgatory_conformance.problems import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_conformance.resources import course_folder
-from purgatory_course.teaching import exercises
+from purgatory_course.teaching import beginnings, exercises
+from purgatory_course.teaching.gradable import Compared, Judged, Predicted, Run
 from purgatory_course.teaching.grading import grade_class, grade_prediction, grade_run
 from purgatory_course.teaching.lessons import lessons
 from purgatory_judge.case_judge import right_outcomes
@@ -18,12 +18,9 @@ from purgatory_spec.jsonlines import encode_line
 from purgatory_spec.operations import Add, Advance, Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome, ran
 from purgatory_spec.profiles import component_of
-from tests.conformance.command import purgatory
 
 PREDICTED = {
-    number: each
-    for number, each in exercises.EXERCISES.items()
-    if isinstance(each, exercises.Predicted)
+    number: each for number, each in exercises.EXERCISES.items() if isinstance(each, Predicted)
 }
 
 
@@ -34,7 +31,7 @@ def written(folder: Path, case: Case) -> Path:
     return file
 
 
-def answered(exercise: exercises.Predicted) -> Case:
+def answered(exercise: Predicted) -> Case:
     """The case with outcomes that the model allows."""
     component = judged(component_of(exercise.configuration))
     judge = component.judge(exercise.configuration, exercise.profile, ())
@@ -43,7 +40,7 @@ def answered(exercise: exercises.Predicted) -> Case:
         outcome = min(right_outcomes(judge, operation), key=encode_line)
         judge.step(operation, outcome)
         steps.append(Step(operation, outcome))
-    return Case(decode_case(exercises.beginning(exercise), "beginning").header, tuple(steps))
+    return Case(decode_case(beginnings.beginning(exercise, "0"), "beginning").header, tuple(steps))
 
 
 def changed(outcome: Outcome) -> Outcome:
@@ -90,12 +87,12 @@ def test_a_prediction_begins_with_a_file_and_a_form_that_can_be_read(
     """The answer is read and is wrong, and without outcomes the form is told."""
     exercise = PREDICTED[number]
     file = tmp_path / "answer.jsonl"
-    first, *steps = exercises.beginning(exercise).splitlines()
-    filled = (f"{step[:-1]},{exercises.some_outcome(exercise)}}}" for step in steps)
+    first, *steps = beginnings.beginning(exercise, number).splitlines()
+    filled = (f"{step[:-1]},{beginnings.some_outcome(exercise)}}}" for step in steps)
     file.write_text("\n".join((first, *filled)), encoding="utf-8")
     assert not grade_prediction(exercise, file).solved
-    file.write_text(exercises.beginning(exercise), encoding="utf-8")
-    with pytest.raises(Problem, match=re.escape(exercises.some_outcome(exercise))):
+    file.write_text(beginnings.beginning(exercise, number), encoding="utf-8")
+    with pytest.raises(Problem, match=re.escape(beginnings.some_outcome(exercise))):
         grade_prediction(exercise, file)
 
 
@@ -109,9 +106,9 @@ SHORTEST: dict[str, tuple[Operation, ...]] = {
 def test_a_run_breaks_its_claim_or_does_not(tmp_path: Path, number: str) -> None:
     """It is solved, solved with more steps than are needed, and not solved."""
     exercise = exercises.EXERCISES[number]
-    assert isinstance(exercise, exercises.Run)
+    assert isinstance(exercise, Run)
     operations = SHORTEST[number]
-    first = decode_case(exercises.beginning(exercise), "mine").header
+    first = decode_case(beginnings.beginning(exercise, number), "mine").header
 
     def graded(*steps: Operation) -> tuple[bool, str]:
         grade = grade_run(exercise, written(tmp_path, Case(first, tuple(map(Step, steps)))))
@@ -131,46 +128,6 @@ def test_a_run_breaks_its_claim_or_does_not(tmp_path: Path, number: str) -> None
     assert not graded(*operations[:-1])[0]
 
 
-def lesson_code(name: str, *classes: str) -> str:
-    """The code of a lesson's blocks that define these classes, up to the code that tries them."""
-    text = (course_folder() / name).read_text(encoding="utf-8")
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
-    chosen = [next(block for block in blocks if f"class {each}" in block) for each in classes]
-    return "\n".join(re.split(r"(?m)^timer = ", block)[0] for block in chosen)
-
-
-CLASSES = {
-    "2.2": (
-        lesson_code("a-heap-and-its-cost.md", "HeapTimer", "SweepingTimer"),
-        ("len(self.heap) > 16", "False", "at most 16 entries in heap", 34),
-    ),
-    "3.2": (
-        "from purgatory_model.arithmetic import floor_to, level_end\n"
-        + lesson_code("one-wheel.md", "OneWheel"),
-        ("<= to_ms", "< to_ms", "t1 expires", 2),
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", CLASSES)
-def test_a_class_of_a_lesson_is_compared_with_the_model(tmp_path: Path, number: str) -> None:
-    """It is solved, and then the shortened steps end with what was expected."""
-    exercise = exercises.EXERCISES[number]
-    assert isinstance(exercise, exercises.Compared)
-    source, (right, wrong, expected, steps) = CLASSES[number]
-    file = tmp_path / "mine.py"
-    file.write_text(source, encoding="utf-8")
-    grade = grade_class(exercise, file, seed=1)
-    assert grade.solved, grade.lines
-    assert right in source
-    file.write_text(source.replace(right, wrong), encoding="utf-8")
-    grade = grade_class(exercise, file, seed=1)
-    assert not grade.solved
-    assert expected in grade.lines[-2]
-    assert len(grade.lines) - 2 <= steps
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "said"),
@@ -184,28 +141,12 @@ def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(
 ) -> None:
     """Given a class that throws, or ends the process, when it is made: its own failure is told."""
     exercise = exercises.EXERCISES["2.2"]
-    assert isinstance(exercise, exercises.Compared)
+    assert isinstance(exercise, Compared)
     file = tmp_path / "mine.py"
     file.write_text(f"class SweepingTimer:\n    def __init__(self):\n        {body}\n")
     with pytest.raises(Problem, match=said) as failed:
         grade_class(exercise, file, seed=1)
     assert failed.value.exit_code == EXIT_SUBJECT_FAILED
-
-
-@pytest.mark.slow
-def test_a_subject_of_the_last_lesson_is_judged(tmp_path: Path) -> None:
-    """Neither is solved: there are faults, and none is of the size."""
-    text = (course_folder() / "judge-your-own.md").read_text(encoding="utf-8")
-    for name in ("my_timer.py", "my_subject.py"):
-        block = re.search(rf'(?ms)^```python title="{name}"\n(.*?)^```$', text)
-        assert block is not None
-        (tmp_path / name).write_text(block[1], encoding="utf-8")
-    done = purgatory(tmp_path, "course", "check", "11.1", "my_subject.py")
-    assert done.returncode == 1
-    assert "✗ broken  TIMER-ROUNDING (MUST)" in done.stdout
-    done = purgatory(tmp_path, "course", "check", "11.2", "my_subject.py")
-    assert done.returncode == 1
-    assert "The suite does not catch it by TIMER-SIZE." in done.stdout
 
 
 def test_each_graded_exercise_is_one_of_a_lesson() -> None:
@@ -215,4 +156,4 @@ def test_each_graded_exercise_is_one_of_a_lesson() -> None:
     assert {number.partition(".")[0] for number in exercises.EXERCISES} == {
         str(lesson.number) for lesson in lessons()
     } - {"10"}
-    assert isinstance(exercises.EXERCISES["11.2"], exercises.Judged)
+    assert isinstance(exercises.EXERCISES["11.2"], Judged)

@@ -5,14 +5,16 @@ import re
 import pytest
 from playwright.sync_api import Page
 
-from purgatory_course.teaching.lessons import lessons
+from purgatory_course.teaching.lessons import lessons, slides
+from purgatory_course.teaching.paper import room_page
+from purgatory_course.teaching.rehearsal import rehearsal_page
 from purgatory_course.teaching.sheet import sheet_page
 from purgatory_course.teaching.slides import slides_page
 from tests.conformance.reporting.browser import faults, shown
 
 pytestmark = [pytest.mark.verify, pytest.mark.browser, pytest.mark.slow]
 
-SLIDES = str(slides_page(lessons()))
+SLIDES = str(slides_page(slides()))
 
 
 @pytest.fixture
@@ -47,13 +49,13 @@ def test_every_slide_fits_the_screen(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     assert too_large(page) == []
     page.evaluate("document.querySelector('.slide').style.paddingTop = '150vh'")
-    assert too_large(page) == ["1 Why servers delay requests"]
+    assert too_large(page) == ["1 Requests that cannot be answered yet"]
 
 
 def test_slides_and_sheet_can_be_read(browser_page: Page) -> None:
     """Nothing overflows at any width, and both have contrast in light and dark."""
-    chosen = lessons()[2:4]
-    for html in (str(slides_page(chosen)), str(sheet_page(lessons(), solutions=True))):
+    pages = (slides_page(slides()[8:14]), rehearsal_page(slides()), room_page())
+    for html in map(str, (*pages, sheet_page(lessons(), solutions=True))):
         browser_page.goto("about:blank")
         assert faults(browser_page, html) == []
 

@@ -22,6 +22,8 @@ from purgatory_lab.scheduling.scenario import Runs, Scenario
 from purgatory_lab.scheduling.schedule import from_text
 from purgatory_lab.scheduling.search import exhaust, replay, sample
 
+pytestmark = pytest.mark.recorded
+
 PREEMPTIONS = 2
 MOST_SCHEDULES = 300
 """Of one scenario, in the smaller form of the search: all with one preemption, many with two."""

@@ -97,5 +97,5 @@ def test_a_system_that_cannot_be_had_has_a_row_that_says_so(tmp_path: Path) -> N
     verdict = SystemVerdict("sched", problem="the build of sched ended with exit code 1")
     write_in_lines(tmp_path / "verdicts.json", [verdict])
     (row,) = table_text(in_order(read_verdicts(tmp_path / "verdicts.json"))).splitlines()[2:]
-    assert "not judged: the build of sched ended with exit code 1" in row
+    assert "<summary>not judged</summary>the build of sched ended with exit code 1.<br>" in row
     assert "`purgatory check sched --suite quick --seed 1`" in row

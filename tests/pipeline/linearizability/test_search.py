@@ -1,7 +1,7 @@
 """The search against the definition of linearizability, and against the model's own explainer."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations, product
 from math import factorial
@@ -15,14 +15,34 @@ from purgatory_model.overlapping.interleaving import Called, History, HistoryEve
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
-from purgatory_spec.operations import Allocate, Operation, Release
+from purgatory_spec.operations import (
+    Allocate,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+)
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    ReleaseValidation,
+    ZeroRequest,
+)
+from purgatory_spec.reasons import Reason
 from purgatory_traces.linearizability.budget import Budget
-from purgatory_traces.linearizability.calls import CallRules, ModelRules, RecordedCall, calls_of
+from purgatory_traces.linearizability.calls import (
+    CallRules,
+    Entry,
+    ModelRules,
+    RecordedCall,
+    calls_of,
+)
 from purgatory_traces.linearizability.decision import Explained, decide
 from purgatory_traces.linearizability.pool_rules import PoolRules, pool_rules
 from purgatory_traces.linearizability.search import Taken
+from purgatory_traces.linearizability.share import Share
 from purgatory_traces.traces.lines import MemoryPoolInstance
 
 from .traces import entries_of, explained_entries, requests
@@ -230,3 +250,144 @@ def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
         decided = decide(entries, ModelRules(sequential(TWO_BYTES)), Budget())
         assert isinstance(decided, Explained)
         assert (Taken(0, WHOLE) in decided.order) == first
+
+
+def mixed_history(chance: Random) -> tuple[History, MemoryPoolInstance]:
+    """Up to nine calls of four threads on a small pool: of every kind, some without an answer."""
+    validation = chance.choice([ReleaseValidation.NONE, ReleaseValidation.IDENTITY])
+    zero = chance.choice([ZeroRequest.GRANT, ZeroRequest.REFUSE, ZeroRequest.REJECT])
+    instance = MemoryPoolInstance(
+        configuration=MemoryPoolConfiguration(
+            chance.randint(2, 5), 2, strict=chance.random() < 0.5
+        ),
+        profile=MemoryPoolProfile(release_validation=validation, zero_request=zero),
+    )
+    events: list[HistoryEvent] = []
+    held: list[str] = []
+    inside: dict[str, Operation] = {}
+    left = chance.randint(5, 9)
+    while left or (inside and chance.random() < 0.9):
+        thread = f"t{chance.randrange(4)}"
+        operation = inside.pop(thread, None)
+        if operation is not None:
+            events.append(_answered(chance, thread, operation, held))
+        elif left:
+            left -= 1
+            inside[thread] = _asked(chance, f"b{left}", held)
+            events.append(Called(thread, inside[thread]))
+    return tuple(events), instance
+
+
+def _asked(chance: Random, name: str, held: list[str]) -> Operation:
+    if held and chance.random() < 0.5:
+        buffer = held[-1] if chance.random() < 0.2 else held.pop()
+        form = ReleaseForm.SLICE if chance.random() < 0.1 else ReleaseForm.ITSELF
+        return Lose(buffer) if chance.random() < 0.1 else Release(buffer, form)
+    if chance.random() < 0.05:
+        return ReleaseForeign(1)
+    size_bytes = chance.choice([0, 1, 1, 2, 2, 2, 3])
+    return Allocate(name, size_bytes, fail=chance.random() < 0.1)
+
+
+def _answered(chance: Random, thread: str, operation: Operation, held: list[str]) -> HistoryEvent:
+    if not isinstance(operation, Allocate):
+        is_refused = chance.random() < 0.15
+        return Returned(thread, raised=Reason.INVALID_ARGUMENT if is_refused else None)
+    if operation.size_bytes > 2:
+        return Returned(thread, raised=Reason.INVALID_ARGUMENT)
+    granted = chance.random() < 0.6
+    if granted:
+        held.append(operation.buffer)
+    return Returned(thread, granted)
+
+
+class AnythingGoesFirst(NothingIsKnown):
+    """Wrong knowledge: each call takes effect as soon as it can."""
+
+    def may_go_first(self, call: RecordedCall, others: Iterable[RecordedCall]) -> bool:
+        return True
+
+
+class AlwaysDetermined(NothingIsKnown):
+    """Wrong knowledge: an answer is taken to say what a call did."""
+
+    @property
+    def is_determined(self) -> bool:
+        return True
+
+
+def found_by(rules: CallRules[MemoryPoolState], entries: Sequence[Entry]) -> object:
+    """Return None for an explained history, else its explained extent and the possible answers."""
+    found = Share("", entries, (rules,)).explained(Budget())
+    told = found.refutation
+    return None if told is None else (told.explained, told.answers, told.all_answers)
+
+
+def test_knowledge_of_pools_alters_no_finding() -> None:
+    """Long ways are left out, and nothing else; what is wrongly known would be noticed."""
+    chance = Random(5)
+    findings: Counter[bool] = Counter()
+    noticed: Counter[type] = Counter()
+    for _ in range(1500):
+        history, instance = mixed_history(chance)
+        entries = entries_of(history)
+        operations = [each.operation for each in calls_of(entries)]
+        knowing = pool_rules(instance, None, operations)
+        expected = found_by(NothingIsKnown(knowing), entries)
+        assert found_by(knowing, entries) == expected, (history, instance)
+        findings[expected is None] += 1
+        for wrong in (AnythingGoesFirst, AlwaysDetermined):
+            noticed[wrong] += found_by(wrong(knowing), entries) != expected
+    assert min(findings.values()) > 150
+    assert noticed[AnythingGoesFirst] > 20
+    assert noticed[AlwaysDetermined] > 2
+
+
+def busy_history(calls: int, wrong: int) -> History:
+    """Calls of eight threads without a pause on a pool; from some refusal on all are granted."""
+    chance = Random(1)
+    free = 160
+    events: list[HistoryEvent] = []
+    held: list[list[Allocate]] = [[] for _ in range(8)]
+    inside: dict[int, Operation] = {}
+    answers: dict[int, bool | None] = {}
+    for number in range(calls + 16):
+        while len(inside) == 8 or (number >= calls and inside):
+            thread = chance.choice(sorted(inside))
+            operation = inside[thread]
+            if thread in answers:
+                del inside[thread]
+                events.append(Returned(f"t{thread}", answers.pop(thread)))
+            elif isinstance(operation, Allocate):
+                wrong -= free <= 0
+                answers[thread] = free > 0 or wrong <= 0
+                if answers[thread]:
+                    free -= operation.size_bytes
+                    held[thread].append(operation)
+            else:
+                answers[thread] = None
+                free += held[thread].pop().size_bytes
+        if number < calls:
+            thread = chance.choice([each for each in range(8) if each not in inside])
+            if held[thread] and chance.random() < 0.5 + 0.2 * len(held[thread]):
+                inside[thread] = Release(held[thread][-1].buffer)
+            else:
+                inside[thread] = Allocate(f"b{number}", chance.choice([10, 30, 40]))
+            events.append(Called(f"t{thread}", inside[thread]))
+    return tuple(events)
+
+
+def test_an_illegal_history_of_two_thousand_calls_by_eight_threads_is_decided() -> None:
+    """Each call costs few configurations, though seven others may stand before or behind it."""
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(160, 40))
+    spent = []
+    for calls, wrong in ((2000, 150), (400, 40)):
+        entries = entries_of(busy_history(calls, wrong))
+        rules = pool_rules(instance, None, [each.operation for each in calls_of(entries)])
+        budget = Budget()
+        assert Share("", entries, (rules,)).explained(budget).refutation is not None
+        spent.append(budget.configurations)
+    assert spent[0] < 50 * 2000
+    budget = Budget()
+    assert Share("", entries, (NothingIsKnown(rules),)).explained(budget).refutation is not None
+    assert budget.configurations > 2 * spent[1]

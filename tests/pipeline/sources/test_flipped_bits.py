@@ -75,7 +75,8 @@ def test_a_recorded_file_of_lines_has_a_checksum_beside_it_and_no_flipped_bit_co
     wish = Wish(threads=1, lines=600, rate=6000)
     recorded = record_bundled(Component.MEMORY_POOL, wish, trace, rotation=Rotation(lines=200))
     assert len(recorded.files) > 1
-    beside = [path.with_name(path.name + CHECKSUM) for path in recorded.files]
+    files = map(Path, recorded.files)
+    beside = [path.with_name(path.name + CHECKSUM) for path in files]
     check = subprocess.run(
         ["sha256sum", "--check", *(path.name for path in beside)], cwd=trace.parent, check=False
     )

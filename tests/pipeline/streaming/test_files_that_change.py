@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from purgatory_spark.streaming import own_folder as module
+from purgatory_spark.streaming.own_folder import own_folder
 from purgatory_spec.profiles import Component
 from purgatory_traces.engines.local import check_locally
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
@@ -97,3 +99,31 @@ def test_a_file_that_is_renamed_is_not_read_again(
     for name in ("log.jsonl", "log.jsonl.gz"):
         (logs / name).rename(logs / "inner" / f"old-{name}")
     assert watched(spark, logs, tmp_path / "out") == (before, [])
+
+
+def test_another_judge_keeps_the_verdicts_of_files_that_are_gone(
+    spark: "SparkSession", logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a file that is gone, one that is there, and one of two of a run: each run once."""
+    out, parts = tmp_path / "out", of_run("parts").splitlines(keepends=True)
+    (logs / "gone.jsonl").write_bytes(of_run("gone", Fault.TWICE))
+    (logs / "there.jsonl").write_bytes(of_run("there"))
+    (logs / "first.jsonl").write_bytes(b"".join(parts[:30]))
+    (logs / "second.jsonl").write_bytes(b"".join(parts[30:]))
+    with own_folder(out, logs):
+        before, _ = watched(spark, logs, out)
+    expected = {"gone": "diverges", "there": "conforms", "parts": "conforms"}
+    assert verdicts(before) == expected
+    for name in ("gone", "first"):
+        (logs / f"{name}.jsonl").unlink()
+    (logs / "there.jsonl").write_bytes(of_run("there", Fault.TWICE))  # it shows which is judged
+    monkeypatch.setattr(module, "MODEL_VERSION", "another")
+    with own_folder(out, logs) as told:
+        assert "the verdicts of 3 runs stay until judged again" in told
+        rows, _ = watched(spark, logs, out)
+    assert verdicts(rows) == {**expected, "there": "diverges"}
+
+    def others(of: list[Row]) -> list[Row]:
+        return [row for row in of if row.run != "there"]
+
+    assert others(rows) == others(before)

@@ -1,5 +1,6 @@
 """The folder of a stream is that of one watched folder, and not inside it."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,13 @@ from click.testing import CliRunner
 
 from purgatory_conformance.problems import Problem
 from purgatory_spark.commands.watch import watch
+from purgatory_spark.streaming import own_folder as module
 from purgatory_spark.streaming.own_folder import own_folder
+from purgatory_spark.streaming.tables import Tables
 from purgatory_traces.errors import PipelineError, Refused
+from purgatory_traces.results.rows import VerdictRow
+from tests.pipeline.streaming.test_tables import Stream, told
+from tests.pipeline.streaming.watched import rows_of
 
 
 @pytest.fixture
@@ -36,16 +42,87 @@ def test_what_another_version_kept_is_set_aside_and_told(logs: Path, tmp_path: P
     out = tmp_path / "out"
     (out / "checkpoint").mkdir(parents=True)
     (out / "watched.json").write_text(f'{{"folder":"{logs}"}}', encoding="utf-8")
-    with own_folder(out, logs) as told:
-        assert told.startswith(f"{out} is of a watch by another version: what it kept is now in")
-        assert str(out / "set-aside-1") in told
+    with own_folder(out, logs) as told_of:
+        assert told_of.startswith(f"{out} is of a watch by another version: what it kept is now in")
+        assert str(out / "set-aside-1") in told_of
+        assert told_of.endswith("; it had no verdicts")
         assert not (out / "checkpoint").exists()
-    assert sorted(each.name for each in (out / "set-aside-1").iterdir()) == [
-        "checkpoint",
-        "watched.json",
-    ]
-    with own_folder(out, logs) as told:
-        assert told == ""
+    assert [each.name for each in (out / "set-aside-1").iterdir()] == ["checkpoint"]
+    with own_folder(out, logs) as told_of:
+        assert told_of == ""
+
+
+class Killed(BaseException):
+    """Stands for a kill."""
+
+
+VERDICTS = [("c", "conforms"), ("d", "diverges"), ("i", "incomplete")]
+
+
+def begun(out: Path, logs: Path) -> None:
+    with own_folder(out, logs):
+        (out / "checkpoint").mkdir()
+        stream = Stream(out / "tables")
+        stream.take(0, [record for run, says in VERDICTS for record in told(run, 7, says=says)])
+
+
+@pytest.mark.parametrize("killed_at", [None, "Tables.keep", "Path.rename", "write_whole"])
+def test_verdicts_of_another_judge_stay_whenever_the_start_is_killed(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: str | None
+) -> None:
+    out = tmp_path / "out"
+    begun(out, logs)
+    with own_folder(out, logs) as same:
+        assert same == ""
+    monkeypatch.setattr(module, "MODEL_VERSION", "another")
+    if killed_at is not None:
+        # Each such call of the start is where it is killed, one after the other.
+        for number in range(9):
+            with monkeypatch.context() as patched:
+                _kill(patched, killed_at, number)
+                try:
+                    with own_folder(out, logs):
+                        break
+                except Killed:
+                    continue
+        else:
+            raise AssertionError("it was killed every time")
+        assert number > 0
+    else:
+        with own_folder(out, logs) as told_of:
+            assert "the verdicts of 2 runs stay until judged again" in told_of
+    with own_folder(out, logs) as same:
+        assert same == ""
+    kept = [row for row in rows_of(out / "tables") if isinstance(row, VerdictRow)]
+    assert [(row.run, row.verdict) for row in kept] == VERDICTS[:2]
+    assert not (out / "checkpoint").exists()
+
+
+def _kill(patched: pytest.MonkeyPatch, where: str, number: int) -> None:
+    """Have the call of this number of a function end the process, before it does anything."""
+    owner, _, name = where.rpartition(".")
+    of = {"": module, "Tables": Tables, "Path": Path}[owner]
+    call, calls = getattr(of, name), count()
+
+    def killed(*given: object) -> object:
+        if next(calls) == number:
+            raise Killed
+        return call(*given)
+
+    patched.setattr(of, name, killed)
+
+
+def test_verdicts_that_cannot_be_read_are_told(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    begun(out, logs)
+    (part,) = (out / "tables").rglob("verdicts-*.parquet")
+    part.write_bytes(part.read_bytes()[:-1])
+    monkeypatch.setattr(module, "MODEL_VERSION", "another")
+    with own_folder(out, logs) as told_of:
+        assert "none of its verdicts stays, since its tables cannot be read" in told_of
+    assert not (out / "tables").exists()
 
 
 @pytest.mark.parametrize("inside", ["logs", "logs/out", "logs/a/../b/out", "link/out"])

@@ -7,11 +7,12 @@ import pytest
 
 from purgatory_spark.streaming import tables as module
 from purgatory_spark.streaming.tables import Tables
+from purgatory_traces.engines.sinks import read_results
 from purgatory_traces.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from tests.pipeline.streaming.watched import rows_of, write_records
 
 Record = tuple[int, str, Row, bool]
-HOMES = {"a": 3, "b": 5, "c": 64, "d": 130, "e": 131, "f": 200}
+HOMES = {"a": 3, "b": 5, "c": 64, "d": 130, "e": 131, "f": 200, "i": 260}
 
 
 def verdict(run: str, events: int, says: str = "incomplete") -> VerdictRow:
@@ -131,3 +132,41 @@ def test_the_counts_are_those_of_the_rows(stream: Stream) -> None:
         assert getattr(counted, name) == getattr(summary, name), name
     assert (counted.lines_aside, counted.files_aside) == (2, 1)
     assert (summary.lines_aside, summary.files_aside) == (2, 1)
+
+
+def test_verdicts_of_another_judge_stay_until_it_has_seen_a_run_whole(
+    stream: Stream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given three runs of which two are read again, one at first in part: no row is doubled."""
+    monkeypatch.setattr(module, "MOST_RUNS", 2)
+    monkeypatch.setattr(module, "MOST_SMALL", 1)
+    former = Stream(tmp_path / "former")
+    of_former = {
+        "a": told("a", 4, says="conforms"),
+        "b": told("b", 4, 3, says="diverges"),
+        "c": told("c", 4, says="inconclusive"),
+    }
+    records = [record for each in of_former.values() for record in each]
+    former.take(0, [*records, *told("d", 1), *for_good(130, 9)])
+    assert stream.tables.keep(read_results(former.folder)) == 3
+    assert stream.rows() == rows_in(*of_former.values())
+
+    stream.take(0, [*told("a", 2, 8), *told("e", 1), *for_good(3, 7, run="a")])
+    expected = [told("e", 1), for_good(3, 7, run="a")]
+    assert stream.rows() == rows_in(*of_former.values(), *expected)
+    stream = Stream(stream.folder)
+    for _ in range(2):  # a batch that is done again replaces itself
+        stream.take(1, [*told("a", 5, says="diverges"), *told("b", 6, says="conforms")])
+        expected = [told("e", 1), for_good(3, 7, run="a"), of_former["c"]]
+        expected += [told("a", 5, says="diverges"), told("b", 6, says="conforms")]
+        assert stream.rows() == rows_in(*expected)
+    assert stream.tables.publish([]).verdicts == {
+        "conforms": 1,
+        "diverges": 1,
+        "incomplete": 1,
+        "inconclusive": 1,
+    }
+    stream.take(2, [*told("c", 9, says="conforms"), *told("a", 6)])
+    expected = [told("e", 1), for_good(3, 7, run="a"), told("c", 9, says="conforms")]
+    expected += [told("a", 6), told("b", 6, says="conforms")]
+    assert stream.rows() == rows_in(*expected)

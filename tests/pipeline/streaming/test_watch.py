@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(
     corpus: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "watched"
-    killed_in = kill_in_mid_batch(corpus, out, after=0)
+    killed_in = kill_in_mid_batch(watching(corpus, out), out, after=0)
     assert killed_in < FILES
     before = newest(out / "checkpoint" / "commits")
     assert before is not None
@@ -108,10 +109,10 @@ def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(
     assert Counter(left) != Counter(check_locally([corpus]))
 
 
-def kill_in_mid_batch(corpus: Path, out: Path, after: int) -> int:
+def kill_in_mid_batch(command: Sequence[str | Path], out: Path, after: int) -> int:
     """Kill a watch and its Java machine in the middle of a batch beyond ``after``; which one."""
     watch = subprocess.Popen(
-        watching(corpus, out),
+        command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

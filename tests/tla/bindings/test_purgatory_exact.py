@@ -6,19 +6,18 @@ from dataclasses import replace
 import pytest
 
 from purgatory_model.concurrent.exact.claims import CLAIMS
-from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.instance import FEATURES, ExactInstance
 from purgatory_model.concurrent.exact.instances import FALSE_CLAIMS, FAULTS, examine
 from purgatory_tla.bindings.purgatory import exact, exact_actions
+from purgatory_tla.bindings.registry import reported_bindings, small_bindings
 from purgatory_tla.comparing.comparing import GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
 from purgatory_tla.modules.vocabulary import vocabulary
 from purgatory_tla.resources import modules_folder
 
-ONE_KEY = exact.SMALL
 TWO_CALLERS = exact.TWO_CALLERS
 CANCELLED = exact.CANCELLING_AND_FORCING
-TWO_OPERATIONS = ExactInstance(purgers=(), keys=("k1",))
 
 
 @pytest.mark.java
@@ -34,60 +33,20 @@ TWO_OPERATIONS = ExactInstance(purgers=(), keys=("k1",))
             *(43423, 206162),
             id="cancelled and purged",
         ),
-        pytest.param(
-            replace(
-                ONE_KEY,
-                cancellers=("canceller",),
-                forcers=("forcer",),
-                duplicates=2,
-                features=ONE_KEY.features | {"cancel-by-entry"},
-            ),
-            *(10108, 43331),
-            id="duplicate keys, cancelled place by place",
-        ),
-        pytest.param(
-            replace(
-                TWO_OPERATIONS,
-                callers=("caller 1", "caller 2"),
-                operations=1,
-                max_calls=2,
-                duplicates=2,
-                features=frozenset(
-                    {"time-outs", "throwing-try", "stops-inserting", "insert-fails"}
-                ),
-            ),
-            *(32986, 123055),
-            id="watched twice, and failures",
-        ),
-        pytest.param(
-            replace(
-                TWO_OPERATIONS,
-                features=frozenset(
-                    {"time-outs", "re-entrant-check", "re-entrant-watch", "re-entrant-cancel"}
-                ),
-            ),
-            *(12415, 36601),
-            id="a callback makes a call",
-        ),
-        pytest.param(
-            ExactInstance(
-                operations=1,
-                features=frozenset(
-                    {
-                        *("time-outs", "post-early", "evaluate-then-win", "conditions-fall"),
-                        *("sweep-by-operation", "walk-looks-again"),
-                    }
-                ),
-            ),
-            *(17451, 80287),
-            id="looking, posting and sweeping in smaller steps",
-        ),
     ],
 )
 def test_the_graphs_are_equal(instance: ExactInstance, states: int, edges: int) -> None:
     found = compare(exact.bound("further", "A further instance.", instance))
     assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges) == (states, edges)
+
+
+def test_every_feature_is_on_in_an_instance_that_is_compared() -> None:
+    """Compare every feature somewhere: a feature without an instance could be wrong unseen."""
+    bindings = {**reported_bindings(), **small_bindings()}.values()
+    of_exact = [each for each in bindings if each.module == "PurgatoryExactHistory"]
+    compared = {name for each in of_exact for name in _elements(each.constants["Features"])}
+    assert compared == {f'"{name}"' for name in FEATURES}
 
 
 @pytest.mark.parametrize("flag", ["programs", "ordered"])

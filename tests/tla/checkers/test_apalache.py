@@ -304,6 +304,7 @@ UNTYPED = {
     "MemoryPoolHistory": "a label of any length has no type",
     "PurgatoryCalls": "recursive walks",
     "PurgatoryCallsHistory": "a label of any length has no type",
+    "PurgatoryExactCalls": "it extends a history",
     "PurgatoryExactHistory": "a label of any length has no type",
     "PurgatoryExactSequential": "it extends a history",
     "PurgatoryProposalHistory": "a label of any length has no type",

@@ -1,7 +1,9 @@
 """A binding is compared as a whole: what it maps, and both state graphs."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +103,9 @@ def test_a_map_that_does_not_fit_is_told(
     assert problem in "\n".join(told(found))
 
 
+ZERO: Variable[int] = Variable("nothing", lambda _: 0)
+
+
 @pytest.mark.java
 @pytest.mark.slow
 def test_actions_must_occur_and_be_mapped(modules: Path) -> None:
@@ -120,6 +125,22 @@ def test_what_the_checker_cannot_run_is_an_error(modules: Path) -> None:
     endless = replace(TOY, constants={**TOY.constants, "Most": "100000000"})
     with pytest.raises(TimedOut):
         compare(endless, CompareSettings(modules, timeout=1))
+
+
+def test_a_model_without_an_end_is_ended_in_time(modules: Path) -> None:
+    """The time bounds the executable side as well."""
+
+    def steps(state: int) -> Iterator[tuple[Step, int]]:
+        yield Step("Add", (1,)), state + 1
+
+    given: dict[str, Any] = {
+        "initial": 0,
+        "steps": steps,
+        "variables": dict.fromkeys(TOY.variables, ZERO),
+    }
+    endless = replace(TOY, **given)
+    with pytest.raises(TimedOut, match=r"the executable model was not explored within 0\.05 s"):
+        compare(endless, CompareSettings(modules, timeout=0.05))
 
 
 def test_a_dump_with_less_than_the_checker_found_is_refused(tmp_path: Path) -> None:

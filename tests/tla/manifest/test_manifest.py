@@ -9,12 +9,13 @@ from purgatory_tla.manifest.manifest import (
     Expected,
     InvalidManifest,
     Kind,
+    checked,
     parse_manifest,
     read_manifest,
 )
 from purgatory_tla.resources import modules_folder
 
-from .manifest_checks import format_manifest, problems
+from .manifest_checks import TYPE_INVARIANT, format_manifest, problems
 
 ENTRY = {"name": "a", "title": "A.", "module": "A", "configuration": "A.cfg"}
 
@@ -65,3 +66,20 @@ def test_the_manifest_is_in_its_one_form() -> None:
 
 def test_the_manifest_fits_the_modules() -> None:
     assert problems(read_manifest(), modules_folder()) == ()
+
+
+WITHOUT_TYPES = {
+    "MemoryPoolInductive": "Values has them, in the invariant",
+    "PurgatoryProposalPasses": "it has the variables of PurgatoryProposal, and a label",
+}
+
+
+def test_every_module_claims_the_types_of_its_variables() -> None:
+    claims = [each for each in read_manifest().models if each.kind is Kind.CLAIM]
+    typed = {
+        each.module
+        for each in claims
+        if any(name.endswith(TYPE_INVARIANT) for name in checked(each, modules_folder()))
+    }
+    modules = {each.module for each in claims if each.module is not None}
+    assert modules - typed == WITHOUT_TYPES.keys()

@@ -19,7 +19,11 @@ from purgatory_tla.resources import modules_folder
 @click.command("compare")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--small", is_flag=True, help="The small instances, instead of the reported ones.")
-@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each run of TLC.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    help="Seconds for each executable model, and for each run of TLC.",
+)
 @click.option(
     "--jar", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="TLC's jar."
 )

@@ -6,13 +6,14 @@ the same triples of a state, a label with its arguments, and a state.
 
 import tempfile
 import time
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
 from purgatory_model.claims.state_graph import TooManyStates
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.checkers.checking import check
 from purgatory_tla.checkers.configurations import Configuration
 from purgatory_tla.checkers.results import Statistics
@@ -22,7 +23,7 @@ from purgatory_tla.comparing.graph_differences import Differences, differences
 from purgatory_tla.comparing.history_dump import STEP, HistoryDump, read_history
 from purgatory_tla.comparing.numbering import Numbering
 from purgatory_tla.comparing.state_graph import MapIsNotOneToOne, NumberedGraph, model_graph
-from purgatory_tla.errors import UnexpectedOutput
+from purgatory_tla.errors import TimedOut, UnexpectedOutput
 from purgatory_tla.modules.module_text import ModuleText, read_module
 from purgatory_tla.resources import modules_folder
 
@@ -68,7 +69,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CompareSettings:
-    """The settings of TLC for a module's graph; ``modules`` is the modules' folder."""
+    """The settings of TLC for a module's graph; ``modules`` is the modules' folder.
+
+    ``timeout`` bounds each of the two explorations, in seconds.
+    """
 
     modules: Path
     jar: Path | None = None
@@ -89,12 +93,28 @@ def compare(binding: Binding[State], settings: CompareSettings | None = None) ->
     """Explore both sides and compare.
 
     Raises:
+        TimedOut: one of the two took longer than ``settings`` allow.
         CheckerError: TLC gave no graph, or not that of a history.
     """
     settings = settings or CompareSettings(modules_folder())
-    return _compared(
-        binding, settings.modules, lambda path: explore_module(binding, settings, path)
-    )
+    timed = replace(binding, steps=_until(settings.timeout, binding.steps))
+    return _compared(timed, settings.modules, lambda path: explore_module(binding, settings, path))
+
+
+def _until(
+    seconds: float | None, steps: Callable[[State], Iterable[tuple[Step, State]]]
+) -> Callable[[State], Iterable[tuple[Step, State]]]:
+    """Return the steps of a model, which raise ``TimedOut`` once the time is over."""
+    if seconds is None:
+        return steps
+    end = time.monotonic() + seconds
+
+    def timed(state: State) -> Iterable[tuple[Step, State]]:
+        if time.monotonic() > end:
+            raise TimedOut(f"the executable model was not explored within {seconds:g} s")
+        return steps(state)
+
+    return timed
 
 
 def compare_with(

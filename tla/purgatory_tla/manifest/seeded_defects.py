@@ -1,4 +1,4 @@
-"""Which models must fail, and for which property: the entry point of this package."""
+"""Name the models that must fail, with their property: the entry point of this package."""
 
 import re
 

@@ -5,10 +5,12 @@
 
 from collections.abc import Mapping
 
-from purgatory_tla.proofs import memory_pool, stale_law, swap_loop
+from purgatory_tla.proofs import memory_pool, stale_law, swap_loop, timing_wheel
 from purgatory_tla.proofs.obligations import Proof
 
 PROOFS: Mapping[str, Proof] = {
-    proof.name: proof for proof in (*memory_pool.PROOFS, *swap_loop.PROOFS, *stale_law.PROOFS)
+    proof.name: proof
+    for module in (memory_pool, swap_loop, stale_law, timing_wheel)
+    for proof in module.PROOFS
 }
 """Every proof, and every control of a proof, by name."""

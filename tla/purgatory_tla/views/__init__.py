@@ -27,6 +27,7 @@ VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
     "OperationLock": operation_lock,
     "PurgatoryCalls": purgatory_calls,
     "PurgatoryExact": exact,
+    "PurgatoryExactCalls": exact,
     "PurgatoryExactRefinement": exact,
     "PurgatoryProposal": proposal,
     "PurgatoryProposalPasses": proposal,

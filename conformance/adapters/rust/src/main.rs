@@ -3,7 +3,9 @@
 
 mod delay_queue;
 mod timer;
+mod tokio_sleep;
 mod wheel;
+mod wheel_timer;
 
 use std::io::{BufRead, Write};
 
@@ -18,10 +20,14 @@ struct Instance {
 
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
-    let Some(kind) = [wheel::KIND, delay_queue::KIND]
-        .into_iter()
-        .find(|each| each.word == name)
-    else {
+    let Some(kind) = [
+        wheel::KIND,
+        delay_queue::KIND,
+        tokio_sleep::KIND,
+        wheel_timer::KIND,
+    ]
+    .into_iter()
+    .find(|each| each.word == name) else {
         eprintln!("there is no timer {name:?}");
         std::process::exit(2);
     };

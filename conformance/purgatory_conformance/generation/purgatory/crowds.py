@@ -15,7 +15,7 @@ _LARGE_COUNTS = (33, 101, 129, 257, 257)
 _INLINE_COUNTS = (9, 9, 17, 17, 17, 101)
 """Smaller crowds, whose time-outs an inline executor runs in one step: their order is free."""
 
-_MANY_KEYS = (9, 9, 17, 17, 33, 65, 101, 129, 201, 257)
+_MANY_KEYS = (9, 9, 17, 17, 33, 65, 101, 129, 201, 257, 513, 1025)
 """Numbers of different keys of one operation, which cost little."""
 
 _MOST_CHECKS = 20

@@ -78,14 +78,23 @@ def check_throws(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     return [*operations, op.Check(key), op.Check(key)]
 
 
+_TIMES_AT_ONCE = (17, 65, 129, 257, 513, 1025)
+"""Numbers of further entries of one operation under one key, from one watch."""
+
+_INSIDE_TRIES = frozenset({PurgatoryFeature.SCRIPT_TRY, PurgatoryFeature.SCRIPT_MEANWHILE})
+"""Features by which a try checks the key again: at every entry, in as many ways as there are."""
+
+
 def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
-    """Draw an operation under a key that is given twice, and a check of that key.
+    """Draw an operation under a key that is given twice, or very often, and a check of that key.
 
     The check completes the operation at the first entry, at the second entry (the first entry
     stays), or not at all.
     """
     keys = world.keys(source, most=2)
-    doubled = (*keys, source.item(keys))
+    is_long = source.integer(0, 3) == 0 and not _INSIDE_TRIES & world.profile.features
+    times = source.item(_TIMES_AT_ONCE) if is_long else 1
+    doubled = keys + (source.item(keys),) * times
     name, delay_ms = world.fresh_name(), world.delay(source)
     way = source.item(("waits", "first entry", "second entry"))
     script = op.Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else op.Script()

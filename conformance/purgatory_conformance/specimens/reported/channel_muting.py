@@ -109,7 +109,7 @@ class WokenOnlyFromNothing(SmallServer):
     kind=Kind.ORDER,
 ).by(SmallServer.leave)
 def part_is_lost(self: SmallServer, channel: Channel) -> None:
-    """A waiting channel takes what memory there is; its close loses that part."""
+    """A waiting channel takes the memory that is free, and loses this part when closed."""
     if channel in self.line:
         self.debit(max(0, min(self.available, channel.missing)))
     SmallServer.leave(self, channel)
@@ -153,6 +153,22 @@ def drops_behind_an_empty_request(self: SmallServer, channel: Channel, size: int
 
 
 @breaks(
+    "MUTING-ONE-AT-A-TIME",
+    "MUTING-ORDER",
+    "MUTING-EMPTY",
+    "MUTING-HALF-CLOSE",
+    "MUTING-READ-AFTER-GRANT",
+    report="raven#566, cpp-httplib#1271",
+    kind=Kind.ORDER,
+).by(SmallServer.receive)
+def drops_what_came_along(self: SmallServer, channel: Channel, size: int) -> None:
+    """Bytes that have come together with the end of a request are dropped."""
+    SmallServer.receive(self, channel, size)
+    if not self.tls:
+        channel.wire.clear()
+
+
+@breaks(
     "MUTING-IDLE-RETURNS",
     "MUTING-IDLE",
     "MUTING-CONSERVATION",
@@ -170,7 +186,7 @@ def reaper_credits_again(self: SmallServer) -> None:
 
 @breaks("MUTING-DEPLETED", report="rabbitmq#379", kind=Kind.ORDER)
 class OneBitForSeveral(SmallServer):
-    """One bit stands for all waiting channels, and the first grant clears the bit."""
+    """A single bit stands for all waiting channels, and the first grant clears the bit."""
 
     bit = False
 
@@ -214,6 +230,37 @@ def throttle_after_the_end(self: SmallServer, channel: Channel) -> None:
     if channel.ending:
         raise LookupError(channel.name)
     SmallServer.throttle(self, channel)
+
+
+@breaks("MUTING-THROTTLE", "MUTING-CLOSE", report="envoy#3639", kind=Kind.HISTORIES).by(
+    SmallServer.unthrottle
+)
+def resumed_after_the_end(self: SmallServer, channel: Channel) -> None:
+    """The end of a throttle raises an error where the channel has been closed meanwhile."""
+    if not channel.is_open:
+        raise LookupError(channel.name)
+    SmallServer.unthrottle(self, channel)
+
+
+@breaks("MUTING-THROTTLE", report="cpython#89322", kind=Kind.ORDER).by(SmallServer.is_muted)
+def decrypted_bytes_are_read(self: SmallServer, channel: Channel) -> bool:
+    """A throttled channel is read on while bytes of it lie decrypted."""
+    return channel.waits or channel.is_ordered or (channel.is_throttled and not channel.taken)
+
+
+@breaks(
+    "MUTING-THROTTLE",
+    "MUTING-HALF-CLOSE",
+    "MUTING-BUFFERED",
+    "MUTING-ORDER",
+    report="uvloop#661",
+    kind=Kind.ORDER,
+).by(SmallServer.unthrottle)
+def end_drops_what_lies_decrypted(self: SmallServer, channel: Channel) -> None:
+    """Decrypted bytes are dropped as a throttle ends, where the client has ended meanwhile."""
+    if channel.ending:
+        channel.taken = b""
+    SmallServer.unthrottle(self, channel)
 
 
 @breaks("MUTING-BUFFERED", "MUTING-THROTTLE", "MUTING-ORDER", report="netty#12445", kind=Kind.ORDER)

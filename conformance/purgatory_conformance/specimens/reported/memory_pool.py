@@ -2,9 +2,14 @@
 
 from functools import cached_property
 
+import msgspec
+
 from purgatory_conformance.specimens.mutant import Kind, breaks
-from purgatory_conformance.specimens.small.memory_pool import Buffer, SmallMemoryPool
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+from purgatory_conformance.specimens.small.memory_pool import PROFILE, Buffer, SmallMemoryPool
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ZeroRequest
+
+ZERO_PROFILE = msgspec.structs.replace(PROFILE, zero_request=ZeroRequest.GRANT)
+"""The profile of a pool that grants buffers without bytes."""
 
 _SLAB_BYTES = 2**20
 
@@ -80,3 +85,36 @@ def failing_allocation_stays_debited(self: SmallMemoryPool, asked: int) -> Buffe
     if self.fails:
         self.debit(asked)
     return SmallMemoryPool.make_buffer(self, asked)
+
+
+@breaks("POOL-RELEASE", "POOL-CONSERVATION", report="KAFKA-3651", kind=Kind.HISTORIES)
+class RefusedStaysInLine(SmallMemoryPool):
+    """A request that was refused stays in a line, and takes memory that comes back."""
+
+    @cached_property
+    def line(self) -> list[int]:
+        return []
+
+    def refuse(self, asked: int) -> None:
+        super().refuse(asked)
+        self.line.append(asked)
+
+    def credit(self, count: int) -> None:
+        super().credit(count)
+        if self.line and self.available >= self.line[0]:
+            self.debit(self.line.pop(0))
+
+
+@breaks("POOL-RELEASE", profile=ZERO_PROFILE, report="arrow-go#1132", kind=Kind.SIZES)
+class EmptyBuffersAreOne(SmallMemoryPool):
+    """All buffers without bytes are one object, which is outstanding once."""
+
+    @cached_property
+    def empty(self) -> Buffer:
+        return Buffer(bytearray())
+
+    def make_buffer(self, asked: int) -> Buffer:
+        return super().make_buffer(asked) if asked else self.empty
+
+    def forget(self, buffer: Buffer) -> None:
+        self.granted = [each for each in self.granted if each is not buffer]

@@ -187,6 +187,19 @@ class DeadlineForEachDelay(SmallPurgatory):
         return {}
 
 
+@breaks(
+    "PURGATORY-TIME-OUT",
+    "PURGATORY-WATCH-WAITS",
+    "PURGATORY-REWATCH",
+    report="selenium#337, puppeteer#1417",
+    kind=Kind.ARITHMETIC,
+).by(SmallPurgatory.arm)
+def zero_waits_for_ever(self: SmallPurgatory, operation: DelayedOperation) -> None:
+    """A time-out of zero stands for none."""
+    if operation.delay_ms:
+        SmallPurgatory.arm(self, operation)
+
+
 # Counts and results
 
 
@@ -309,6 +322,39 @@ class NewerTakesTheHash(SmallPurgatory):
                 if _hash_of_java(other) == _hash_of_java(key):
                     del self.lists[other]
         super().enlist(operation, keys)
+
+
+class FoldsKeys(SmallPurgatory):
+    """A purgatory that takes some keys for one another."""
+
+    def folded(self, key: str) -> str:
+        """Return the key that stands for another."""
+        return key
+
+    def enlist(self, operation: DelayedOperation, keys: Keys) -> None:
+        """Watch under the keys that stand for these."""
+        super().enlist(operation, tuple(map(self.folded, keys)))
+
+    def check(self, key: str) -> int:
+        """Check the key of the shared list."""
+        return super().check(self.folded(key))
+
+    def cancel_for_key(self, key: str) -> list[DelayedOperation]:
+        """Cancel for the key of the shared list."""
+        return super().cancel_for_key(self.folded(key))
+
+
+@breaks(
+    "PURGATORY-EMPTY-LISTS",
+    "PURGATORY-WATCH-WAITS",
+    "PURGATORY-CHECK-UNKNOWN",
+    "PURGATORY-CHECK-ORDER",
+    report="KAFKA-2337",
+    kind=Kind.NAMES,
+).by(FoldsKeys.folded)
+def dot_is_an_underscore(self: FoldsKeys, key: str) -> str:
+    """Two keys that differ in a dot and an underscore alone are one."""
+    return key.replace(".", "_")
 
 
 def _hash_of_java(key: str) -> int:

@@ -12,6 +12,7 @@ from purgatory_conformance.specimens.small.other_timers import HeapTimer
 from purgatory_conformance.specimens.small.specimen import OrdinaryScriptFailure, ScriptFailure
 from purgatory_conformance.specimens.small.timer import PROFILE, Fate, Script, SmallTimer, Task
 from purgatory_spec import profiles
+from purgatory_spec.operations import Action, CancelInside
 
 INLINE_PROFILE = msgspec.structs.replace(
     PROFILE,
@@ -240,6 +241,15 @@ def last_slot_and_a_turn(self: HeapTimer, expiry_ms: int) -> int:
     return due_tick
 
 
+@reported("ubxlib#209", Kind.OLD_CLOCKS, "TIMER-NOT-LATE").by(HeapTimer.pop_due)
+def long_past_is_the_future(self: HeapTimer) -> list[Task]:
+    """A task that has been due for longer than 2^31 ms is taken for one that is due later."""
+    due = [each for each in self.heap if self.now_ms - each[0] >= 0]
+    due = [each for each in due if (self.now_ms - each[0]) % 2**32 < 2**31]
+    self.heap = sorted(each for each in self.heap if each not in due)
+    return [task for _, _, task in sorted(due)]
+
+
 @reported("QuarkTS#7", Kind.ARITHMETIC, "TIMER-NOT-EARLY", "TIMER-ROUNDING").by(HeapTimer.expiry)
 def float_seconds(self: HeapTimer, delay_ms: int) -> int:
     """A delay is kept as a float of seconds and truncated when it is turned back."""
@@ -277,6 +287,108 @@ class WakesAtTheFirst(HeapTimer):
         if due and self.heap:
             self.wakes_at = self.heap[0][0]
         return due
+
+
+@reported("tokio#871", Kind.ORDER, "TIMER-NOT-LATE", "TIMER-READD-PENDING")
+class MovedTaskTakesTheWakeUp(HeapTimer):
+    """The time at which the timer wakes goes along with the first task when that is moved."""
+
+    wakes_at = 0
+    moved: Task | None = None
+
+    def move_away(self, task: Task) -> None:
+        self.moved = task if self.heap[0][2] is task else None
+        super().move_away(task)
+
+    def put(self, task: Task) -> None:
+        super().put(task)
+        if task in (self.moved, self.heap[0][2]):
+            self.wakes_at = task.due_tick
+        self.moved = None
+
+    def leave(self, task: Task) -> None:
+        super().leave(task)
+        if self.heap and task.fate is Fate.CANCELLED:
+            self.wakes_at = self.heap[0][0]
+
+    def pop_due(self) -> list[Task]:
+        due = super().pop_due() if self.now_ms >= self.wakes_at else []
+        if due and self.heap:
+            self.wakes_at = self.heap[0][0]
+        return due
+
+
+@reported("go#47762", Kind.HISTORIES, "TIMER-NOT-LATE")
+class WakesInVain(HeapTimer):
+    """After a wake-up for a task that was cancelled the timer sleeps until its oldest task."""
+
+    wakes_at = _END_OF_TIME
+
+    def put(self, task: Task) -> None:
+        super().put(task)
+        self.wakes_at = min(self.wakes_at, task.due_tick)
+
+    def pop_due(self) -> list[Task]:
+        if self.now_ms < self.wakes_at:
+            return []
+        due = super().pop_due()
+        following = self.heap[:1] if due else sorted(self.heap, key=itemgetter(1))[:1]
+        self.wakes_at = following[0][0] if following else _END_OF_TIME
+        return due
+
+
+@reported("k6#5199", Kind.ORDER, "TIMER-NOT-EARLY")
+class RunsAnotherInItsPlace(HeapTimer):
+    """The wake-up for a first task that was cancelled stays, and runs the task behind it."""
+
+    @cached_property
+    def wake_ups(self) -> list[int]:
+        return []
+
+    def cancel(self, task: Task) -> None:
+        if task.fate is Fate.PENDING and self.heap[0][2] is task:
+            self.wake_ups.append(task.due_tick)
+        super().cancel(task)
+
+    def pop_due(self) -> list[Task]:
+        due = super().pop_due()
+        in_vain = [at for at in self.wake_ups if at <= self.now_ms]
+        self.wake_ups[:] = [at for at in self.wake_ups if at > self.now_ms]
+        return [heappop(self.heap)[2]] if in_vain and not due and self.heap else due
+
+
+class TwoLevels(HeapTimer):
+    """A timer that knows which tasks were a turn of the wheel away when they were added."""
+
+    @cached_property
+    def coarse(self) -> set[Task]:
+        """Return the tasks of the second level."""
+        return set()
+
+    def is_far(self, task: Task) -> bool:
+        """Decide whether a task is a turn of the wheel away now."""
+        return task.due_tick - self.now_ms >= self.tick_ms * self.wheel_size
+
+    def put(self, task: Task) -> None:
+        """Choose the level."""
+        self.coarse.discard(task)
+        if self.is_far(task):
+            self.coarse.add(task)
+        super().put(task)
+
+
+@reported("glommio#44", Kind.ORDER, "TIMER-NOT-LATE", "TIMER-TICK-ORDER").by(TwoLevels.pop_due)
+def first_level_hides_the_second(self: TwoLevels) -> list[Task]:
+    """A timer sleeps until the first task of its first level, though one of the second is due."""
+    in_first = [due_tick for due_tick, _, task in self.heap if task not in self.coarse]
+    return HeapTimer.pop_due(self) if min(in_first, default=self.now_ms) <= self.now_ms else []
+
+
+@reported("seastar#2318", Kind.HISTORIES, "TIMER-CANCEL").by(TwoLevels.leave)
+def looks_in_the_present_level(self: TwoLevels, task: Task) -> None:
+    """A cancel looks for a task in the level that the time that is left belongs to."""
+    if self.is_far(task) == (task in self.coarse):
+        HeapTimer.leave(self, task)
 
 
 @reported("eventmachine#20", Kind.ORDER, "TIMER-NOT-LATE").by(HeapTimer.put)
@@ -572,6 +684,28 @@ def counted_off_again(self: HeapTimer, task: Task) -> None:
     if task in self.queue:
         self.pending -= 1
     SmallTimer.cancel(self, task)
+
+
+@reported(
+    "wire#1580, copas#214", Kind.BATCHES, "TIMER-ADD-INSIDE", "TIMER-CANCEL-INSIDE", "TIMER-SIZE"
+)
+class StoppedAndStartedInside(HeapTimer):
+    """A task that cancels itself and then adds itself as it runs stays cancelled."""
+
+    def run(self, task: Task) -> None:
+        self.stopped.clear()
+        super().run(task)
+        if self.stopped[-1:] == [task]:
+            super().cancel(task)
+
+    def act(self, action: Action) -> None:
+        if isinstance(action, CancelInside):
+            self.stopped.append(self.task(action.task))
+        super().act(action)
+
+    @cached_property
+    def stopped(self) -> list[Task]:
+        return []
 
 
 @reported("tokio#2473", Kind.BATCHES, "TIMER-ADD-INSIDE", "TIMER-READD-FIRED").by(HeapTimer.add)

@@ -44,4 +44,28 @@ UNSHOWN = (
         Kind.OLD_CLOCKS,
         "Readings do not fall: the rules are for a monotonic clock.",
     ),
+    Unshown(
+        "envoy#28014",
+        "A channel that is throttled twice goes on with the first of two ends.",
+        Kind.LEGAL,
+        "Whether throttles add up is free: the protocol throttles no channel twice.",
+    ),
+    Unshown(
+        "ballerina-http#2669",
+        "The time in which a channel is throttled counts as idle.",
+        Kind.LEGAL,
+        "MUTING-IDLE says so of every connection from which nothing is read or written.",
+    ),
+    Unshown(
+        "colyseus/timer#16",
+        "A task that shuts the timer down as it runs breaks the advance.",
+        Kind.BATCHES,
+        "No action of a task is a shutdown.",
+    ),
+    Unshown(
+        "KAFKA-6185",
+        "Channels that are closed while they are muted are referenced for ever.",
+        Kind.OBSERVABLE,
+        "Nothing looks at what a server holds of a channel that is closed.",
+    ),
 )

@@ -8,6 +8,7 @@ subclass with a single override.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from mmap import mmap
 
 import msgspec
 
@@ -43,6 +44,12 @@ class Buffer:
     def capacity(self) -> int:
         """Return the capacity of the buffer in bytes."""
         return len(self.memory)
+
+
+def _zeros(count: int) -> bytearray | memoryview:
+    """Return so many zero bytes; many of them take no memory until they are written."""
+    is_large = 2**20 <= count < 2**32
+    return memoryview(mmap(-1, count)) if is_large else bytearray(count)
 
 
 class SmallMemoryPool:
@@ -100,7 +107,7 @@ class SmallMemoryPool:
         """Return the buffer for a request that is granted; raises ``Refusal`` without memory."""
         if self.fails:
             raise Refusal(Reason.NO_MEMORY)
-        return Buffer(bytearray(asked))
+        return Buffer(_zeros(asked))
 
     def debit(self, count: int) -> None:
         """Take so many bytes out of the pool."""

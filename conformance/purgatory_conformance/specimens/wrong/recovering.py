@@ -29,7 +29,7 @@ class RecoversWhenWhole(SmallServer):
             super().memory_is_back()
 
 
-@everyone("MUTING-RECOVER")
+@everyone("MUTING-RECOVER", "MUTING-IDLE")
 class RecoversOne(SmallServer):
     """Memory that comes back lets one channel ask again; the others ask in a later poll."""
 

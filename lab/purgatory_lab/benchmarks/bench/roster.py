@@ -1,4 +1,4 @@
-"""Which peers there are, in the order of the tables, and how each is made ready."""
+"""List the peers in the order of the tables, and make each ready."""
 
 import shlex
 import sys

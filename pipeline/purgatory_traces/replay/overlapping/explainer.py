@@ -8,22 +8,22 @@ matters. Here
   moment. A moment keeps for each open call all *ways* in which it may stand: what it may have
   seen changes nothing for the others, so the ways of different calls go together in any manner;
 - steps that change something are taken when a call returns that cannot be explained without, as
-  late as can be: only those of that call where the rules say that the order of the open calls does
-  not matter. Of the moments that are then possible, those are left out that others lead to by calls
-  that are still open.
+  late as can be. Of the moments that are then possible, those are left out that others lead to by
+  calls that are still open.
 
 The same histories are explained, but for this: a try is seen when it begins, before it can have any
 effect, and a completion after it has taken effect. So no part takes effect whose try was not seen
 yet, and what completes an operation has taken effect when that is seen.
 
-It is asked of one delayed operation of a purgatory (``purgatory.observed_rules``) and of a memory
-pool (``memory_pool.rules``).
+It is asked of one delayed operation of a purgatory (``purgatory.observed_rules``). A memory pool
+has an explainer of its own, which knows which orders of calls do not matter
+(``memory_pool.explainer``); the tests compare the two.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, NamedTuple, Protocol, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -36,6 +36,9 @@ from purgatory_traces.errors import Undecided
 
 MOST_MOMENTS = 20_000
 """The most explanations of one history that are looked at when a call returns."""
+
+Moment = TypeVar("Moment", bound=Hashable)
+"""An explanation of one history."""
 
 Ways: TypeAlias = frozenset[Call]
 """The ways in which an open call may stand."""
@@ -51,19 +54,11 @@ class Explanation(NamedTuple, Generic[Rule]):
 Moments: TypeAlias = frozenset[Explanation[Rule]]
 
 
-class LateRules(Rules[Rule], Protocol[Rule]):
-    """Rules that may know when the order of open calls does not matter."""
-
-    def order_matters(self, moment: Explanation[Rule]) -> bool:
-        """Decide whether an open call may have another effect after the effects of others."""
-        return True
-
-
 @dataclass(frozen=True, slots=True)
 class LateExplainer(Generic[Rule]):
     """Follows the explanations of one history by some rules."""
 
-    rules: LateRules[Rule]
+    rules: Rules[Rule]
 
     def begin(self) -> Moments[Rule]:
         """Return the moments before any call."""
@@ -104,7 +99,7 @@ class LateExplainer(Generic[Rule]):
         Raises:
             Undecided: there are too many to look at.
         """
-        return _explored(moments, self._changed)
+        return explored(moments, self._changed)
 
     def _shown(self, moments: Moments[Rule], event: Happened) -> Iterator[Explanation[Rule]]:
         for moment in moments:
@@ -125,11 +120,9 @@ class LateExplainer(Generic[Rule]):
                 reached.add(moment._replace(calls=moment.calls.set(thread, suited)))
                 own = map(self._moved, self._steps(thread, moment))
                 return (each for each in own if any(map(suits, each.calls[thread])))
-            if self.rules.order_matters(moment):
-                return self._changed(moment)
-            return self._steps(thread, moment)
+            return self._changed(moment)
 
-        _explored(moments, further)
+        explored(moments, further)
         return reached
 
     def _needed(self, moments: Iterable[Explanation[Rule]]) -> Moments[Rule]:
@@ -185,10 +178,14 @@ class LateExplainer(Generic[Rule]):
                 yield effect, after
 
 
-def _explored(
-    moments: Moments[Rule], further: Callable[[Explanation[Rule]], Iterable[Explanation[Rule]]]
-) -> set[Explanation[Rule]]:
-    """Return the moments, and all to which they lead."""
+def explored(
+    moments: Iterable[Moment], further: Callable[[Moment], Iterable[Moment]]
+) -> set[Moment]:
+    """Return the moments, and all to which they lead.
+
+    Raises:
+        Undecided: there are too many to look at.
+    """
     found, fresh = set(moments), list(moments)
     while fresh:
         for after in further(fresh.pop()):

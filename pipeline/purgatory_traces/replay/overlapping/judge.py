@@ -60,12 +60,14 @@ class _OpenCall(Generic[Kept]):
     """An open call of a thread, with what the follower keeps of it.
 
     ``since_ms`` is when it began. One that ``has_called_back`` may be in a callback for any time.
+    ``next_call`` is a call of the same thread with no callback told before.
     """
 
     operation: Operation
     kept: Kept
     since_ms: int
     has_called_back: bool = False
+    next_call: Operation | None = None
 
 
 @dataclass(slots=True)
@@ -103,12 +105,17 @@ class OverlappingJudge(Generic[Kept]):
     def _unrefuted(self, pending: int, open_calls: int) -> str:
         """Return the reason why a rule could not be refuted; empty where each could."""
         if open_calls:
-            thread, calls = next(iter(self._calls.items()))
             words = (
                 "1 call never returned" if open_calls == 1 else f"{open_calls} calls never returned"
             )
-            first = describe_operation(calls[0].operation)
-            return f"{words}, so that no result could be wrong: {first!r} in thread {thread!r}"
+            thread, call = self._first_open_call()
+            told = f"{describe_operation(call.operation)!r} in thread {thread!r}"
+            if call.next_call is not None:
+                told += (
+                    f", which called {describe_operation(call.next_call)!r} next, with no "
+                    "callback told in between: its return may be lost"
+                )
+            return f"{words}, so that no result could be wrong: {told}"
         rule = self.follower.expiry_rule
         if pending and not self._saw_expiry and not self.follower.visits[rule]:
             awaited = "1 expiry was" if pending == 1 else f"{pending} expiries were"
@@ -117,6 +124,11 @@ class OverlappingJudge(Generic[Kept]):
                 f"{rule} could not be refuted"
             )
         return ""
+
+    def _first_open_call(self) -> tuple[str, _OpenCall[Kept]]:
+        """Return an open call with its thread: one whose return is lost, or else the first."""
+        every = [(thread, call) for thread, calls in self._calls.items() for call in calls]
+        return next((each for each in every if each[1].next_call is not None), every[0])
 
     def take(self, line: JudgedLine) -> Finding | None:
         """Judge one line; see ``TraceJudge``."""
@@ -182,6 +194,8 @@ class OverlappingJudge(Generic[Kept]):
         kept = self.follower.called(operation, at_ms)
         stack = self._calls.setdefault(thread, [])
         if stack:
+            if not stack[-1].has_called_back:
+                stack[-1].next_call = operation
             stack[-1].has_called_back = True
         stack.append(_OpenCall(operation, kept, at_ms))
         return None

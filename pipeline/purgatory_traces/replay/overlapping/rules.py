@@ -1,4 +1,4 @@
-"""Which rules the judges of runs on a clock that moves by itself put to the test.
+"""Name the rules that the judges of runs on a real clock put to the test.
 
 Other rules need to see what such a trace does not tell: observables, the order in a list, what a
 callback may do. Some are judged only in part, and are never counted: that a check goes through its

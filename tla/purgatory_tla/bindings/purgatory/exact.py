@@ -61,6 +61,42 @@ def small_cancelling_binding() -> Binding[ExactState]:
     )
 
 
+def failing_binding() -> Binding[ExactState]:
+    """Return one operation whose try, callback and inserts may fail."""
+    return bound(
+        "purgatory-exact-failing",
+        "The purgatory, exact accounting: tries, callbacks and inserts that raise.",
+        FAILING,
+    )
+
+
+def looking_binding() -> Binding[ExactState]:
+    """Return one operation that walks, sweeps and tries look at in smaller steps."""
+    return bound(
+        "purgatory-exact-looking",
+        "The purgatory, exact accounting: looking, posting and sweeping in smaller steps.",
+        LOOKING,
+    )
+
+
+def re_entrant_binding() -> Binding[ExactState]:
+    """Return two operations, the callback of one of which makes calls."""
+    return bound(
+        "purgatory-exact-re-entrant",
+        "The purgatory, exact accounting: a callback watches, checks and cancels.",
+        RE_ENTRANT,
+    )
+
+
+def by_entry_binding() -> Binding[ExactState]:
+    """Return one operation that stands twice under a key, which is cancelled place by place."""
+    return bound(
+        "purgatory-exact-by-entry",
+        "The purgatory, exact accounting: duplicate keys, cancelled place by place.",
+        BY_ENTRY,
+    )
+
+
 ONE = ExactInstance(operations=1, features=frozenset({"time-outs", "stops-inserting"}))
 SMALL = replace(ONE, keys=("k1",))
 SMALL_CANCELLING = replace(ONE, completers=(), cancellers=("canceller",), forcers=("forcer",))
@@ -73,6 +109,39 @@ AMORTISED = ExactInstance(
     operations=3,
     keys=("k1",),
     features=frozenset({"amortised", "stops-inserting"}),
+)
+FAILING = replace(
+    ONE,
+    purgers=(),
+    throwing=frozenset({1}),
+    features=frozenset({"time-outs", "throwing-try", "stops-inserting", "insert-fails"}),
+)
+LOOKING = replace(
+    SMALL,
+    max_events=2,
+    demanding=frozenset({1}),
+    features=frozenset(
+        {
+            *("time-outs", "post-early", "evaluate-then-win", "conditions-fall"),
+            *("sweep-by-operation", "walk-looks-again"),
+        }
+    ),
+)
+RE_ENTRANT = ExactInstance(
+    completers=(),
+    forcers=("forcer",),
+    purgers=(),
+    keys=("k1",),
+    features=frozenset({"re-entrant-check", "re-entrant-watch", "re-entrant-cancel"}),
+)
+BY_ENTRY = replace(
+    SMALL,
+    completers=(),
+    cancellers=("canceller",),
+    forcers=("forcer",),
+    purgers=(),
+    duplicates=2,
+    features=frozenset({"time-outs", "cancel-by-entry"}),
 )
 CANCELLING_AND_FORCING = replace(ONE, cancellers=("canceller",), forcers=("forcer",), purgers=())
 

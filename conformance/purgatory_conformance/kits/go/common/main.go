@@ -98,6 +98,9 @@ func carryOut(asked operation, r *reply) {
 		r.CalledMs = clock.nowMs()
 	}
 	result, err := guarded(asked)
+	if others, waits := current.(interface{ settle() }); waits { // for other goroutines
+		others.settle()
+	}
 	if moves {
 		r.ReturnedMs = clock.nowMs()
 	}

@@ -80,7 +80,7 @@ func (c *poolCase) call(asked operation) (any, error) {
 		_, err := newMemoryPool(asked.SizeBytes, asked.MaxSingleBytes, false)
 		return nil, err
 	case "elapse":
-		c.pool.nowMs = asked.ToMs
+		c.pool.nowMs = *asked.ToMs
 	default:
 		return nil, errUnsupported
 	}

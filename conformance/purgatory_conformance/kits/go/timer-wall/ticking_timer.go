@@ -9,7 +9,7 @@ import (
 
 // A naive timer on the real clock: put yours in its place. It knows nothing of the protocol.
 
-const largestDelayMs = 1<<31 - 1 // what a profile that says nothing of it promises to accept
+const largestDelayMs = 1<<31 - 1 // a profile promises this limit if it names no other
 
 var errTooLarge = errors.New("the delay is too large")
 

@@ -68,7 +68,7 @@ func (c *timerCase) call(asked operation) (any, error) {
 	case "wait":
 		time.Sleep(time.Duration(asked.ForMs) * time.Millisecond)
 	case "advance":
-		then := c.began.Add(time.Duration(asked.ToMs-c.startMs) * time.Millisecond)
+		then := c.began.Add(time.Duration(*asked.ToMs-c.startMs) * time.Millisecond)
 		time.Sleep(time.Until(then))
 	default:
 		return nil, errUnsupported

@@ -9,11 +9,17 @@ import (
 
 // A naive timer on a heap: put yours in its place. It knows nothing of the protocol.
 
-const largestDelayMs = 1<<31 - 1 // what a profile that says nothing of it promises to accept
+const largestDelayMs = 1<<31 - 1 // a profile promises this limit if it names no other
 
-var errTooLarge = errors.New("the delay is too large")
+var (
+	errTooLarge    = errors.New("the delay is too large")
+	errTimerClosed = errors.New("the timer is shut down")
+)
 
-type task struct{ name string }
+type task struct {
+	name string
+	run  func()
+}
 
 type arming struct {
 	dueTick int64
@@ -42,6 +48,7 @@ type heapTimer struct {
 	heap          armings
 	pending       map[*task]int // the number of its arming; what else the heap holds is stale
 	count         int
+	closed        bool
 }
 
 func newHeapTimer(tickMs, startMs int64) *heapTimer {
@@ -49,6 +56,9 @@ func newHeapTimer(tickMs, startMs int64) *heapTimer {
 }
 
 func (t *heapTimer) add(task *task, delayMs int64) error {
+	if t.closed {
+		return errTimerClosed
+	}
 	if delayMs > largestDelayMs {
 		return errTooLarge
 	}
@@ -66,7 +76,7 @@ func (t *heapTimer) cancel(task *task) {
 	t.sweep()
 }
 
-// sweep rebuilds the heap when more than half of it is stale, which else stays until it is due.
+// sweep rebuilds the heap when more than half is stale: stale entries would stay until due.
 func (t *heapTimer) sweep() {
 	if len(t.heap) > 2*len(t.pending) {
 		t.heap = slices.DeleteFunc(t.heap, func(a arming) bool { return t.pending[a.task] != a.number })
@@ -74,14 +84,22 @@ func (t *heapTimer) sweep() {
 	}
 }
 
-func (t *heapTimer) advance(run func(*task)) (ranAny bool) {
+// advance hands over what is due to an executor; what that refuses by an error stays here.
+func (t *heapTimer) advance(handOver func(*task) error) (expiredAny bool, err error) {
 	for len(t.heap) > 0 && t.heap[0].dueTick <= t.nowMs {
-		due := heap.Pop(&t.heap).(arming)
-		if t.pending[due.task] == due.number {
+		if due := t.heap[0]; t.pending[due.task] == due.number {
+			if err := handOver(due.task); err != nil {
+				return expiredAny, err
+			}
 			delete(t.pending, due.task)
-			run(due.task) // at once, in this goroutine: the executor "inline", the default
-			ranAny = true
+			expiredAny = true
 		}
+		heap.Pop(&t.heap)
 	}
-	return ranAny
+	return expiredAny, nil
+}
+
+func (t *heapTimer) shutDown() {
+	t.closed, t.heap = true, nil
+	clear(t.pending)
 }

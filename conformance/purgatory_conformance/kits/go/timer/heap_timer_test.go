@@ -19,7 +19,7 @@ func TestACancelledTaskIsNotKeptUntilItIsDue(t *testing.T) {
 
 func TestATaskThatIsMovedIsKeptOnce(t *testing.T) {
 	timer := newHeapTimer(1, 0)
-	moved := &task{"moved"}
+	moved := &task{name: "moved"}
 	for range 10_000 {
 		_ = timer.add(moved, 3_600_000)
 	}

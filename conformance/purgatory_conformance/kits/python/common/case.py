@@ -2,6 +2,7 @@
 """A case of the suite: an instance that is made, asked step by step, and dropped."""
 
 import gc
+from collections.abc import Callable
 from typing import Any, ClassVar
 from weakref import ref
 
@@ -48,6 +49,13 @@ class Case:
         """Read the declared observables of the instance."""
         raise NotImplementedError
 
+    def meanwhile(self, call: Callable[[], None]) -> None:
+        """Have another thread make a call, while the callback that asks for it stands still."""
+        raise Unsupported
+
+    def settle(self) -> None:
+        """Wait for what another thread still does in this step."""
+
     def now_ms(self) -> int | None:
         """Read a clock that moves by itself; None where the runner moves it."""
         return None
@@ -73,6 +81,7 @@ class Case:
             return {"unsupported": f"there is no operation {operation['op']!r} here"}
         except (Exception, *self.REASONS) as error:
             outcome |= {"rejected": self.reason(error), "detail": str(error) or repr(error)}
+        self.settle()
         if called_ms is not None:
             outcome |= {"called_ms": called_ms, "returned_ms": self.now_ms()}
         events, self.events = self.events, []

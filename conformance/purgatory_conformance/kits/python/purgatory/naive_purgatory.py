@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: CC0-1.0
-"""A naive purgatory: put yours in its place. It knows nothing of the protocol."""
+"""A naive purgatory: put yours in its place. It knows nothing of the protocol.
+
+Any thread may call it: there is one lock, which nobody holds while a callback runs.
+"""
 
 from collections import deque
+from threading import Lock
+
+LOCK = Lock()
 
 
 class DelayedOperation:
@@ -24,11 +30,12 @@ class DelayedOperation:
 
     def force_complete(self) -> bool:
         """Complete it; false if somebody else already has."""
-        if self.completed:
-            return False
-        self.completed = True
-        if self.timer is not None:
-            self.timer.cancel(self)
+        with LOCK:
+            if self.completed:
+                return False
+            self.completed = True
+            if self.timer is not None:
+                self.timer.cancel(self)
         self.on_complete()
         return True
 
@@ -97,19 +104,22 @@ class Purgatory:
         if operation.completed:
             return False
         answer = operation.try_complete()
-        if answer or operation.completed:
-            return answer
-        for key in keys:
-            self.lists.setdefault(key, []).append(operation)
-        if self.time_outs:
-            self.timer.add(operation)  # before the second try, which may throw
+        with LOCK:
+            if answer or operation.completed:
+                return answer
+            for key in keys:
+                self.lists.setdefault(key, []).append(operation)
+            if self.time_outs:
+                self.timer.add(operation)  # before the second try, which may throw
         return operation.try_complete()
 
     def check_and_complete(self, key: str) -> int:
         """Try what waits under the key; the first exception is raised after all were tried."""
         completed = 0
         first_error: BaseException | None = None
-        for operation in list(self.lists.get(key, ())):
+        with LOCK:
+            watched = list(self.lists.get(key, ()))
+        for operation in watched:
             if not operation.completed:
                 try:
                     completed += operation.try_complete()
@@ -122,11 +132,12 @@ class Purgatory:
         return completed
 
     def cancel_for_key(self, key: str) -> list[DelayedOperation]:
-        cancelled = self.lists.pop(key, [])
-        for operation in cancelled:
-            if not any(operation in watched for watched in self.lists.values()):
-                self.timer.cancel(operation)
-        return cancelled
+        with LOCK:
+            cancelled = self.lists.pop(key, [])
+            for operation in cancelled:
+                if not any(operation in watched for watched in self.lists.values()):
+                    self.timer.cancel(operation)
+            return cancelled
 
     def advance(self) -> list[DelayedOperation]:
         """Hand over what is due, and answer it; ``run_one`` runs it, ``purge_if_due`` follows.
@@ -135,11 +146,12 @@ class Purgatory:
         """
         if self.closed:
             return []
-        if self.refuses and self.timer.is_due():
-            raise Refused("the executor takes nothing")
-        due = self.timer.advance()
-        self.queue.extend(due)
-        return due
+        with LOCK:
+            if self.refuses and self.timer.is_due():
+                raise Refused("the executor takes nothing")
+            due = self.timer.advance()
+            self.queue.extend(due)
+            return due
 
     def run_one(self) -> None:
         if self.queue:
@@ -147,15 +159,17 @@ class Purgatory:
 
     def purge_if_due(self) -> None:
         if self.stale_entries() > self.purge_interval:
-            for key in list(self.lists):
-                self.purge(key)
+            with LOCK:
+                for key in list(self.lists):
+                    self.purge(key)
 
     def drop_entry(self, key: str, operation: DelayedOperation) -> None:
-        watched = self.lists.get(key, [])
-        if operation in watched:  # a callback may have taken it already
-            watched.remove(operation)
-        if not watched:
-            self.lists.pop(key, None)
+        with LOCK:
+            watched = self.lists.get(key, [])
+            if operation in watched:  # a callback may have taken it already
+                watched.remove(operation)
+            if not watched:
+                self.lists.pop(key, None)
 
     def purge(self, key: str) -> None:
         """Remove the entries of completed operations under the key."""
@@ -164,10 +178,12 @@ class Purgatory:
             self.lists[key] = waiting
 
     def entries(self) -> int:
-        return sum(map(len, self.lists.values()))
+        with LOCK:
+            return sum(map(len, self.lists.values()))
 
     def stale(self) -> list[DelayedOperation]:
-        return [each for watched in self.lists.values() for each in watched if each.completed]
+        with LOCK:
+            return [each for watched in self.lists.values() for each in watched if each.completed]
 
     def stale_entries(self) -> int:
         return len(self.stale())

@@ -2,11 +2,13 @@
 """The purgatory behind the protocol: each step a call. Change names until it calls yours."""
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from case import Case, Json, Unsupported
 from naive_purgatory import Closed, DelayedOperation, Purgatory, Refused, Timer
-from script import Script, ScriptError, SevereScriptError
+from other_thread import OtherThread
+from script import OperationScript, ScriptError, SevereScriptError
 
 STEPPED = "--stepped" in sys.argv  # expired operations wait until the runner has them run
 
@@ -14,8 +16,8 @@ STEPPED = "--stepped" in sys.argv  # expired operations wait until the runner ha
 class ScriptedOperation(DelayedOperation):
     """An operation that follows a script."""
 
-    def __init__(self, case: "PurgatoryCase", script: Script) -> None:
-        super().__init__(script.delay_ms)
+    def __init__(self, case: "PurgatoryCase", script: OperationScript, delay_ms: int) -> None:
+        super().__init__(delay_ms)
         self.case, self.script = case, script
 
     def try_complete(self) -> bool:
@@ -42,7 +44,8 @@ class PurgatoryCase(Case):
         "features": [
             *("force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown"),
             *("no_time_outs", "script_throw", "script_throw_severe", "script_watch"),
-            *("script_check", "script_cancel_for_key", "script_force", "script_try", "reachable"),
+            *("script_check", "script_cancel_for_key", "script_force", "script_try"),
+            *("script_meanwhile", "script_crosswise", "reachable"),
             *(["refuse"] if STEPPED else []),
         ],
         "observables": [
@@ -67,14 +70,21 @@ class PurgatoryCase(Case):
             configuration.get("time_outs", True),
         )
         self.operations: dict[str, ScriptedOperation] = {}
+        self.other_thread = OtherThread()
         self.callback_timer_size: int | None = None  # as the last on_complete of a step began
 
     def named(self, asked: Json) -> ScriptedOperation:
         """Return the operation of a name; the step that introduces the name gives the script."""
         name = asked["operation"]
-        if name not in self.operations:
-            self.operations[name] = ScriptedOperation(self, Script(self, name, asked))
-        return self.operations[name]
+        script = OperationScript(self, name, asked)
+        operation = ScriptedOperation(self, script, asked.get("delay_ms", 0))
+        return self.operations.setdefault(name, operation)
+
+    def meanwhile(self, call: Callable[[], None]) -> None:
+        self.other_thread.call(call)
+
+    def settle(self) -> None:
+        self.other_thread.end_step()
 
     def call(self, kind: str, asked: Json) -> object:
         """Call what a step or an action of a callback asks for."""

@@ -4,7 +4,7 @@
 import asyncio
 from collections.abc import Callable
 
-LARGEST_DELAY_MS = 2**31 - 1  # what a profile that says nothing of it promises to accept
+LARGEST_DELAY_MS = 2**31 - 1  # a profile promises this limit if it names no other
 
 
 class AsyncioTimer:

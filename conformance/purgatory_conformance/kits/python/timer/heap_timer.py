@@ -3,21 +3,30 @@
 
 import heapq
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
-LARGEST_DELAY_MS = 2**31 - 1  # what a profile that says nothing of it promises to accept
+Task = TypeVar("Task")
+LARGEST_DELAY_MS = 2**31 - 1  # a profile promises this limit if it names no other
 
 
-class HeapTimer:
+class Closed(Exception):
+    """Nothing is added after shutdown."""
+
+
+class HeapTimer(Generic[Task]):
     """Tasks by the tick in which they are due."""
 
     def __init__(self, tick_ms: int, start_ms: int) -> None:
         self.tick_ms = tick_ms
         self.now_ms = start_ms  # a virtual clock: somebody else moves it
-        self.heap: list[tuple[int, int, str]] = []  # due tick, number of the arming, task
-        self.pending: dict[str, int] = {}  # its arming; what else the heap holds is stale
+        self.heap: list[tuple[int, int, Task]] = []  # due tick, number of the arming, task
+        self.pending: dict[Task, int] = {}  # its arming; what else the heap holds is stale
         self.armings = 0
+        self.closed = False
 
-    def add(self, task: str, delay_ms: int) -> None:
+    def add(self, task: Task, delay_ms: int) -> None:
+        if self.closed:
+            raise Closed("the timer is shut down")
         if delay_ms > LARGEST_DELAY_MS:
             raise OverflowError(f"a delay is at most {LARGEST_DELAY_MS} ms")
         self.armings += 1
@@ -27,22 +36,29 @@ class HeapTimer:
         heapq.heappush(self.heap, (due_tick, self.armings, task))
         self.sweep()
 
-    def cancel(self, task: str) -> None:
+    def cancel(self, task: Task) -> None:
         self.pending.pop(task, None)  # an unknown task is no error
         self.sweep()
 
     def sweep(self) -> None:
-        """Rebuild the heap when more than half of it is stale, which else stays until it is due."""
+        """Rebuild the heap when more than half is stale: stale entries would stay until due."""
         if len(self.heap) > 2 * len(self.pending):
             self.heap = [each for each in self.heap if self.pending.get(each[2]) == each[1]]
             heapq.heapify(self.heap)
 
-    def advance(self, run: Callable[[str], None]) -> bool:
-        ran_any = False
+    def advance(self, hand_over: Callable[[Task], None]) -> bool:
+        """Hand over what is due to an executor; what that refuses by an exception stays here."""
+        expired_any = False
         while self.heap and self.heap[0][0] <= self.now_ms:
-            _, arming, task = heapq.heappop(self.heap)
+            _, arming, task = self.heap[0]
             if self.pending.get(task) == arming:
+                hand_over(task)
                 del self.pending[task]
-                run(task)  # at once, in this thread: the executor "inline", the default
-                ran_any = True
-        return ran_any
+                expired_any = True
+            heapq.heappop(self.heap)
+        return expired_any
+
+    def shut_down(self) -> None:
+        self.closed = True
+        self.heap.clear()
+        self.pending.clear()

@@ -1,15 +1,13 @@
-"""Which rule of the pool is broken by what nothing explains, and what was expected and seen."""
+"""Name the rule of the pool that an unexplained line breaks, with what was expected."""
 
 from collections.abc import Mapping
 
 from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
-from purgatory_model.overlapping.interleaving import Returned
-from purgatory_model.overlapping.linearizability import Call
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.overlapping.memory_pool.rules import PoolCall
+from purgatory_traces.replay.overlapping.memory_pool.rules import Answer, PoolCall
 
 _RULES: Mapping[object, str] = {
     op.Lose: "POOL-LEAK",
@@ -25,8 +23,8 @@ _RULES_OF_FORMS = {
 def of_outcome(
     configuration: MemoryPoolConfiguration,
     call: PoolCall,
-    seen: Returned,
-    right: set[Call],
+    seen: Answer,
+    right: set[Answer],
     outstanding_bytes: int,
 ) -> Finding:
     """Return the finding of a result that is possible at no instant."""
@@ -59,8 +57,8 @@ def rule_of_release(call: PoolCall) -> str:
 def _rules_of_outcome(
     configuration: MemoryPoolConfiguration,
     call: PoolCall,
-    seen: Returned,
-    right: set[Call],
+    seen: Answer,
+    right: set[Answer],
     outstanding_bytes: int,
 ) -> tuple[str, tuple[str, ...]]:
     if not isinstance(call.operation, op.Allocate):
@@ -77,7 +75,7 @@ def _rules_of_outcome(
     return admission, ("POOL-RELEASE", "POOL-REFUSAL")
 
 
-def _words(outcome: Call | Returned) -> str:
+def _words(outcome: Answer) -> str:
     if outcome.raised is not None:
         return f"rejected: {outcome.raised.value}"
     if isinstance(outcome.result, bool):

@@ -2,39 +2,41 @@
 
 Theory of operation. Which buffers are outstanding, and how large they are, is known from the calls
 that have returned. What is not known is when each open call takes effect: that is for the explainer
-(``LateExplainer``), which follows all that is possible by the rules beside this module.
+beside this module, which follows all that is possible.
 
 A buffer that is given back twice, a copy, a stranger's: a pool without validation may credit it.
 Such a moment is marked. Where nothing else explains the run, POOL-CONSERVATION is broken.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from purgatory_judge.components import narrowed
 from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule_of_illegal
 from purgatory_model.memory_pool_arithmetic import is_granted
-from purgatory_model.overlapping.interleaving import Returned
-from purgatory_model.overlapping.linearizability import Call
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
 from purgatory_spec.reasons import Reason
 from purgatory_traces.errors import Unusable
 from purgatory_traces.replay.judge import Finding
-from purgatory_traces.replay.overlapping.explainer import (
-    Explanation,
-    LateExplainer,
-    Moments,
-    Ways,
-)
 from purgatory_traces.replay.overlapping.follower import Follower
 from purgatory_traces.replay.overlapping.memory_pool import blame
+from purgatory_traces.replay.overlapping.memory_pool.explainer import (
+    Moments,
+    PoolExplainer,
+    answers_in,
+    credited_rightly,
+    has_credited_wrongly,
+    ways_of,
+)
 from purgatory_traces.replay.overlapping.memory_pool.rules import (
+    BEGUN,
+    WAY_OF,
+    Answer,
     PoolCall,
-    PoolStanding,
-    SharedPoolRules,
+    Ways,
     gives_back_itself,
-    has_yet_to_act,
+    ways_that_give,
 )
 from purgatory_traces.replay.overlapping.recent_names import RecentNames
 from purgatory_traces.traces.lines import MemoryPoolInstance, Snapshot
@@ -48,27 +50,28 @@ class MemoryPoolFollower(Follower[PoolCall]):
     """Follows a memory pool; see ``Follower``. Nothing of a pool is ever due."""
 
     instance: MemoryPoolInstance = field(init=False)
-    _rules: SharedPoolRules = field(init=False)
-    _explainer: LateExplainer[PoolStanding] = field(init=False)
-    _moments: Moments[PoolStanding] = field(init=False)
+    _explainer: PoolExplainer = field(init=False)
+    _moments: Moments = field(init=False)
     _held: dict[str, int] = field(default_factory=dict)
     _outstanding_bytes: int = 0
     _returned: RecentNames[int] = field(default_factory=RecentNames)
-    _number: int = 0
 
     def __post_init__(self) -> None:
         Follower.__post_init__(self)
         self.instance = narrowed(self.begin.instance, MemoryPoolInstance)
         declared = frozenset({_CREDITS} & self.variants.keys())
         configuration, profile = self.instance.configuration, self.instance.profile
-        self._rules = SharedPoolRules(MemoryPoolModel(configuration, profile, declared))
-        self._explainer = LateExplainer(self._rules)
-        self._moments = self._explainer.begin()
+        model = MemoryPoolModel(configuration, profile, declared)
+        self._explainer = PoolExplainer.of(model)
+        self._moments = self._explainer.begin(configuration.size_bytes)
 
     def called(self, operation: op.Operation, at_ms: int) -> PoolCall:
         """Follow a call that begins; see ``Follower``."""
-        self._number += 1
-        call = PoolCall(self._number, operation)
+        return self._called(operation, BEGUN)
+
+    def _called(self, operation: op.Operation, ways: Ways) -> PoolCall:
+        """Follow a call that is open, and may stand in these ways."""
+        call = PoolCall(operation)
         if isinstance(operation, op.Release | op.Lose):
             call.size_bytes = self._size_of(operation.buffer)
             if gives_back_itself(operation):
@@ -77,14 +80,8 @@ class MemoryPoolFollower(Follower[PoolCall]):
             operation, op.Allocate | op.ReleaseForeign | op.ReleaseNothing | op.Construct
         ):
             raise Unusable(f"a pool on a wall clock has no {op.operation_name(operation)}")
-        self._rules.open[call.number] = call
-        self._open(call, frozenset({call.begun}))
+        self._moments = self._explainer.opened(self._moments, call, ways)
         return call
-
-    def _open(self, call: PoolCall, ways: Ways) -> None:
-        """Open a call that may stand in these ways."""
-        with_ways = self._explainer.with_ways
-        self._moments = frozenset(with_ways(each, call.thread, ways) for each in self._moments)
 
     def happened(
         self, thread: str, call: PoolCall | None, event: Event, first_ms: int, last_ms: int
@@ -97,20 +94,19 @@ class MemoryPoolFollower(Follower[PoolCall]):
     ) -> Finding | None:
         """Follow a return. Rules: POOL-STRICT, POOL-NON-STRICT, POOL-BOUND, POOL-RELEASE."""
         self._reject_second_buffer(call, result)
-        seen = Returned(call.thread, result, rejected)
-        left = self._explainer.after(self._moments, seen)
+        seen = ways_that_give(result, rejected)
+        left = self._explainer.after(self._moments, call, seen)
+        answer = Answer(result, rejected)
         if left is None:
-            every = self._explainer.all_moments(self._moments)
-            ways = (way for moment in every for way in moment.calls[call.thread])
-            right = {way for way in ways if way.part is None}
+            right = answers_in(self._explainer.all_moments(self._moments), call)
             configuration = self.instance.configuration
-            return blame.of_outcome(configuration, call, seen, right, self._outstanding_bytes)
-        if all(moment.state.credits_wrongly for moment in left):
+            return blame.of_outcome(configuration, call, answer, right, self._outstanding_bytes)
+        if all(map(has_credited_wrongly, left)):
             if not self.deviates(_CREDITS):
                 return blame.of_credit(call)
-            left = frozenset(_credited_rightly(each) for each in left)
-        self._visit(call, seen)
-        del self._rules.open[call.number]
+            left = frozenset(map(credited_rightly, left))
+        self._visit(call, answer, seen)
+        self._explainer.closed(call)
         self._moments = left
         if isinstance(call.operation, op.Allocate) and result is True:
             self._hold(call.operation.buffer, call.operation.size_bytes)
@@ -132,19 +128,17 @@ class MemoryPoolFollower(Follower[PoolCall]):
         available = snapshot.available_bytes
         if available is None:
             available = size_bytes - self._outstanding_bytes
-        self._moments = frozenset({Explanation(PoolStanding(available))})
+        self._moments = self._explainer.begin(available)
         self._returned.has_forgotten = True
         told = set(self._held)
         for each in snapshot.calls:
             if isinstance(each.operation, op.Allocate):
                 self._held_by_nobody(each.operation.buffer)
-        calls = [
-            (each.thread, each.operation, self.called(each.operation, now_ms))
-            for each in snapshot.calls
-        ]
-        for _, operation, call in calls:
-            is_told = getattr(operation, "buffer", "") in told
-            self._open(call, _ways_by_snapshot(call, is_told=is_told))
+        calls = []
+        for each in snapshot.calls:
+            is_told = getattr(each.operation, "buffer", "") in told
+            call = self._called(each.operation, _ways_by_snapshot(each.operation, is_told=is_told))
+            calls.append((each.thread, each.operation, call))
         return calls
 
     def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
@@ -157,8 +151,8 @@ class MemoryPoolFollower(Follower[PoolCall]):
         if available is None:
             available = self.instance.configuration.size_bytes - sum(told.values())
         moments = self._explainer.all_moments(self._moments)
-        possible = {each.state.available_bytes for each in moments}
-        open_names = {getattr(each.operation, "buffer", "") for each in self._rules.open.values()}
+        possible = {available_bytes for available_bytes, _ in moments}
+        open_names = {getattr(each.operation, "buffer", "") for each in self._explainer.open}
         certain = {name: size for name, size in told.items() if name not in open_names}
         held = {name: size for name, size in self._held.items() if name not in open_names}
         if certain == held and (self.instance.configuration.unbounded or available in possible):
@@ -201,23 +195,19 @@ class MemoryPoolFollower(Follower[PoolCall]):
             self._outstanding_bytes -= size_bytes
             self._returned.put(buffer, size_bytes)
             return
-        for other in self._rules.open.values():
+        for other in self._explainer.open:
             if other.is_held and other.gives_back(buffer):
-                other.contest()
-                call.contest()
-                self._moments = frozenset(
-                    self._explainer.with_ways(each, other.thread, each.calls[other.thread])
-                    for each in self._moments
-                )
+                call.is_contested = other.is_contested = True
+                self._moments = self._explainer.changed(self._moments, other)
 
-    def _visit(self, call: PoolCall, seen: Returned) -> None:
+    def _visit(self, call: PoolCall, answer: Answer, seen: Ways) -> None:
         """Count the rules that a call has put to the test."""
         if not isinstance(call.operation, op.Allocate):
             self.visits[blame.rule_of_release(call)] += 1
             return
         configuration = self.instance.configuration
         size_bytes = call.operation.size_bytes
-        if not configuration.unbounded and (seen.raised is not None or size_bytes == 0):
+        if not configuration.unbounded and (answer.raised is not None or size_bytes == 0):
             self.visits[rule_of_illegal(size_bytes)] += 1
             return
         if self._may_answer_otherwise(call, size_bytes, seen):
@@ -225,10 +215,10 @@ class MemoryPoolFollower(Follower[PoolCall]):
         self.visits[rule_of_admission(configuration)] += 1
         if not configuration.unbounded:
             self.visits["POOL-BOUND"] += 1
-            if seen.result is False:
+            if answer.result is False:
                 self.visits["POOL-REFUSAL"] += 1
 
-    def _may_answer_otherwise(self, call: PoolCall, size_bytes: int, seen: Returned) -> bool:
+    def _may_answer_otherwise(self, call: PoolCall, size_bytes: int, seen: Ways) -> bool:
         """Decide whether other calls may first make the other answer of a request possible.
 
         It looks at the most and the least that may be available, not at each order of the calls;
@@ -237,51 +227,42 @@ class MemoryPoolFollower(Follower[PoolCall]):
         configuration = self.instance.configuration
         if configuration.unbounded:
             return False
+        is_refused = bool(seen & WAY_OF[Answer(False)])
         for moment in self._moments:
-            ways = moment.calls[call.thread]
-            if any(way.part is None and not way.may_return(seen) for way in ways):
+            ways = ways_of(moment, call)
+            if ways & ~seen & ~BEGUN:
                 return True
-            if not has_yet_to_act(ways):
+            if not ways & BEGUN:
                 continue
             others = [
                 each
-                for each in self._rules.open.values()
-                if each is not call and has_yet_to_act(moment.calls[each.thread])
+                for each in self._explainer.open
+                if each is not call and ways_of(moment, each) & BEGUN
             ]
-            available = moment.state.available_bytes
-            if seen.result is False:
+            available, _ = moment
+            if is_refused:
                 available += sum(each.size_bytes or 0 for each in others)
             else:
                 wanted = (each.operation for each in others)
                 available -= sum(
                     max(0, each.size_bytes) for each in wanted if isinstance(each, op.Allocate)
                 )
-            grants = is_granted(available, size_bytes, configuration.strict)
-            if grants == (seen.result is False):
+            if is_granted(available, size_bytes, configuration.strict) == is_refused:
                 return True
         return False
 
 
-def _credited_rightly(moment: Explanation[PoolStanding]) -> Explanation[PoolStanding]:
-    """Return the moment where a wrong credit is a declared deviation, which was seen."""
-    return moment._replace(state=moment.state._replace(credits_wrongly=False))
-
-
-def _ways_by_snapshot(call: PoolCall, *, is_told: bool) -> Ways:
+def _ways_by_snapshot(operation: op.Operation, *, is_told: bool) -> Ways:
     """Return the ways of a call that is open at a snapshot: it may have taken effect before.
 
     Args:
-        call: The call; it has begun.
+        operation: What is asked for.
         is_told: Whether the buffer that it asks for, or gives back, is told to be outstanding.
             So it has been granted, or has not been given back.
     """
-    begun = call.begun
-    over = Call(call.operation, part=None)
-    if isinstance(call.operation, op.Allocate):
-        return frozenset(
-            {replace(over, result=True)} if is_told else {begun, replace(over, result=False)}
-        )
-    if is_told and gives_back_itself(call.operation):
-        return frozenset({begun})
-    rejected = (replace(over, raised=reason) for reason in _REJECTIONS)
-    return frozenset({begun, over, *rejected})
+    if isinstance(operation, op.Allocate):
+        return WAY_OF[Answer(True)] if is_told else BEGUN | WAY_OF[Answer(False)]
+    if is_told and gives_back_itself(operation):
+        return BEGUN
+    rejected = sum(WAY_OF[Answer(raised=reason)] for reason in _REJECTIONS)
+    return BEGUN | WAY_OF[Answer()] | rejected

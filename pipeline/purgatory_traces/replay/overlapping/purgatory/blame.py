@@ -1,4 +1,4 @@
-"""Which rule of the purgatory is broken by what nothing explains, and what was expected and seen.
+"""Name the rule of the purgatory that an unexplained line breaks, with what was expected.
 
 What is known is what the operation was: completed, cancelled, waiting, or never watched; and what
 was seen of it. Where that may have more than one reason the likeliest rule is named, and the others

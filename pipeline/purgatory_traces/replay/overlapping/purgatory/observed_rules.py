@@ -23,10 +23,10 @@ from typing import TypeAlias
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.parts import WHOLE, Part
-from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_model.overlapping.sequential_rules import Effect, Rules
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import EventKind, tried
-from purgatory_traces.replay.overlapping.explainer import LateRules, Ways
+from purgatory_traces.replay.overlapping.explainer import Ways
 
 Standing: TypeAlias = OverlappedOperation
 """The standing of one delayed operation."""
@@ -44,7 +44,7 @@ _MOST_STALE_ENTRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedRules(LateRules[Standing]):
+class ObservedRules(Rules[Standing]):
     """Rules of one operation, of whose events some are not seen.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Which rule of the timer is broken by what nothing explains, and what was expected and seen."""
+"""Name the rule of the timer that an unexplained line breaks, with what was expected."""
 
 from purgatory_judge.differences import reason_words
 from purgatory_spec.reasons import Reason

@@ -5,6 +5,7 @@ mod heap_timer; // only: timer virtual
 mod memory_pool_case; // only: memory_pool
 mod naive_memory_pool; // only: memory_pool
 mod naive_purgatory; // only: purgatory
+mod other_thread; // only: purgatory
 mod protocol;
 mod purgatory_case; // only: purgatory
 mod script; // only: purgatory
@@ -23,6 +24,8 @@ pub trait Case {
     fn call(&mut self, asked: &Operation) -> Result<Value, Refusal>;
     /// The events of the step, in the order in which they happened.
     fn events(&mut self) -> Vec<Event>;
+    /// Waits for what another thread still does in this step.
+    fn settle(&self) {}
     /// Reads a clock that moves by itself; none where the runner moves it.
     fn now_ms(&self) -> Option<i64> {
         None
@@ -31,6 +34,11 @@ pub trait Case {
     fn observed(&mut self) -> Value;
 }
 
+/// With --stepped what has expired waits until the runner has it run. // only: timer virtual or purgatory
+fn is_stepped() -> bool { // only: timer virtual or purgatory
+    std::env::args().any(|each| each == "--stepped") // only: timer virtual or purgatory
+} // only: timer virtual or purgatory
+ // only: timer virtual or purgatory
 fn profiles() -> Value {
     let mut offered = json!({});
     offered["timer"] = timer_case::profile(); // only: timer
@@ -53,6 +61,7 @@ fn carry_out(case: &mut dyn Case, asked: &Operation) -> Value {
     let mut outcome = json!({});
     let called_ms = case.now_ms();
     let called = catch_unwind(AssertUnwindSafe(|| case.call(asked))); // nobody planned a panic
+    case.settle();
     match called.unwrap_or(Err(Refusal::Internal)) {
         Ok(Value::Null) => {}
         Ok(result) => outcome["result"] = result,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct Configuration {
     pub tick_ms: i64,
+    pub wheel_size: usize,
     pub start_ms: i64,
     pub purge_interval: usize,
     pub time_outs: bool,
@@ -20,6 +21,7 @@ impl Default for Configuration {
     fn default() -> Self {
         Configuration {
             tick_ms: 1,
+            wheel_size: 20,
             start_ms: 0,
             purge_interval: 1000,
             time_outs: true,
@@ -44,10 +46,11 @@ pub struct Request {
 #[derive(Deserialize, Default)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Operation {
-    Add { task: String, delay_ms: i64 },
+    Add { task: String, delay_ms: i64, #[serde(default)] script: Vec<Action> },
     Cancel { task: String },
     Elapse { to_ms: i64 },
-    Advance { to_ms: i64 },
+    Advance { to_ms: i64, #[serde(default)] refuse: bool },
+    RunOne,
     Wait { for_ms: u64 },
     Watch { operation: String, keys: Vec<String>, delay_ms: i64, script: Option<Script> },
     Check { key: String },
@@ -80,6 +83,10 @@ pub struct Script {
 #[derive(Deserialize, Clone)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Action {
+    Add { task: String, delay_ms: i64 },
+    Cancel { task: String },
+    Advance,
+    Meanwhile { call: Box<Action> },
     Watch { operation: String, keys: Vec<String>, delay_ms: i64 },
     Check { key: String },
     CancelForKey { key: String },
@@ -94,6 +101,7 @@ pub enum Refusal {
     InvalidArgument,
     TooLarge,
     Closed,
+    Refused,
     NoMemory,
     UnknownName,
     Internal,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep_until, Instant};
 
-/// What a profile that says nothing of it promises to accept.
+/// A profile promises this limit if it names no other.
 const LARGEST_DELAY_MS: i64 = i32::MAX as i64;
 
 /// A delay that is too large.

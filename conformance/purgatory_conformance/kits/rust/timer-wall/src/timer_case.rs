@@ -53,10 +53,10 @@ impl Case for TimerCase {
     fn call(&mut self, asked: &Operation) -> Result<Value, Refusal> {
         let (time, timer) = (&self.time, &self.timer);
         match asked {
-            Operation::Add { task, delay_ms } => time.run(None, || timer.add(task, *delay_ms))?,
+            Operation::Add { task, delay_ms, .. } => time.run(None, || timer.add(task, *delay_ms))?,
             Operation::Cancel { task } => time.run(None, || timer.cancel(task)),
             Operation::Wait { for_ms } => time.run(Some(time.now_ms() + for_ms), || ()),
-            Operation::Advance { to_ms } => {
+            Operation::Advance { to_ms, .. } => {
                 time.run(Some((to_ms - self.start_ms).max(0) as u64), || ());
             }
             _ => return Err(Refusal::Unsupported),

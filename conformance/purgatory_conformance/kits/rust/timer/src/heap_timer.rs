@@ -5,12 +5,16 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
-/// What a profile that says nothing of it promises to accept.
+/// A profile promises this limit if it names no other.
 const LARGEST_DELAY_MS: i64 = i32::MAX as i64;
 
-/// A delay that is too large.
+/// Why the timer, or its executor, takes nothing.
 #[derive(Debug)]
-pub struct TooLarge;
+pub enum Refused {
+    TooLarge,
+    Closed,
+    ExecutorIsFull,
+}
 
 /// Tasks by the tick in which they are due.
 pub struct HeapTimer {
@@ -19,6 +23,7 @@ pub struct HeapTimer {
     heap: BinaryHeap<Reverse<(i64, u64, Rc<str>)>>, // due tick, number of the arming, task
     pending: HashMap<Rc<str>, u64>, // its arming; what else the heap holds is stale
     armings: u64,
+    closed: bool,
 }
 
 impl HeapTimer {
@@ -29,12 +34,16 @@ impl HeapTimer {
             heap: BinaryHeap::new(),
             pending: HashMap::new(),
             armings: 0,
+            closed: false,
         }
     }
 
-    pub fn add(&mut self, task: &Rc<str>, delay_ms: i64) -> Result<(), TooLarge> {
+    pub fn add(&mut self, task: &Rc<str>, delay_ms: i64) -> Result<(), Refused> {
+        if self.closed {
+            return Err(Refused::Closed);
+        }
         if delay_ms > LARGEST_DELAY_MS {
-            return Err(TooLarge);
+            return Err(Refused::TooLarge);
         }
         self.armings += 1;
         self.pending.insert(task.clone(), self.armings); // an earlier arming becomes stale
@@ -50,7 +59,7 @@ impl HeapTimer {
         self.sweep();
     }
 
-    /// Rebuilds the heap when more than half of it is stale, which else stays until it is due.
+    /// Rebuilds the heap when more than half is stale: stale entries would stay until due.
     fn sweep(&mut self) {
         if self.heap.len() > 2 * self.pending.len() {
             let pending = &self.pending;
@@ -58,19 +67,30 @@ impl HeapTimer {
         }
     }
 
-    pub fn advance(&mut self, mut run: impl FnMut(&str)) -> bool {
-        let mut ran_any = false;
+    /// Hands over what is due to an executor; what that refuses stays here.
+    pub fn advance(
+        &mut self,
+        mut hand_over: impl FnMut(&Rc<str>) -> Result<(), Refused>,
+    ) -> Result<bool, Refused> {
+        let mut expired_any = false;
         while self.heap.peek().is_some_and(|Reverse(due)| due.0 <= self.now_ms) {
-            let Some(Reverse((_, arming, task))) = self.heap.pop() else {
+            let Some(Reverse((_, arming, task))) = self.heap.peek() else {
                 break;
             };
-            if self.pending.get(&task) == Some(&arming) {
-                self.pending.remove(&task);
-                run(&task); // at once, in this thread: the executor "inline", the default
-                ran_any = true;
+            if self.pending.get(task) == Some(arming) {
+                hand_over(task)?;
+                self.pending.remove(task);
+                expired_any = true;
             }
+            self.heap.pop();
         }
-        ran_any
+        Ok(expired_any)
+    }
+
+    pub fn shut_down(&mut self) {
+        self.closed = true;
+        self.heap.clear();
+        self.pending.clear();
     }
 
     pub fn size(&self) -> usize {

@@ -5,7 +5,12 @@ import java.util.Map;
 
 /** One of the timers, as the adapter drives it. */
 interface Timer {
-    /** Arms a task, or moves its arming. */
+    /**
+     * Arms a task, or moves its arming.
+     *
+     * @throws IllegalArgumentException the delay is too large
+     * @throws IllegalStateException the timer is closed
+     */
     void add(String task, long delayMs);
 
     /** Disarms a task; one that is not armed is no error. */
@@ -26,6 +31,7 @@ interface Timer {
         return Map.of();
     }
 
+    /** Shuts it down; a second time is no error. */
     default void close() {
     }
 }

@@ -13,8 +13,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * Records a trace of Kafka's timer, purgatory or memory pool under a workload of many threads.
  *
- * <p>Nothing is replaced: real clock, Kafka's own reaper and executor. Arguments are the file
- * ({@code -} for none, to see what recording costs), threads, lines, keys, seed and lines a second
+ * <p>Nothing is replaced: real clock, Kafka's own reaper and executor. Arguments are the file or
+ * the topic ({@code -} for none, to see what recording costs), threads, lines, keys, seed and lines a second
  * (0 for as many as possible). The trace's first line comes on standard input; when that ends the
  * run ends. What was written is printed as one line of JSON.
  */

@@ -59,11 +59,13 @@ final class TraceWriter implements AutoCloseable {
     private volatile IOException failure;
     private long bytes;
 
-    /** Creates the file, and writes the run's first line. */
+    /** Creates the file, or connects to the topic, and writes the run's first line. */
     TraceWriter(String path, String begin) throws IOException {
         JsonObject line = JsonParser.parseString(begin).getAsJsonObject();
         begun = ",\"run\":" + line.get("run") + ",\"seq\":";
-        file = open(path);
+        file = path.startsWith(TopicStream.SCHEME)
+                ? new TopicStream(path, line.get("run").getAsString())
+                : open(path);
         file.write((begin + "\n").getBytes(StandardCharsets.UTF_8));
         numbers.set(line.get("seq").getAsLong() + 1);
         sweeper.setDaemon(true);

@@ -28,6 +28,14 @@ abstract class Case {
     /** Each exception by which the implementation refuses, as a word of the protocol. */
     abstract Map<Class<? extends Throwable>, String> reasons();
 
+    /** Has another thread make a call, while the callback that asks for it stands still. */
+    void meanwhile(Runnable call) {
+        throw new Unsupported();
+    }
+
+    /** Waits for what another thread still does in this step. */
+    void settle() {}
+
     /** Reads a clock that moves by itself; null where the runner moves it. */
     Long nowMs() {
         return null;
@@ -77,6 +85,7 @@ abstract class Case {
             outcome.put("rejected", reason(error));
             outcome.put("detail", error.toString());
         }
+        settle();
         if (calledMs != null) {
             outcome.put("called_ms", calledMs);
             outcome.put("returned_ms", nowMs());

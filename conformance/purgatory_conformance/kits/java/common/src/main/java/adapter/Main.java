@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: CC0-1.0
 package adapter;
 
-import com.google.gson.FieldNamingPolicy;
-import com.google.gson.Gson;
-import com.google.gson.GsonBuilder;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
-import java.util.List; // only: wall
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
 /** Answers the runner: reads a request, has it carried out, writes the reply. */
 public final class Main {
-    private static final Gson JSON = new GsonBuilder()
-            .setFieldNamingPolicy(FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES)
-            .serializeNulls()
-            .create();
-
     /** Every component that is offered: what it declares, and how an instance is made. */
     private static final Map<String, Component> COMPONENTS = new LinkedHashMap<>();
 
     private record Component(Map<String, Object> profile, Function<Protocol.Configuration, Case> create) {}
 
     static boolean virtual; // the runner moves the clock // only: wall
+    static boolean stepped; // what has expired waits until the runner has it run // only: virtual
     private Case current;
 
     private boolean answer(String line, Map<String, Object> reply) {
         reply.put("id", 0); // stays 0 where the request cannot be read
         try {
-            Protocol.Request asked = JSON.fromJson(line, Protocol.Request.class);
+            Protocol.Request asked = Protocol.JSON.fromJson(line, Protocol.Request.class);
             reply.put("id", asked.id());
             switch (asked.request()) {
                 case "hello" -> reply.putAll(hello());
@@ -60,6 +53,7 @@ public final class Main {
 
     public static void main(String[] arguments) throws Exception {
         virtual = List.of(arguments).contains("--virtual"); // only: wall
+        stepped = List.of(arguments).contains("--stepped"); // only: virtual
         COMPONENTS.put("timer", new Component(TimerCase.PROFILE, TimerCase::new)); // only: timer
         COMPONENTS.put("purgatory", new Component(PurgatoryCase.PROFILE, PurgatoryCase::new)); // only: purgatory
         COMPONENTS.put("memory_pool", new Component(MemoryPoolCase.PROFILE, MemoryPoolCase::new)); // only: memory_pool
@@ -75,7 +69,7 @@ public final class Main {
             if (!adapter.answer(line, reply)) {
                 return;
             }
-            replies.write((JSON.toJson(reply) + "\n").getBytes(StandardCharsets.UTF_8));
+            replies.write((Protocol.JSON.toJson(reply) + "\n").getBytes(StandardCharsets.UTF_8));
             replies.flush(); // or the runner waits for a reply that lies in a buffer
         }
     }

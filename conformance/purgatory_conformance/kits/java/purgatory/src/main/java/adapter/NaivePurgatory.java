@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: CC0-1.0
 package adapter;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -8,11 +9,21 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 
-/** A naive purgatory: put yours in its place. It knows nothing of the protocol. */
+/**
+ * A naive purgatory: put yours in its place. It knows nothing of the protocol.
+ *
+ * <p>Any thread may call it: there is one lock, which nobody holds while a callback runs.
+ */
 final class NaivePurgatory {
     /** Nothing is watched after shutdown. */
     static final class Closed extends RuntimeException {}
+
+    /** The executor takes nothing, as one whose queue is full. */
+    static final class Refused extends RuntimeException {}
+
+    private static final Object LOCK = new Object();
 
     /** Something that can be completed once: by an event, or else by its time-out. */
     abstract static class DelayedOperation {
@@ -35,15 +46,23 @@ final class NaivePurgatory {
 
         /** Completes it; false if somebody else already has. */
         final boolean forceComplete() {
-            if (completed) {
-                return false;
-            }
-            completed = true;
-            if (timer != null) {
-                timer.armed.remove(this);
+            synchronized (LOCK) {
+                if (completed) {
+                    return false;
+                }
+                completed = true;
+                if (timer != null) {
+                    timer.armed.remove(this);
+                }
             }
             onComplete();
             return true;
+        }
+
+        private boolean isCompleted() {
+            synchronized (LOCK) {
+                return completed;
+            }
         }
     }
 
@@ -69,19 +88,19 @@ final class NaivePurgatory {
         }
 
         int size() {
-            return armed.size();
+            synchronized (LOCK) {
+                return armed.size();
+            }
         }
 
-        /** Takes out what is due at the clock's present reading. */
-        List<DelayedOperation> advance() {
-            List<DelayedOperation> due = armed.entrySet().stream()
+        /** What is due at the clock's present reading. */
+        private List<DelayedOperation> due() {
+            return armed.entrySet().stream()
                     .filter(each -> each.getValue().dueTick() <= nowMs)
                     .sorted(Map.Entry.comparingByValue(
                             Comparator.comparingLong(Armed::dueTick).thenComparingLong(Armed::number)))
                     .map(Map.Entry::getKey)
                     .toList();
-            due.forEach(armed::remove);
-            return due;
         }
     }
 
@@ -89,6 +108,8 @@ final class NaivePurgatory {
     private final int purgeInterval;
     private final boolean timeOuts;
     private final Map<String, List<DelayedOperation>> lists = new LinkedHashMap<>();
+    private final Queue<DelayedOperation> queue = new ArrayDeque<>(); // the executor's: expired, not yet run
+    boolean refuses; // whether the executor does
     private boolean closed;
 
     NaivePurgatory(TimeOuts timer, int purgeInterval, boolean timeOuts) {
@@ -98,24 +119,28 @@ final class NaivePurgatory {
     }
 
     boolean tryCompleteElseWatch(DelayedOperation operation, Collection<String> keys) {
-        if (closed) {
-            throw new Closed();
+        synchronized (LOCK) {
+            if (closed) {
+                throw new Closed();
+            }
         }
         if (keys.isEmpty()) {
             throw new IllegalArgumentException("an operation needs a key to be watched under");
         }
-        if (operation.completed) {
+        if (operation.isCompleted()) {
             return false;
         }
         boolean answer = operation.tryComplete();
-        if (answer || operation.completed) {
-            return answer;
-        }
-        for (String key : keys) {
-            lists.computeIfAbsent(key, none -> new ArrayList<>()).add(operation);
-        }
-        if (timeOuts) {
-            timer.add(operation); // before the second try, which may throw
+        synchronized (LOCK) {
+            if (answer || operation.completed) {
+                return answer;
+            }
+            for (String key : keys) {
+                lists.computeIfAbsent(key, none -> new ArrayList<>()).add(operation);
+            }
+            if (timeOuts) {
+                timer.add(operation); // before the second try, which may throw
+            }
         }
         return operation.tryComplete();
     }
@@ -124,20 +149,15 @@ final class NaivePurgatory {
     int checkAndComplete(String key) {
         int completed = 0;
         Throwable first = null;
-        for (DelayedOperation operation : List.copyOf(lists.getOrDefault(key, List.of()))) {
-            if (!operation.completed) {
+        for (DelayedOperation operation : watched(key)) {
+            if (!operation.isCompleted()) {
                 try {
                     completed += operation.tryComplete() ? 1 : 0;
                 } catch (RuntimeException | Error error) { // an error, too, is thrown in the end
                     first = first == null ? error : first;
                 }
             }
-            if (operation.completed) { // only the entry that is met goes now, not those passed before
-                lists.computeIfPresent(key, (same, list) -> {
-                    list.remove(operation);
-                    return list.isEmpty() ? null : list;
-                });
-            }
+            dropIfCompleted(operation, key);
         }
         if (first instanceof Error error) {
             throw error;
@@ -148,52 +168,104 @@ final class NaivePurgatory {
         return completed;
     }
 
-    List<DelayedOperation> cancelForKey(String key) {
-        List<DelayedOperation> cancelled = lists.remove(key);
-        if (cancelled == null) {
-            return List.of();
+    private List<DelayedOperation> watched(String key) {
+        synchronized (LOCK) {
+            return List.copyOf(lists.getOrDefault(key, List.of()));
         }
-        for (DelayedOperation operation : cancelled) {
-            if (lists.values().stream().noneMatch(list -> list.contains(operation))) {
-                timer.armed.remove(operation);
-            }
-        }
-        return cancelled;
     }
 
-    /** Completes what is due, and purges if there are too many stale entries. */
-    void advance() {
-        if (closed) {
-            return;
-        }
-        for (DelayedOperation operation : timer.advance()) {
-            try {
-                if (operation.forceComplete()) {
-                    operation.onExpiration();
-                }
-            } catch (RuntimeException | Error error) {
-                continue; // what a callback throws at a time-out reaches nobody
+    /** Takes out the entry that is met, and not those passed before; a callback may have taken it. */
+    private void dropIfCompleted(DelayedOperation operation, String key) {
+        synchronized (LOCK) {
+            if (operation.completed) {
+                lists.computeIfPresent(key, (same, list) -> {
+                    list.remove(operation);
+                    return list.isEmpty() ? null : list;
+                });
             }
         }
-        if (staleEntries() > purgeInterval) {
-            lists.values().forEach(list -> list.removeIf(operation -> operation.completed));
-            lists.values().removeIf(List::isEmpty);
+    }
+
+    List<DelayedOperation> cancelForKey(String key) {
+        synchronized (LOCK) {
+            List<DelayedOperation> cancelled = lists.remove(key);
+            if (cancelled == null) {
+                return List.of();
+            }
+            for (DelayedOperation operation : cancelled) {
+                if (lists.values().stream().noneMatch(list -> list.contains(operation))) {
+                    timer.armed.remove(operation);
+                }
+            }
+            return cancelled;
+        }
+    }
+
+    /**
+     * Hands over what is due to the executor, and answers it; runOne runs it, purgeIfDue follows.
+     *
+     * <p>What the executor refuses stays in the timer, and the next advance hands it over.
+     */
+    List<DelayedOperation> advance() {
+        synchronized (LOCK) {
+            List<DelayedOperation> due = closed ? List.of() : timer.due();
+            if (refuses && !due.isEmpty()) {
+                throw new Refused();
+            }
+            due.forEach(timer.armed::remove);
+            queue.addAll(due);
+            return due;
+        }
+    }
+
+    /** Runs the operation that has waited longest for the executor; false where none waits. */
+    boolean runOne() {
+        DelayedOperation first;
+        synchronized (LOCK) {
+            first = queue.poll();
+        }
+        if (first != null && first.forceComplete()) {
+            first.onExpiration();
+        }
+        return first != null;
+    }
+
+    void purgeIfDue() {
+        synchronized (LOCK) {
+            if (staleEntries() > purgeInterval) {
+                lists.values().forEach(list -> list.removeIf(operation -> operation.completed));
+                lists.values().removeIf(List::isEmpty);
+            }
         }
     }
 
     void shutDown() {
-        closed = true;
+        synchronized (LOCK) {
+            closed = true;
+        }
     }
 
     int entries() {
-        return lists.values().stream().mapToInt(List::size).sum();
+        synchronized (LOCK) {
+            return lists.values().stream().mapToInt(List::size).sum();
+        }
     }
 
     int keys() {
-        return lists.size();
+        synchronized (LOCK) {
+            return lists.size();
+        }
+    }
+
+    int queued() {
+        synchronized (LOCK) {
+            return queue.size();
+        }
     }
 
     int staleEntries() {
-        return (int) lists.values().stream().flatMap(List::stream).filter(each -> each.completed).count();
+        synchronized (LOCK) {
+            return (int) lists.values().stream().flatMap(List::stream).filter(each -> each.completed).count();
+        }
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: CC0-1.0
 package adapter;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The purgatory behind the protocol: each step becomes a call. Change names until it calls yours. */
 final class PurgatoryCase extends Case {
@@ -14,17 +16,17 @@ final class PurgatoryCase extends Case {
             "throwing_try", "go_on",
             "release_cancelled", "at_once",
             "severe_throw", "as_ordinary",
-            "features", List.of(
-                    "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown", "no_time_outs",
-                    "script_throw", "script_throw_severe", "script_watch", "script_check",
-                    "script_cancel_for_key", "script_force", "script_try", "reachable"),
-            "observables", List.of("entries", "keys", "stale_entries", "timer_size", "pending", "estimate"));
+            "executor", Main.stepped ? "stepped" : "inline",
+            "features", features(),
+            "observables", List.of(
+                    "entries", "keys", "stale_entries", "timer_size", "queued", "pending", "estimate",
+                    "callback_timer_size"));
 
     /** An operation that follows a script. */
-    private static final class ScriptedOperation extends NaivePurgatory.DelayedOperation {
-        private final Scripted script;
+    private final class ScriptedOperation extends NaivePurgatory.DelayedOperation {
+        private final OperationScript script;
 
-        ScriptedOperation(long delayMs, Scripted script) {
+        ScriptedOperation(long delayMs, OperationScript script) {
             super(delayMs);
             this.script = script;
         }
@@ -36,6 +38,7 @@ final class PurgatoryCase extends Case {
 
         @Override
         void onComplete() {
+            callbackTimerSize = timer.size();
             script.completed();
         }
 
@@ -47,26 +50,50 @@ final class PurgatoryCase extends Case {
 
     private final NaivePurgatory.TimeOuts timer;
     private final NaivePurgatory purgatory;
-    private final Map<String, ScriptedOperation> operations = new HashMap<>();
+    private final Map<String, ScriptedOperation> operations = new ConcurrentHashMap<>();
+    private final OtherThread otherThread = new OtherThread();
+    private volatile Integer callbackTimerSize; // as the last onComplete of a step began
 
     PurgatoryCase(Protocol.Configuration asked) {
         timer = new NaivePurgatory.TimeOuts(asked.tickMs(), asked.startMs());
         purgatory = new NaivePurgatory(timer, asked.purgeInterval(), asked.timeOuts());
     }
 
+    private static List<String> features() {
+        List<String> offered = new ArrayList<>(List.of(
+                "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown", "no_time_outs",
+                "script_throw", "script_throw_severe", "script_watch", "script_check", "script_cancel_for_key",
+                "script_force", "script_try", "script_meanwhile", "script_crosswise", "reachable"));
+        if (Main.stepped) {
+            offered.add("refuse");
+        }
+        return offered;
+    }
+
     @Override
     Map<Class<? extends Throwable>, String> reasons() {
         return Map.of(
-                Scripted.Thrown.class, "thrown",
-                Scripted.ThrownSeverely.class, "thrown",
+                Script.Thrown.class, "thrown",
+                Script.ThrownSeverely.class, "thrown",
                 IllegalArgumentException.class, "invalid_argument",
-                NaivePurgatory.Closed.class, "closed");
+                NaivePurgatory.Closed.class, "closed",
+                NaivePurgatory.Refused.class, "refused");
+    }
+
+    @Override
+    void meanwhile(Runnable call) {
+        otherThread.call(call);
+    }
+
+    @Override
+    void settle() {
+        otherThread.endStep();
     }
 
     /** The operation of a name; the step that introduces the name gives the script. */
     private ScriptedOperation named(Protocol.Operation asked) {
         return operations.computeIfAbsent(asked.operation(), name ->
-                new ScriptedOperation(asked.delayMs(), new Scripted(this, name, asked.script())));
+                new ScriptedOperation(asked.delayMs(), new OperationScript(this, name, asked.script())));
     }
 
     /** Calls what a step, or an action of a callback, asks for. */
@@ -91,8 +118,10 @@ final class PurgatoryCase extends Case {
             case "elapse" -> timer.nowMs = asked.toMs();
             case "advance" -> {
                 timer.nowMs = asked.toMs();
-                purgatory.advance();
+                purgatory.refuses = asked.refuse();
+                advance();
             }
+            case "run_one" -> runOne();
             case "reachable" -> {
                 return isReachable(operations, asked.task());
             }
@@ -102,16 +131,40 @@ final class PurgatoryCase extends Case {
         return null;
     }
 
+    private void advance() {
+        for (NaivePurgatory.DelayedOperation each : purgatory.advance()) {
+            if (Main.stepped) {
+                note("expired", ((ScriptedOperation) each).script.name);
+            }
+        }
+        while (!Main.stepped && purgatory.queued() > 0) {
+            runOne();
+        }
+        purgatory.purgeIfDue();
+    }
+
+    private void runOne() {
+        try {
+            purgatory.runOne();
+        } catch (Script.Thrown | Script.ThrownSeverely thrown) {
+            return; // it reaches nobody
+        }
+    }
+
     @Override
     Map<String, Object> observed() {
-        int pending = timer.size();
+        int pending = timer.size() + purgatory.queued();
         int stale = purgatory.staleEntries();
-        return Map.of(
+        Map<String, Object> counts = new HashMap<>(Map.of(
                 "entries", purgatory.entries(),
                 "keys", purgatory.keys(),
                 "stale_entries", stale,
-                "timer_size", pending,
+                "timer_size", timer.size(),
+                "queued", purgatory.queued(),
                 "pending", pending,
-                "estimate", pending + stale);
+                "estimate", pending + stale));
+        counts.put("callback_timer_size", callbackTimerSize);
+        callbackTimerSize = null;
+        return counts;
     }
 }

@@ -40,7 +40,7 @@ class NaivePurgatoryTest {
     }
 
     private void assertNothingIsKept() {
-        purgatory.advance();
+        purgatory.purgeIfDue();
         assertEquals(0, timer.size());
         assertEquals(0, purgatory.keys());
     }

@@ -13,7 +13,7 @@ final class TickingTimer implements AutoCloseable {
     /** A delay that is too large. */
     static final class TooLarge extends RuntimeException {}
 
-    /** What a profile that says nothing of it promises to accept. */
+    /** A profile promises this limit if it names no other. */
     private static final long LARGEST_DELAY_MS = Integer.MAX_VALUE;
 
     private static final long FOR_EVER_MS = Long.MAX_VALUE / 1_000_000;
@@ -50,7 +50,7 @@ final class TickingTimer implements AutoCloseable {
         sweep();
     }
 
-    /** Rebuilds the heap when more than half of it is stale, which else stays until it is due. */
+    /** Rebuilds the heap when more than half is stale: stale entries would stay until due. */
     private void sweep() {
         if (heap.size() > 2 * pending.size()) {
             heap.removeIf(each -> !Objects.equals(pending.get(each.task()), each.number()));

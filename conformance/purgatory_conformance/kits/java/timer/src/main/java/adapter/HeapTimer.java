@@ -8,21 +8,25 @@ import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
-/** A naive timer on a heap: put yours in its place. It knows nothing of the protocol. */
-final class HeapTimer {
+/** A naive timer on a heap, of tasks by the tick in which they are due: put yours in its place. It knows nothing of the protocol. */
+final class HeapTimer<T> {
     /** A delay that is too large. */
     static final class TooLarge extends RuntimeException {}
 
-    /** What a profile that says nothing of it promises to accept. */
+    /** Nothing is added after shutdown. */
+    static final class Closed extends RuntimeException {}
+
+    /** A profile promises this limit if it names no other. */
     private static final long LARGEST_DELAY_MS = Integer.MAX_VALUE;
 
-    private record Arming(long dueTick, long number, String task) {}
+    private record Arming<T>(long dueTick, long number, T task) {}
 
     private final long tickMs;
-    private final PriorityQueue<Arming> heap =
-            new PriorityQueue<>(Comparator.comparingLong(Arming::dueTick).thenComparingLong(Arming::number));
-    private final Map<String, Long> pending = new HashMap<>(); // its arming; what else the heap holds is stale
+    private final PriorityQueue<Arming<T>> heap =
+            new PriorityQueue<>(Comparator.<Arming<T>>comparingLong(Arming::dueTick).thenComparingLong(Arming::number));
+    private final Map<T, Long> pending = new HashMap<>(); // its arming; what else the heap holds is stale
     private long armings;
+    private boolean closed;
     private long nowMs; // a virtual clock: somebody else moves it
 
     HeapTimer(long tickMs, long startMs) {
@@ -34,39 +38,51 @@ final class HeapTimer {
         nowMs = toMs;
     }
 
-    void add(String task, long delayMs) {
+    void add(T task, long delayMs) {
+        if (closed) {
+            throw new Closed();
+        }
         if (delayMs > LARGEST_DELAY_MS) {
             throw new TooLarge();
         }
         long expiryMs = nowMs + delayMs;
         long dueTick = expiryMs - Math.floorMod(expiryMs, tickMs); // rounding "down", the default
         pending.put(task, ++armings); // an earlier arming of the task becomes stale
-        heap.add(new Arming(dueTick, armings, task));
+        heap.add(new Arming<>(dueTick, armings, task));
         sweep();
     }
 
-    void cancel(String task) {
+    void cancel(T task) {
         pending.remove(task); // an unknown task is no error
         sweep();
     }
 
-    /** Rebuilds the heap when more than half of it is stale, which else stays until it is due. */
+    /** Rebuilds the heap when more than half is stale: stale entries would stay until due. */
     private void sweep() {
         if (heap.size() > 2 * pending.size()) {
             heap.removeIf(each -> !Objects.equals(pending.get(each.task()), each.number()));
         }
     }
 
-    boolean advance(Consumer<String> run) {
-        boolean ranAny = false;
+    /** Hands over what is due to an executor; what that refuses by an exception stays here. */
+    boolean advance(Consumer<T> executor) {
+        boolean expiredAny = false;
         while (!heap.isEmpty() && heap.peek().dueTick() <= nowMs) {
-            Arming due = heap.poll();
-            if (pending.remove(due.task(), due.number())) {
-                run.accept(due.task()); // at once, in this thread: the executor "inline", the default
-                ranAny = true;
+            Arming<T> due = heap.peek();
+            if (Objects.equals(pending.get(due.task()), due.number())) {
+                executor.accept(due.task());
+                pending.remove(due.task());
+                expiredAny = true;
             }
+            heap.poll();
         }
-        return ranAny;
+        return expiredAny;
+    }
+
+    void shutDown() {
+        closed = true;
+        heap.clear();
+        pending.clear();
     }
 
     int size() {

@@ -12,7 +12,7 @@ class HeapTimerTest {
 
     @Test
     void aCancelledTaskIsNotKeptUntilItIsDue() {
-        HeapTimer timer = new HeapTimer(1, 0);
+        HeapTimer<String> timer = new HeapTimer<>(1, 0);
         for (int number = 0; number < 10_000; number++) {
             timer.add("task " + number, HOUR_MS);
         }
@@ -25,7 +25,7 @@ class HeapTimerTest {
 
     @Test
     void aTaskThatIsMovedIsKeptOnce() {
-        HeapTimer timer = new HeapTimer(1, 0);
+        HeapTimer<String> timer = new HeapTimer<>(1, 0);
         for (int number = 0; number < 10_000; number++) {
             timer.add("task", HOUR_MS);
         }

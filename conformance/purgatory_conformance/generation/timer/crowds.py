@@ -1,0 +1,45 @@
+"""Situations of a timer with dozens of tasks, hundreds, or more than a thousand."""
+
+from purgatory_conformance.generation.source import Source
+from purgatory_conformance.generation.timer.situations import span_ms
+from purgatory_conformance.generation.timer.world import World
+from purgatory_spec import operations as op
+from purgatory_spec.profiles import Executor, Feature
+
+
+def crowd(world: World, source: Source) -> list[op.Operation]:
+    """Draw dozens or hundreds of tasks, of one tick or of many, and an advance to all or some."""
+    count = source.integer(2, 7) * source.item((10, 10, 30, 60))
+    width = source.item((0, 0, 1, span_ms(world), 3 * span_ms(world)))
+    delay_ms = source.integer(1, 2 * span_ms(world))
+    delays = [delay_ms + source.integer(0, width) for _ in range(count)]
+    adds: list[op.Operation] = [op.Add(world.fresh_name(), delay) for delay in delays]
+    most = [add for place, add in enumerate(adds) if place % 3]
+    if world.has(Feature.CANCEL):
+        adds += [
+            op.Cancel(add.task)
+            for add in source.item((adds[:0], adds[::3], adds[count // 2 : count // 2 + 1], most))
+            if isinstance(add, op.Add)
+        ]
+    due_ms = world.now + source.item((max(delays), max(delays), delay_ms + width // 2))
+    runs: list[op.Operation] = []
+    if world.profile.executor is Executor.STEPPED:
+        runs = [op.RunOne()] * count
+    return [*adds, op.Advance(due_ms), *runs]
+
+
+def very_many(world: World, source: Source) -> list[op.Operation]:
+    """Draw more tasks than a timer may hand over, or an executor take, in one go.
+
+    In one step so many runs in any order are hard to follow: where running is no step, each task
+    has a tick of its own.
+    """
+    delay_ms, tick_ms = source.integer(1, span_ms(world)), world.configuration.tick_ms
+    is_stepped = world.profile.executor is Executor.STEPPED
+    delays = [
+        delay_ms + (0 if is_stepped else place * tick_ms)
+        for place in range(source.integer(1030, 1200))
+    ]
+    adds: list[op.Operation] = [op.Add(world.fresh_name(), each) for each in delays]
+    due_ms = world.now + delays[-1] + tick_ms
+    return [*adds, op.Advance(due_ms), *([op.RunOne()] * len(adds) if is_stepped else [])]
