@@ -17,6 +17,7 @@ import pytest
 from purgatory_spark.engine import jobs
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.synthetic import Expected
+from tests.pipeline.ports import free_port
 
 from .corpora import write_shuffled
 from .test_elsewhere import (
@@ -24,7 +25,6 @@ from .test_elsewhere import (
     ROOT,
     SECONDS,
     environment,
-    free_port,
     run,
     spark_submit,
     tables,

@@ -1,14 +1,11 @@
 """The same check where Spark is not started by us: under spark-submit, and on a Connect server."""
 
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,6 +17,7 @@ from purgatory_spec.profiles import Component
 from purgatory_traces.engines.sinks import read_results
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.synthetic import Expected, write_corpus
+from tests.pipeline.ports import free_port, listens
 from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [
@@ -123,16 +121,6 @@ def test_spark_submit_with_the_wheel(
     assert code == 1, said
     assert "engine spark" in said
     assert_as_local(tmp_path, expected)
-
-
-def free_port() -> int:
-    """A port that nobody listens at, below those that the system gives to whoever asks for any."""
-    return next(port for port in random.sample(range(20_000, 32_000), 100) if not listens(port))
-
-
-def listens(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,11 @@ import pytest
 
 from purgatory_spec.profiles import Component
 from purgatory_traces.traces.synthetic import run_lines
+from tests.pipeline.ports import free_port
 
 from .corpora import NAMES, write_shuffled
 from .stored_results import ask, assert_rows_as_local, fetched, jars_of
-from .test_elsewhere import environment, free_port, run, spark_submit
+from .test_elsewhere import environment, run, spark_submit
 
 pytestmark = [pytest.mark.verify, pytest.mark.java, pytest.mark.slow]
 

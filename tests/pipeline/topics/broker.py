@@ -8,6 +8,7 @@ from pathlib import Path
 
 from purgatory_conformance.subjects.kafka import broker_jars
 from tests.conformance.adapters.adapter_process import WORK_FOLDER
+from tests.pipeline.ports import free_port
 
 _CLUSTER = "dG9waWNzLWluLXRlc3RzLi4"
 """16 bytes in Base64, as the storage tool wants them."""
@@ -26,7 +27,7 @@ class Broker:
         self._folder = folder
         self._java = (shutil.which("java") or "java", "-XX:+UseSerialGC", "-Xmx400m")
         self._class_path = f"{broker_jars(work_folder=WORK_FOLDER)}/*"
-        port, controller = _free_port(), _free_port()
+        port, controller = free_port(), free_port()
         self.server = f"127.0.0.1:{port}"
         settings = {
             "process.roles": "broker,controller",
@@ -87,11 +88,3 @@ class Broker:
         command = [*self._java, "-cp", self._class_path, *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-
-
-def _free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-        assert isinstance(port, int)
-        return port
