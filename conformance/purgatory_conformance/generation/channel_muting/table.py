@@ -333,7 +333,9 @@ def _leave_a_line(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Oper
         if not waiting:
             break
         name = source.item(waiting)
-        yield source.item((op.Close(name), op.HangUp(name, source.item(tuple(op.Ending)))))
+        leaves: list[op.Operation] = [op.Close(name)]
+        leaves.append(op.HangUp(name, source.item(tuple(op.Ending))))
+        yield source.item(leaves)
         yield from [op.Poll()] * source.integer(0, 1)
     yield from _all_are_answered(draft, source)
 
