@@ -177,7 +177,7 @@ TIMER_TABLE: tuple[Row, ...] = (
     ),
     _row(
         "add a cancelled task again",
-        5,
+        6,
         "TIMER-READD-CANCELLED",
         situations.readd(lambda w: w.cancelled_tasks),
         Feature.READD,
