@@ -3,11 +3,18 @@
 import random
 import socket
 from contextlib import closing
+from itertools import islice
+
+
+def free_ports(count: int) -> list[int]:
+    """Return different ports at which nobody listens, below those that clients are given."""
+    ports = random.sample(range(20_000, 32_000), 100)
+    return list(islice((port for port in ports if not listens(port)), count))
 
 
 def free_port() -> int:
-    """Return a port that nobody listens at, below those that the system gives to clients."""
-    return next(port for port in random.sample(range(20_000, 32_000), 100) if not listens(port))
+    """Return one such port."""
+    return free_ports(1)[0]
 
 
 def listens(port: int) -> bool:

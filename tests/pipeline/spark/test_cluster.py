@@ -17,7 +17,7 @@ import pytest
 from purgatory_spark.engine import jobs
 from purgatory_traces.results.schemas import TableName
 from purgatory_traces.traces.synthetic import Expected
-from tests.pipeline.ports import free_port
+from tests.pipeline.ports import free_ports
 
 from .corpora import write_shuffled
 from .test_elsewhere import (
@@ -105,7 +105,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A master and two workers with one processor and 512 MiB for executors each."""
     folder = tmp_path_factory.mktemp("cluster")
     env = {**environment(folder), "SPARK_DAEMON_MEMORY": "256m"}
-    port, page = free_port(), free_port()
+    port, page = free_ports(2)
     master = f"spark://127.0.0.1:{port}"
     where = ["--host", "127.0.0.1"]
     deploy = "org.apache.spark.deploy"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from purgatory_conformance.subjects.kafka import broker_jars
 from tests.conformance.adapters.adapter_process import WORK_FOLDER
-from tests.pipeline.ports import free_port
+from tests.pipeline.ports import free_ports
 
 _CLUSTER = "dG9waWNzLWluLXRlc3RzLi4"
 """16 bytes in Base64, as the storage tool wants them."""
@@ -27,7 +27,7 @@ class Broker:
         self._folder = folder
         self._java = (shutil.which("java") or "java", "-XX:+UseSerialGC", "-Xmx400m")
         self._class_path = f"{broker_jars(work_folder=WORK_FOLDER)}/*"
-        port, controller = free_port(), free_port()
+        port, controller = free_ports(2)
         self.server = f"127.0.0.1:{port}"
         settings = {
             "process.roles": "broker,controller",
