@@ -56,16 +56,19 @@ def test_the_count_bound_stops_reading_and_not_responses(monkeypatch: pytest.Mon
     monkeypatch.setattr(server_module, "_POLL_MS", 60_000)
     go_on = threading.Event()
     kept: list[Request] = []
+    handled: list[Request] = []
 
     def handler(request: Request) -> None:
         if bytes(request.payload) == b"later":
             kept.append(request)
         else:
+            handled.append(request)
             go_on.wait(LONG_S)
             request.respond(b"done")
 
-    def received() -> int:
-        return sum(channel.received for channel in server._threads[0].channels)
+    def is_full() -> bool:
+        received = sum(channel.received for channel in server._threads[0].channels)
+        return received >= 5 and len(handled) == 2 and server.queued == 1
 
     limits = NetworkLimits(queued_requests=1)
     with serving(handler, limits, network_threads=1) as server, ExitStack() as stack:
@@ -75,7 +78,7 @@ def test_the_count_bound_stops_reading_and_not_responses(monkeypatch: pytest.Mon
         for wire in wires[1:]:
             wire.sendall(frame(1) + b"x")
         # One is kept, two are handled, one is queued, and one at least finds no place.
-        assert eventually(lambda: received() >= 5)
+        assert eventually(is_full)
         late = stack.enter_context(dial(server))
         late.sendall(frame(1) + b"x")
         assert eventually(lambda: server.connections == 9)
