@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="0ba0479fdc495738",
-        verdicts="32f31f27f9e138eb",
+        cases="41fbf9febbda3988",
+        verdicts="0c8b84dcd4869e9c",
     ),
 )
 """The versions, from the first to this one."""

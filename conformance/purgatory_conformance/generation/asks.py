@@ -212,8 +212,12 @@ def _whole_bytes(size_bytes: int) -> int:
 
 
 def _parts(whole_bytes: int) -> list[int]:
-    """Return how much of a request may have been sent, the bytes of its size included."""
+    """Return how much of a request may have been sent, the bytes of its size included.
+
+    A part may end where a page or a TLS record does, or its body.
+    """
     parts = {1, 2, 3, SIZE_BYTES, SIZE_BYTES + 1, (SIZE_BYTES + whole_bytes) // 2, whole_bytes - 1}
+    parts |= {page + more for page in (2**12, 2**13, 2**14) for more in (0, SIZE_BYTES)}
     return sorted({each for each in parts if 0 < each < whole_bytes} | {whole_bytes})
 
 

@@ -293,11 +293,7 @@ def _inside(operations: Operations, profile: profiles.Profile, source: Source) -
     action = _action_of(operations[place])
     if action is None or _NEEDED[type(action)] not in profile.features:
         return operations
-    first = 0
-    if isinstance(action, op.ForceInside) and _Purgatory.REWATCH not in profile.features:
-        # What is completed before its first watch is as good as watched again.
-        first = [name_of(each) for each in operations].index(action.operation)
-    hosts = [n for n in range(first, place) if _can_host(operations[n])]
+    hosts = [n for n in range(place) if _can_host(operations[n])]
     if not hosts:
         return operations
     host = source.item(hosts)

@@ -5,7 +5,6 @@ a component that confuses two names meets them in every situation.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import islice, product
 
 from purgatory_conformance.generation.fields import Operations, all_changed, of_words, words_of
 from purgatory_conformance.generation.source import Source
@@ -16,6 +15,12 @@ LONG_CHARACTERS = 10_000
 
 _MOST_LONG_NAMES = 12
 """The most names of a case that may be of the largest length: each step carries its own."""
+
+_HASHES = (2**31, 2**31, 2**31 - 1, 0)
+"""Hashes at the ends of 32-bit integers."""
+
+_ENDING = 7
+"""The characters that give a word any hash: 31 to the 7th power is larger than 2**32."""
 
 _ALIKE = (
     ("a", "A", "\uff41", "a ", " a", "\u0430", "aa"),
@@ -31,10 +36,22 @@ _ALIKE = (
 """Groups of names that a number, a path, a pattern or a fold of case takes for one another."""
 
 
-def _of_one_java_hash(count: int, _: Source) -> list[str]:
-    """Return words with the same ``String.hashCode``: ``Aa`` and ``BB`` agree in it."""
-    letters = max(1, (count - 1).bit_length())
-    return ["".join(each) for each in islice(product(("Aa", "BB"), repeat=letters), count)]
+def _of_one_java_hash(count: int, source: Source) -> list[str]:
+    """Return words with the same ``String.hashCode``; of the smallest, no absolute value exists."""
+    wanted = source.item(_HASHES)
+    return [_of_java_hash(str(each), wanted) for each in range(count)]
+
+
+def _of_java_hash(start: str, wanted: int) -> str:
+    """Return a word that begins so and has this ``String.hashCode``, modulo 2**32."""
+    so_far = 0
+    for character in start + "@" * _ENDING:
+        so_far = so_far * 31 + ord(character)
+    rest, ending = (wanted - so_far) % 2**32, ""
+    for _ in range(_ENDING):
+        rest, digit = divmod(rest, 31)
+        ending = chr(ord("@") + digit) + ending
+    return start + ending
 
 
 def _of_one_fnv_hash(count: int, _: Source) -> list[str]:
@@ -64,7 +81,10 @@ _KINDS: Sequence[Callable[[int, Source], list[str]]] = (
 
 
 def with_other_names(operations: Operations, source: Source) -> Operations:
-    """Return the operations, in one of five cases with other names and keys in place of all."""
+    """Return the operations, in one of five cases with other names and keys in place of all.
+
+    One key is empty in some of these; a name never is.
+    """
     if source.integer(0, 4) < 4:
         return operations
     kind = source.item(_KINDS)
@@ -73,4 +93,6 @@ def with_other_names(operations: Operations, source: Source) -> Operations:
         words = [channel_of(word) for is_key, word in words_of(operations) if is_key is keys]
         different = list(dict.fromkeys(words))
         others.update(zip(different, kind(len(different), source), strict=True))
+        if keys and different and source.integer(0, 3) == 0:
+            others[different[-1]] = ""
     return all_changed(operations, of_words(others))

@@ -7,6 +7,7 @@ from purgatory_conformance.generation.channel_muting import world as channel_mut
 from purgatory_conformance.generation.fields import Operations, name_of, parts
 from purgatory_conformance.generation.looks import drops_are_kept
 from purgatory_conformance.generation.memory_pool import world as memory_pool
+from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.timer.table import delays_are_offered
 from purgatory_model.step import TooManyBranches
 from purgatory_spec import profiles
@@ -89,8 +90,10 @@ def purgatory_is_usable(
             return False
         if watch.delay_ms < 0 and profile.negative_delay is profiles.NegativeDelay.NOT_OFFERED:
             return False
-    return profiles.PurgatoryFeature.REWATCH in profile.features or _names_are_introduced(
-        operations
+    if profiles.PurgatoryFeature.REWATCH in profile.features:
+        return True
+    return _names_are_introduced(operations) and not _completes_early(
+        configuration, operations, profile
     )
 
 
@@ -98,17 +101,35 @@ def _names_are_introduced(operations: Operations) -> bool:
     """Decide whether only known operations are satisfied, and only unknown ones are watched."""
     known: set[str] = set()
     for operation in operations:
-        watches = [part for part in parts(operation) if isinstance(part, Watch | WatchInside)]
-        introduced = {each.operation for each in watches}
+        introduced = _watched(operation)
         if known & introduced or (
             isinstance(operation, Satisfy) and name_of(operation) not in known
         ):
             return False
-        # What a try forces before its first watch is completed when that comes.
-        tries = tuple(each.script.on_try for each in watches if isinstance(each, Watch))
-        forced = {each.operation for each in parts(tries) if isinstance(each, ForceInside)}
-        known |= introduced | forced | {name_of(operation)}
+        known |= introduced | {name_of(operation)}
     return True
+
+
+def _watched(value: object) -> set[str]:
+    """Return the operations that are watched by steps, or by actions in their scripts."""
+    return {each.operation for each in parts(value) if isinstance(each, Watch | WatchInside)}
+
+
+def _completes_early(
+    configuration: profiles.PurgatoryConfiguration,
+    operations: Operations,
+    profile: profiles.PurgatoryProfile,
+) -> bool:
+    """Decide whether a script completes what is watched later, which would be watched again."""
+    if not any(isinstance(each, ForceInside) for each in parts(operations)):
+        return False
+    world = PurgatoryWorld(configuration, profile)
+    for operation in operations:
+        try:
+            world.apply(operation)
+        except TooManyBranches:
+            break
+    return not world.early.isdisjoint(_watched(operations))
 
 
 def memory_pool_is_usable(

@@ -134,18 +134,24 @@ def _kept_by_ticker(store: TickedTasks, now_ms: int) -> Iterator[TickedTasks]:
 
 
 def _kept_in_wheel(wheel: TimingWheel, now_ms: int) -> Iterator[TimingWheel]:
-    """Yield the wheel that goes on to the last refused bucket, and one that stops at the first."""
+    """Yield the wheel that goes on to the last refused bucket, and those that stop at the first.
+
+    Buckets of one expiry are popped in any order: those of the first refused one may be left.
+    """
     kept: dict[str, int] = {}
-    stopped: TimingWheel | None = None
+    stopped: list[TimingWheel] = []
+    before, expiry_ms = wheel, wheel.own_clock_ms
     while wheel.buckets and (bucket := min(wheel.buckets))[0] <= now_ms:
+        if bucket[0] > expiry_ms:
+            before, expiry_ms = wheel, bucket[0]
         wheel, due = wheel.pop(bucket)
         kept |= dict.fromkeys(due, bucket[0])
-        if kept and stopped is None:
-            stopped = _with_kept(wheel, kept)
+        if kept and not stopped:
+            alone = before.pop(bucket)[0] if bucket in before.buckets else wheel
+            stopped = [_with_kept(each, kept) for each in (wheel, alone)]
     through = _with_kept(wheel, kept)
     yield through
-    if stopped is not None and stopped != through:
-        yield stopped
+    yield from dict.fromkeys(each for each in stopped if each != through)
 
 
 def _with_kept(wheel: TimingWheel, kept: Mapping[str, int]) -> TimingWheel:

@@ -264,6 +264,11 @@ UNUSABLE: dict[str, tuple[Operation, ...]] = {
     "an operation is watched again": (Watch("o1", ("a",), 1), Watch("o1", ("b",), 1)),
     "a forced operation is watched": (Force("o1"), Watch("o1", ("b",), 1)),
     "an unknown operation is satisfied": (Satisfy("o1"),),
+    "an operation that a callback forced is watched": (
+        Watch("o0", ("a",), 1, Script(on_complete=(ForceInside("o1"),))),
+        Force("o0"),
+        Watch("o1", ("b",), 1),
+    ),
 }
 
 
@@ -275,6 +280,12 @@ def test_unusable_cases_are_told(name: str) -> None:
     configuration = PurgatoryConfiguration()
     assert not SUPPORT.usable(profile, Candidate(configuration, operations))
     assert SUPPORT.usable(profile, Candidate(configuration, operations[:-1]))
+
+
+def test_a_callback_may_force_what_was_watched_before() -> None:
+    first, force, second = UNUSABLE["an operation that a callback forced is watched"]
+    case = Candidate(PurgatoryConfiguration(), (first, second, force))
+    assert SUPPORT.usable(PurgatoryProfile(executor=Executor.STEPPED), case)
 
 
 def test_what_a_feature_allows_is_usable() -> None:

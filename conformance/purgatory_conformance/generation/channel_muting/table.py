@@ -56,6 +56,12 @@ _LINES = (1, 1, 1, 2, 2, 3)
 _LONG_LINES = (9, 9, 17, 33)
 """The numbers of channels that come to wait, one after the other."""
 
+_LEFT_LINES = (3, 3, 4, 6, 17)
+"""The numbers of channels that wait where some leave the line."""
+
+_MOST_ROUNDS = 20
+"""The most rounds in which requests are answered until none waits."""
+
 _PARTS = (1, 4, 14)
 """The most bytes of a body that comes byte by byte."""
 
@@ -298,7 +304,10 @@ def _line(counts: Sequence[int]) -> Make:
     return lambda draft, source: _waits_in_line(draft, source, source.item(counts))
 
 
-def _waits_in_line(draft: ChannelMutingDraft, source: Source, count: int) -> Iterator[op.Operation]:
+def _waits_in_line(
+    draft: ChannelMutingDraft, source: Source, count: int, most_bytes: int | None = None
+) -> Iterator[op.Operation]:
+    """Draw requests until one waits, and so many more; these of a size up to the given one."""
     world = draft.world
     if not world.model.is_first_come:
         count = min(count, 5)
@@ -308,8 +317,27 @@ def _waits_in_line(draft: ChannelMutingDraft, source: Source, count: int) -> Ite
         yield from _sends(draft, source, world.most, world.most)
     part = source.integer(0, 2)
     for _ in range(count):
-        size = draft.size(source)
+        size = min(draft.size(source), most_bytes or world.most)
         yield from _sends(draft, source, size, (size, 0, size // 2)[part])
+
+
+def _leave_a_line(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
+    """Draw a line of which some leave, from any place; then all others are served.
+
+    Many whose requests are small may be served at once.
+    """
+    world = draft.world
+    yield from _waits_in_line(draft, source, source.item(_LEFT_LINES), source.item((None, 1)))
+    for _ in range(source.integer(0, 2)):
+        waiting = list(world.state.waiting)
+        if not waiting:
+            break
+        name = source.item(waiting)
+        leaves: list[op.Operation] = [op.Close(name)]
+        leaves.append(op.HangUp(name, source.item(tuple(op.Ending))))
+        yield source.item(leaves)
+        yield from [op.Poll()] * source.integer(0, 1)
+    yield from _all_are_answered(draft, source)
 
 
 def _order_and_memory(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
@@ -360,7 +388,7 @@ def _throttled_meanwhile(draft: ChannelMutingDraft, source: Source) -> Iterator[
     for _ in range(source.integer(1, 2)):
         begun = [_left_bytes(last) for each, last in world.begun if each == name]
         meanwhile: list[op.Operation] = [op.Send(name, left) for left in begun]
-        meanwhile += [op.HangUp(name, each) for each in (*op.Ending, op.Ending.HALF_CLOSE)]
+        meanwhile += [op.HangUp(name, source.item((*op.Ending, op.Ending.HALF_CLOSE)))]
         meanwhile += [op.Announce(name, size, SIZE_BYTES), op.Elapse(world.state.now_ms + 1)]
         meanwhile += [op.Release(request) for request in world.handled[:1]]
         yield source.item(meanwhile)
@@ -537,13 +565,15 @@ def _completed(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operati
 def _all_are_answered(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
     """Draw steps in which all requests are received, released and answered; the clients stay."""
     world = draft.world
-    for _ in range(4):
+    for _ in range(_MOST_ROUNDS):
         for name, coming in world.begun:
             if coming.is_announced:
                 yield op.Send(name, SIZE_BYTES + coming.size_bytes - coming.sent_bytes)
         yield from [op.Release(each) for each in world.handled]
         yield from [op.Respond(name) for name in world.ordered]
         yield op.Poll()
+        if not world.handled and not world.state.waiting:
+            break
 
 
 def _all_leave(draft: ChannelMutingDraft, source: Source) -> Iterator[op.Operation]:
@@ -629,6 +659,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("wait long", 8, "MUTING-NOT-IDLE MUTING-DEPLETED", _waits_long, _Has.ELAPSE),
     _row("go on slowly", 8, "MUTING-SLOW-SENDER MUTING-IDLE", _slowly, _Has.ELAPSE),
     _row("leave the head of the line", 10, "MUTING-RECOVER MUTING-FIRST-COME", _head_leaves),
+    _row("leave a line", 8, "MUTING-RECOVER MUTING-FIRST-COME", _leave_a_line),
     _row("wait in a long line", 1, "MUTING-FIRST-COME MUTING-RECOVER", _line(_LONG_LINES)),
     _row("send many in turn", 1, "MUTING-ORDER MUTING-RELEASE", _in_turn),
     _row("leave one and all", 2, "MUTING-IDLE-RETURNS", _all_leave, _Has.HANG_UP),

@@ -49,7 +49,7 @@ _CONSTRUCTED = (
 """Sizes of further pools, each with the largest buffer, bytes."""
 
 _CROWDS = (9, 17, 33, 65, 101, 129, 257, 600)
-_TURNS = (15, 63, 127, 255, 511)
+_TURNS = (15, 63, 127, 255, 511, 1023)
 """The numbers of buffers that come and go between the first one and the last one."""
 
 _MOST_FILLED_BYTES = 2**20
@@ -371,7 +371,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("have pairs of one size", 2, "POOL-OWN-MEMORY POOL-RELEASE", _pairs, _Has.FILL),
     _row("ask in vain", 2, "POOL-ALLOCATION-FAILS", _asked(_in_vain), _Has.FAIL),
     _row("have a crowd", 1, _RELEASE, _crowd),
-    _row("have many in turn", 1, _RELEASE, _turns),
+    _row("have many in turn", 2, _RELEASE, _turns),
 )
 """The situations of the memory pool, the simplest first: shrinking goes towards the top."""
 

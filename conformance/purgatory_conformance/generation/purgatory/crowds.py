@@ -50,7 +50,7 @@ def crowd(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     if world.has(PurgatoryFeature.CANCEL_FOR_KEY) and source.integer(0, 1):
         last = op.CancelForKey(source.item((first_key, last_key)))
     purged: list[op.Operation] = [op.Advance(world.now)] * source.integer(0, 1)
-    middle = [*more, op.Check(last_key), *purged, *[last] * source.integer(0, 1)]
+    middle = [*more, op.Check(last_key), *purged, *[last] * source.item((0, 1, 1))]
     runs = run_queue(world, source.item((0, 3, min(count, 40))))
     due: op.Operation = op.Advance(world.due_tick(delay_ms))
     return [

@@ -8,7 +8,7 @@ from purgatory_conformance.generation.purgatory.histories import Actions, action
 from purgatory_conformance.generation.purgatory.world import MOST_OPERATIONS, PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
-from purgatory_spec.profiles import PurgatoryFeature, PurgeDue
+from purgatory_spec.profiles import PurgatoryFeature, PurgeDue, RefusedTask
 
 WAIT, COMPLETE, THROW = op.Answer.WAIT, op.Answer.COMPLETE, op.Answer.THROW
 
@@ -89,7 +89,7 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Op
     """Draw an operation under a key that is given twice, or very often, and a check of that key.
 
     The check completes the operation at the first entry, at the second entry (the first entry
-    stays), or not at all.
+    stays), or not at all. Where there are very many, another operation behind them is completed.
     """
     keys = world.keys(source, most=2)
     is_long = source.integer(0, 3) == 0 and not _INSIDE_TRIES & world.profile.features
@@ -99,7 +99,12 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Op
     way = source.item(("waits", "first entry", "second entry"))
     script = op.Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else op.Script()
     satisfied = [op.Satisfy(name)] if way == "first entry" else []
-    return [op.Watch(name, doubled, delay_ms, script), *satisfied, op.Check(doubled[-1])]
+    behind: list[op.Operation] = []
+    if is_long:
+        other = world.fresh_name()
+        behind = [op.Watch(other, doubled[-1:], delay_ms), op.Satisfy(other)]
+    first = op.Watch(name, doubled, delay_ms, script)
+    return [first, *behind, *satisfied, op.Check(doubled[-1])]
 
 
 def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
@@ -309,7 +314,8 @@ def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[op.Oper
 def shut_down(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a shutdown while operations wait, with scripts and without, and one's expiry is queued.
 
-    What was watched before and what comes after is as in any case.
+    The executor may have refused that one. What was watched before, and what comes after, is as in
+    any case.
     """
     keys, delay_ms = world.keys(source), source.integer(2, 6)
     waiting = [world.fresh_name() for _ in range(source.integer(1, 3))]
@@ -325,7 +331,9 @@ def shut_down(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
         op.Watch(name, world.keys(source), delay_ms, source.item(scripts)) for name in waiting
     ]
     due = op.Watch(world.fresh_name(), keys[:1], 1, source.item(scripts))
-    now: list[op.Operation] = [op.Advance(world.due_tick(1)), op.Shutdown()]
+    is_kept = world.is_stepped and world.profile.refused_task is RefusedTask.KEPT
+    refuse = is_kept and world.has(PurgatoryFeature.REFUSE) and source.integer(0, 2) == 0
+    now: list[op.Operation] = [op.Advance(world.due_tick(1), refuse=refuse), op.Shutdown()]
     ended: list[list[op.Operation]] = [[op.Shutdown()]]
     ended.append([op.Watch(world.fresh_name(), source.item((keys, ())), 1)])
     ended.append(time_out(world, world.due_tick(delay_ms)))

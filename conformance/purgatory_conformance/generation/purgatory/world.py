@@ -18,6 +18,7 @@ from purgatory_spec.operations import (
     Watch,
     WatchInside,
 )
+from purgatory_spec.outcomes import EventKind
 
 MOST_OPERATIONS = 12
 """The most delayed operations that one case uses, mass expiries aside."""
@@ -52,6 +53,9 @@ class PurgatoryWorld:
     names: int = 0
     dropped: set[str] = field(default_factory=set)
     """The operations that nothing but a look may name any longer."""
+    tried: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)
+    """The operations that were completed before they were watched."""
 
     def __post_init__(self) -> None:
         """Begin with a fresh purgatory."""
@@ -83,7 +87,13 @@ class PurgatoryWorld:
         return operation
 
     def _follow(self, operation: Operation) -> None:
-        _, self.state = next(iter(self.model.successors(self.state, operation)))
+        live = self.state.live
+        outcome, self.state = next(iter(self.model.successors(self.state, operation)))
+        for event in outcome.events:
+            if event.kind is EventKind.TRIED:
+                self.tried.add(event.task)
+            elif event.kind is EventKind.COMPLETED and event.task not in self.tried | live:
+                self.early.add(event.task)
 
     @property
     def is_stepped(self) -> bool:

@@ -8,9 +8,9 @@ from purgatory_spec.profiles import Executor, Feature
 
 
 def crowd(world: World, source: Source) -> list[op.Operation]:
-    """Draw dozens or hundreds of tasks, of one tick or of many, and an advance to all or some."""
-    count = source.integer(2, 7) * source.item((10, 10, 30, 60))
-    width = source.item((0, 0, 1, span_ms(world), 3 * span_ms(world)))
+    """Draw a few tasks or hundreds, of one tick or of many, and advances to some or all of them."""
+    count = source.integer(2, 7) * source.item((3, 10, 10, 30, 60))
+    width = source.item((0, 1, span_ms(world), 3 * span_ms(world), 30 * span_ms(world)))
     delay_ms = source.integer(1, 2 * span_ms(world))
     delays = [delay_ms + source.integer(0, width) for _ in range(count)]
     adds: list[op.Operation] = [op.Add(world.fresh_name(), delay) for delay in delays]
@@ -18,14 +18,16 @@ def crowd(world: World, source: Source) -> list[op.Operation]:
     if world.has(Feature.CANCEL):
         adds += [
             op.Cancel(add.task)
-            for add in source.item((adds[:0], adds[::3], adds[count // 2 : count // 2 + 1], most))
+            for add in source.item((adds[:0], adds[::3], adds[1 : count // 2], most, most))
             if isinstance(add, op.Add)
         ]
-    due_ms = world.now + source.item((max(delays), max(delays), delay_ms + width // 2))
+    quarters = [delay_ms + width * part // 4 for part in range(5)]
+    readings = source.item(([max(delays)], [max(delays)], quarters[2:3], quarters, quarters))
+    advances = [op.Advance(world.now + reading) for reading in readings]
     runs: list[op.Operation] = []
     if world.profile.executor is Executor.STEPPED:
         runs = [op.RunOne()] * count
-    return [*adds, op.Advance(due_ms), *runs]
+    return [*adds, *advances, *runs]
 
 
 def very_many(world: World, source: Source) -> list[op.Operation]:

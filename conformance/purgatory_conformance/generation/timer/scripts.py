@@ -22,9 +22,18 @@ def _scripted(make_script: Callable[[World, Source, str], tuple[op.Action, ...]]
             op.Add(task, due_ms - world.now, script),
             op.Advance(due_ms),
         ]
-        return operations + runs(world, source, due_ms)
+        return operations + _run_later(world, source, due_ms)
 
     return make
+
+
+def _run_later(world: World, source: Source, due_ms: int) -> list[op.Operation]:
+    """Run what an advance to ``due_ms`` hands over, perhaps after some time; then advance again."""
+    run = runs(world, source, due_ms)
+    if not run or not world.has(Feature.ELAPSE) or source.integer(0, 2):
+        return run
+    later_ms = due_ms + source.integer(1, span_ms(world))
+    return [op.Elapse(later_ms), *run, op.Advance(later_ms + source.integer(0, span_ms(world)))]
 
 
 def throws(world: World, source: Source) -> list[op.Operation]:
@@ -97,10 +106,10 @@ def batch(world: World, source: Source) -> list[op.Operation]:
         to_ms = world.now + source.integer(0, max(delays))
     if world.has(Feature.ELAPSE) and source.integer(0, 2) == 0:
         adds.append(op.Elapse(to_ms))
-    drawn = [*adds, op.Advance(to_ms), *runs(world, source, to_ms)]
+    drawn = [*adds, op.Advance(to_ms), *_run_later(world, source, to_ms)]
     if not waiting:
         return drawn
-    last_ms = max(to_ms, world.now + 4 * span + tick_ms)
+    last_ms = max(to_ms + 2 * span, world.now + 4 * span + tick_ms)
     return [*drawn, op.Advance(last_ms), *runs(world, source, last_ms)]
 
 
@@ -123,9 +132,8 @@ def _script(
         kinds = [kind for kind in kinds if kind is not Feature.SCRIPT_ADVANCE]
     actions: list[op.Action] = []
     about = _other(source, names, itself)
-    if source.integer(0, 7) == 0 and _can_move(world):
-        delay_ms = world.configuration.tick_ms + source.integer(0, span_ms(world))
-        return (op.CancelInside(about), op.AddInside(about, delay_ms))
+    if source.integer(0, 5) == 0 and _can_arm_again(world):
+        return _armed_twice(world, source, about)
     for _ in range(source.integer(1, 3) if kinds else 0):
         kind = source.item(kinds)
         other = about if source.integer(0, 1) else _other(source, names, itself)
@@ -147,9 +155,20 @@ def _script(
     return tuple(actions)
 
 
-def _can_move(world: World) -> bool:
-    """Decide whether a running task can cancel any task and add it again with another delay."""
-    return world.has(Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.READD, Feature.CHANGE_DELAY)
+def _can_arm_again(world: World) -> bool:
+    """Decide whether a running task can add any task again with another delay."""
+    return world.has(Feature.SCRIPT_ADD, Feature.READD, Feature.CHANGE_DELAY)
+
+
+def _armed_twice(world: World, source: Source, about: str) -> tuple[op.Action, ...]:
+    """Draw two actions on one task, of which at least one arms it; perhaps they end in a throw."""
+    tick_ms, span = world.configuration.tick_ms, span_ms(world)
+    one, other = (op.AddInside(about, tick_ms + source.integer(0, span)) for _ in range(2))
+    pairs: list[tuple[op.Action, ...]] = [(one, other)]
+    if world.has(Feature.SCRIPT_CANCEL):
+        pairs += [(one, op.CancelInside(about)), (op.CancelInside(about), one)]
+    throws = world.has(Feature.SCRIPT_THROW) and source.integer(0, 3) == 0
+    return (*source.item(pairs), *((op.Throw(),) if throws else ()))
 
 
 def _is_a_wheel(world: World) -> bool:

@@ -358,11 +358,22 @@ def let_go(world: World, source: Source) -> list[op.Operation]:
 
 
 def shutdown(world: World, source: Source) -> list[op.Operation]:
-    """Draw a shutdown, a second one, and what comes too late."""
+    """Draw a shutdown, a second one, and what comes too late; the executor may refuse before."""
     last = world.last_due
     runs: list[op.Operation] = []
     if world.profile.executor is Executor.STEPPED:
         runs = [op.RunOne() for _ in range(len(world.state.queue) + 1)]
     delays = [0, source.integer(1, 100), *_illegal_delays(world)]
     adds = [op.Add(world.fresh_name(), delay) for delay in delays]
-    return [op.Shutdown(), op.Shutdown(), op.Advance(last), *runs, *adds, op.Advance(last + 1)]
+    ends = [op.Shutdown(), op.Shutdown(), op.Advance(last), *runs, *adds, op.Advance(last + 1)]
+    return [*_refused_before(world, source), *ends]
+
+
+def _refused_before(world: World, source: Source) -> list[op.Operation]:
+    """Draw an advance to the first or the last due tick, which the executor refuses; or nothing."""
+    due_ms = world.due_ticks_within_reach
+    if not due_ms or not world.has(Feature.REFUSE) or source.integer(0, 1):
+        return []
+    to_ms = max(world.now, source.item((due_ms[0], due_ms[-1])))
+    is_inline = world.profile.executor is Executor.INLINE
+    return [] if is_inline or not world.may_refuse(to_ms) else [op.Advance(to_ms, refuse=True)]

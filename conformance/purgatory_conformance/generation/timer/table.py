@@ -177,7 +177,7 @@ TIMER_TABLE: tuple[Row, ...] = (
     ),
     _row(
         "add a cancelled task again",
-        5,
+        6,
         "TIMER-READD-CANCELLED",
         situations.readd(lambda w: w.cancelled_tasks),
         Feature.READD,
@@ -240,7 +240,7 @@ TIMER_TABLE: tuple[Row, ...] = (
     _row(
         "an executor that refuses", 2, "TIMER-EXECUTOR-REFUSES", situations.refused, Feature.REFUSE
     ),
-    _row("a crowd", 2, "TIMER-NOT-LATE TIMER-SIZE", crowds.crowd),
+    _row("a crowd", 3, "TIMER-NOT-LATE TIMER-SIZE", crowds.crowd),
     _row("follow a far delay", 4, "TIMER-NOT-EARLY TIMER-NOT-LATE", situations.far_and_followed),
     _row("add a huge delay", 2, "TIMER-LARGEST-DELAY", situations.huge),
     _row("look at what is let go", 2, "TIMER-RELEASES", situations.let_go, Feature.REACHABLE),
@@ -261,8 +261,10 @@ SHUTDOWN_ROW = _row(
 _ROWS = {row.name: row for row in TIMER_TABLE}
 
 
-_WIDEST = tuple(TimerConfiguration(10, 20, start_ms) for start_ms in (7, 1003))
-"""The configurations whose cases begin with very many tasks: one of a hundred cases."""
+_WIDEST = tuple(
+    TimerConfiguration(tick_ms, 20, start_ms) for tick_ms in (2, 3, 10) for start_ms in (7, 1003)
+)
+"""The configurations whose cases begin with very many tasks: a few of a hundred cases."""
 
 
 @dataclass(slots=True)

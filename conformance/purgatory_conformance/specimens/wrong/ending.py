@@ -198,7 +198,7 @@ def slow_keeps_memory(self: SmallServer) -> None:
     SmallServer.expire(self)
 
 
-@breaks("MUTING-IDLE-RETURNS", "MUTING-BAD-SIZE").by(SmallServer.close)
+@breaks("MUTING-IDLE-RETURNS", "MUTING-BAD-SIZE", "MUTING-CLOSE").by(SmallServer.close)
 def last_keeps_byte(self: SmallServer, channel: Channel) -> None:
     """A byte is not given back when the last connection has closed."""
     SmallServer.close(self, channel)

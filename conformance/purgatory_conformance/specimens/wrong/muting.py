@@ -58,7 +58,7 @@ def received_twice_after_waiting(self: _RemembersWaits, channel: Channel, body: 
     self.received.append(Request(channel, body, 0))
 
 
-@breaks("MUTING-TWO-REASONS").by(SmallServer.memory_is_back)
+@breaks("MUTING-TWO-REASONS", "MUTING-ONE-AT-A-TIME").by(SmallServer.memory_is_back)
 def recovery_ends_order(self: SmallServer) -> None:
     """Memory that comes back lets channels go on whose request is still handled."""
     for channel in self.channels:
