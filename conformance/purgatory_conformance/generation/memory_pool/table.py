@@ -239,7 +239,7 @@ def _requests(draft: MemoryPoolDraft, sizes: Iterable[int]) -> list[op.Operation
 def _emptied(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     """Draw a pool that is empty, or nearly, what it refuses, and a release that ends the spell."""
     world, most = draft.world, draft.world.most
-    left = source.item((0, 0, most if draft.configuration.strict else 1))
+    left = source.item((0, most if draft.configuration.strict else 1))
     rest = world.available - left
     if draft.configuration.unbounded or not 0 <= rest <= 24 * most:
         return []
@@ -348,7 +348,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("ask for a buffer", 28, _ADMISSION, _asked(_is_legal)),
     _row("release a buffer", 14, _RELEASE, _asked(_is_release)),
     _row("ask for an illegal buffer", 8, _ILLEGAL, _asked(_is_illegal)),
-    _row("empty the pool", 6, _SPELLS, _emptied),
+    _row("empty the pool", 9, _SPELLS, _emptied),
     _row("release again", 3, "POOL-RELEASE-AGAIN", _asked(_is_again), _Has.RELEASE_AGAIN),
     _row("release a slice", 4, "POOL-RELEASE-SLICE", _asked(_is_slice), _Has.RELEASE_SLICE),
     _row("release a copy", 4, "POOL-RELEASE-COPY", _asked(_is_copy), _Has.RELEASE_COPY),
