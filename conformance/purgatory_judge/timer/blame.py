@@ -24,7 +24,7 @@ from purgatory_judge.differences import (
     result_words,
 )
 from purgatory_judge.judgement import Divergence
-from purgatory_judge.timer.divergent_step import DivergentStep, throws
+from purgatory_judge.timer.divergent_step import DivergentStep, rule_of_sign, throws
 from purgatory_judge.timer.history import Arming, History, State
 from purgatory_judge.timer.observable_blame import rule_of_observable, rule_of_result
 from purgatory_judge.timer.wheel_places import is_first_beyond
@@ -150,7 +150,7 @@ def _rule_of_rejection(step: DivergentStep) -> str:
                 return "TIMER-LARGEST-DELAY"
             if step.outcome.rejected is Reason.INTERNAL and throws(step.operation.script):
                 return "TIMER-THROWING-TASK"  # it ran in the caller, who got the exception
-            rule = step.rule_of_readd(task) or _rule_of_sign(delay_ms)
+            rule = step.rule_of_readd(task) or rule_of_sign(delay_ms)
         case Cancel(task):
             return step.rule_of_cancel(task)
         case Shutdown():
@@ -169,13 +169,7 @@ def _rule_of_dropped(step: DivergentStep) -> str | None:
     size = step.outcome.observed.get("size")
     if not isinstance(step.operation, Add) or size != len(step.before.store.due_ticks):
         return None
-    return _rule_of_sign(step.operation.delay_ms)
-
-
-def _rule_of_sign(delay_ms: int) -> str | None:
-    if delay_ms < 0:
-        return "TIMER-NEGATIVE-DELAY"
-    return "TIMER-ZERO-DELAY" if delay_ms == 0 else None
+    return rule_of_sign(step.operation.delay_ms)
 
 
 def _rule_of_events(step: DivergentStep) -> tuple[str, str]:
@@ -280,7 +274,7 @@ def _rule_of_missing(step: DivergentStep, event: Event) -> str:
         waits = step.outcome.observed.get("size") == len(step.after.store.due_ticks) + 1
         # Once a bucket was popped, the task may have been compared with a wrong own clock.
         is_sign = not history.used_places and not (waits and operation.delay_ms == 0)
-        sign = _rule_of_sign(operation.delay_ms) if is_sign else None
+        sign = rule_of_sign(operation.delay_ms) if is_sign else None
         own_clock = "TIMER-EMPTIED-BUCKET" if history.popped_empty else "TIMER-OWN-CLOCK"
         return step.rule_of_readd(event.task) or sign or own_clock
     late = _rule_of_late(step, event.task)

@@ -21,6 +21,13 @@ def throws(script: tuple[op.Action, ...]) -> bool:
     return any(isinstance(action, op.Throw) for action in script)
 
 
+def rule_of_sign(delay_ms: int) -> str | None:
+    """Return the rule about a delay that is no span of time, if it is none."""
+    if delay_ms < 0:
+        return "TIMER-NEGATIVE-DELAY"
+    return "TIMER-ZERO-DELAY" if delay_ms == 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class DivergentStep:
     """A divergent step beside the nearest expectation: its events, one after another, its state."""
@@ -78,6 +85,17 @@ class DivergentStep:
         return any(isinstance(each, op.AddInside) and each.task == task for each in actions)
 
     @property
+    def is_size_too_large(self) -> bool:
+        """Decide whether more tasks are counted as pending than are."""
+        size = self.outcome.observed.get("size")
+        return isinstance(size, int) and size > len(self.after.store.due_ticks)
+
+    @property
+    def cancels_inside(self) -> bool:
+        """Decide whether a task that runs in this step cancels one."""
+        return any(isinstance(action, op.CancelInside) for action in self._actions)
+
+    @property
     def _actions(self) -> tuple[op.Action, ...]:
         """Return the actions of the running tasks: of expired ones, where no step runs them."""
         running: tuple[str, ...] = ()
@@ -86,6 +104,15 @@ class DivergentStep:
         elif not self.is_stepped:
             running = tuple(event.task for event in self.outcome.events)
         return tuple(a for task in running for a in self.before.scripts.get(task, ()))
+
+    def rule_of_lost(self) -> str | None:
+        """Return the rule of a delay whose tasks, and no others, are pending and not counted."""
+        armings = self.history.armings
+        due = [armings[task].delay_ms for task in self.after.store.due_ticks if task in armings]
+        lost = [delay_ms for delay_ms in due if delay_ms <= 0]
+        if not lost or self.outcome.observed.get("size") != len(due) - len(lost):
+            return None
+        return rule_of_sign(min(lost))
 
     def rule_of_readd(self, task: str) -> str | None:
         """Return the rule about adding a task again, where it was added before."""

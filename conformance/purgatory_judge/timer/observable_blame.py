@@ -56,6 +56,8 @@ def rule_of_observable(step: DivergentStep, name: str) -> str:
                 rule = "TIMER-EMPTIED-BUCKET"
         case Advance():
             rule = _rule_after_advance(step, name)
+        case RunOne() if name == "size" and step.is_size_too_large and step.cancels_inside:
+            rule = "TIMER-CANCEL-INSIDE"  # whatever the task adds besides
         case RunOne():
             rule = step.script_rule
         case Shutdown() if name == "queued":
@@ -107,7 +109,7 @@ def _rule_of_level(step: DivergentStep, wheel: TimingWheel, due_tick: int, name:
 def _rule_after_advance(step: DivergentStep, name: str) -> str | None:
     before, after = step.before.store, step.after.store
     if not isinstance(before, TimingWheel) or not isinstance(after, TimingWheel):
-        return None
+        return step.rule_of_lost() if name == "size" else None
     popped = {bucket: tasks for bucket, tasks in before.buckets.items() if bucket[0] <= step.now_ms}
     if name == "wheel_clock_ms":
         if popped and after.own_clock_ms > max(popped)[0]:
