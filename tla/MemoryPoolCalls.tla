@@ -48,6 +48,12 @@
 (*   "debits-refused"         a request that is refused is debited         *)
 (*   "begins-at-zero"         a dry spell is counted from the first        *)
 (*                            reading, whenever it begins                  *)
+(*   "spell-begins-late"      a dry spell begins at the next reading       *)
+(*   "refusal-moves-back"     a refusal in a dry spell moves its beginning *)
+(*                            back                                         *)
+(*   "forgets-spells"         a refusal forgets the dry spells that have   *)
+(*                            ended                                        *)
+(*   "forgets-time"           a refusal forgets how long they were         *)
 (*   "counts-refusals"        every refusal counts as a dry spell          *)
 (*   "counts-no-spell"        a dry spell ends without being counted       *)
 (*   "counts-spells-twice"    a dry spell that ends counts twice           *)
@@ -179,11 +185,15 @@ Refuse(buffer, size) ==
   /\ buffer \notin DOMAIN held
   /\ Legal(size) /\ ~Enough(size)
   /\ since = NoSpell => spells < MostSpells
-  /\ since' = IF since # NoSpell /\ "spell-begins-anew" \notin Defects THEN since
-              ELSE IF "begins-at-zero" \in Defects THEN 0 ELSE now
+  /\ since' = IF since # NoSpell /\ "spell-begins-anew" \notin Defects
+              THEN since - (IF "refusal-moves-back" \in Defects /\ since > 0 THEN 1 ELSE 0)
+              ELSE IF "begins-at-zero" \in Defects THEN 0
+              ELSE now + (IF "spell-begins-late" \in Defects THEN 1 ELSE 0)
   /\ available' = IF "debits-refused" \in Defects THEN available - size ELSE available
-  /\ spells' = IF "counts-refusals" \in Defects THEN spells + 1 ELSE spells
-  /\ UNCHANGED <<now, held, returned, depleted>>
+  /\ spells' = IF "counts-refusals" \in Defects THEN spells + 1
+               ELSE IF "forgets-spells" \in Defects THEN 0 ELSE spells
+  /\ depleted' = IF "forgets-time" \in Defects THEN 0 ELSE depleted
+  /\ UNCHANGED <<now, held, returned>>
 
 \* @says pool: rejects a request of an illegal size
 Reject(buffer, size) ==

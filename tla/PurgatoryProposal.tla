@@ -77,6 +77,8 @@
 (*   "no-second-look"   no look at `completed` after the timer add         *)
 (*   "sweep-takes-all"  a sweep takes live operations too                  *)
 (*   "expires-anyway"   on_expiration is called even if others completed   *)
+(*   "no-callback"      who completes an operation does not call           *)
+(*                      on_complete                                        *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets
 
@@ -219,7 +221,8 @@ AfterCallback(t) == IF t \in Callers THEN "idle"
 \* @says self: calls on_complete of operation {operation[self]}
 CallOnComplete(t) ==
   /\ pc[t] = "callback"
-  /\ callbacks' = [callbacks EXCEPT ![operation[t]] = @ + 1]
+  /\ callbacks' = IF "no-callback" \in Defects THEN callbacks
+                  ELSE [callbacks EXCEPT ![operation[t]] = @ + 1]
   /\ Release(operation[t], t)
   /\ operation' = [operation EXCEPT ![t] = IF t \in Callers THEN 0 ELSE @]
   /\ Go(t, AfterCallback(t))
@@ -685,15 +688,16 @@ TimeOutIsOwed ==
   \A o \in Watched \ completed :
     InCall(o) \/ o \in timer \union queue \/ operation["executor"] = o
 
-\* What the estimate is worth outside a purge.  Each caller may hide two operations: one that was
-\* counted, wiped by a reset and only then added to the timer, and the next, not counted yet.
+\* How many operations the estimate may hide.  Each caller may hide two: one that was counted, wiped
+\* by a reset and only then added to the timer, and the next, not counted yet.
+Hidden == 2 * Cardinality(Callers) + lost + overlooked
+
+\* What the estimate is worth outside a purge.
 \* Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-COUNTS-WHEN-QUIET.
-EstimateBound ==
-  ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + lost + overlooked
+EstimateBound == ~Purging => Distinct <= estimate + Hidden
 
 \* The live operations keep within the bound during the sweep as well.
-LiveBound ==
-  pc["reaper"] # "reset" => Live <= estimate + 2 * Cardinality(Callers) + lost + overlooked
+LiveBound == pc["reaper"] # "reset" => Live <= estimate + Hidden
 
 \* When nothing runs, the difference that the reaper tests is at least the number of stale
 \* operations.  This needs one thread at a time and expiries run before the purge test.
@@ -738,23 +742,19 @@ NoCountIsLost == lost = 0
 
 \* The bound of the estimate holds during a purge as well.  Between the reset and the sweep the
 \* completed operations are no longer counted and still there.
-EstimateBoundAlways == Distinct <= estimate + 2 * Cardinality(Callers) + lost + overlooked
+EstimateBoundAlways == Distinct <= estimate + Hidden
 
 \* The bound of the estimate could be smaller by one.
-EstimateBoundMinusOne ==
-  ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + lost + overlooked - 1
+EstimateBoundMinusOne == ~Purging => Distinct <= estimate + Hidden - 1
 
 \* The bound of the live operations could be smaller by one.
-LiveBoundMinusOne ==
-  pc["reaper"] # "reset" => Live <= estimate + 2 * Cardinality(Callers) + lost + overlooked - 1
+LiveBoundMinusOne == pc["reaper"] # "reset" => Live <= estimate + Hidden - 1
 
 \* The bound of the estimate does not need the counts lost in a reset.
-EstimateBoundWithoutLost ==
-  ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + overlooked
+EstimateBoundWithoutLost == ~Purging => Distinct <= estimate + Hidden - lost
 
 \* The bound of the estimate does not need the operations in the executor.
-EstimateBoundWithoutExecutor ==
-  ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + lost
+EstimateBoundWithoutExecutor == ~Purging => Distinct <= estimate + Hidden - overlooked
 
 -----------------------------------------------------------------------------
 (* Witnesses: the situations that the true claims speak of do occur        *)
