@@ -92,7 +92,7 @@ class DivergentStep:
 
     @property
     def cancels_inside(self) -> bool:
-        """Decide whether a task that runs in this step cancels one."""
+        """Decide whether a task that runs in this step cancels a task."""
         return any(isinstance(action, op.CancelInside) for action in self._actions)
 
     @property

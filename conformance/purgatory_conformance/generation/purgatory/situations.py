@@ -89,7 +89,7 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Op
     """Draw an operation under a key that is given twice, or very often, and a check of that key.
 
     The check completes the operation at the first entry, at the second entry (the first entry
-    stays), or not at all. Where there are very many, another operation behind them is completed.
+    stays), or not at all. Behind very many entries, the check completes another operation.
     """
     keys = world.keys(source, most=2)
     is_long = source.integer(0, 3) == 0 and not _INSIDE_TRIES & world.profile.features
@@ -314,7 +314,7 @@ def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[op.Oper
 def shut_down(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a shutdown while operations wait, with scripts and without, and one's expiry is queued.
 
-    The executor may have refused that one. What was watched before, and what comes after, is as in
+    The executor may have refused the expiry. What was watched before, and what comes after, is as in
     any case.
     """
     keys, delay_ms = world.keys(source), source.integer(2, 6)

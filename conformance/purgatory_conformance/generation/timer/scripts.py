@@ -161,7 +161,7 @@ def _can_arm_again(world: World) -> bool:
 
 
 def _armed_twice(world: World, source: Source, about: str) -> tuple[op.Action, ...]:
-    """Draw two actions on one task, of which at least one arms it; perhaps they end in a throw."""
+    """Draw an action that arms a task, and another action on the task; a throw may follow."""
     tick_ms, span = world.configuration.tick_ms, span_ms(world)
     one, other = (op.AddInside(about, tick_ms + source.integer(0, span)) for _ in range(2))
     pairs: list[tuple[op.Action, ...]] = [(one, other)]
