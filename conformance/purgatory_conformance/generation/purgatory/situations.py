@@ -314,8 +314,8 @@ def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[op.Oper
 def shut_down(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a shutdown while operations wait, with scripts and without, and one's expiry is queued.
 
-    The executor may have refused the expiry. What was watched before, and what comes after, is as in
-    any case.
+    The executor may have refused the expiry. What was watched before, and what comes after, is as
+    in any case.
     """
     keys, delay_ms = world.keys(source), source.integer(2, 6)
     waiting = [world.fresh_name() for _ in range(source.integer(1, 3))]
