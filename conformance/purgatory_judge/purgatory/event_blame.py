@@ -262,15 +262,18 @@ def _rule_of_check(
     if extra is None:
         return "PURGATORY-PURGE-REMOVES" if history.purged else "PURGATORY-CHECK-ORDER"
     name = extra.task
-    completed_before = any(
-        event.kind is COMPLETED and event.task == name for event in step.outcome.events
-    )
-    if step.was_completed(name) or completed_before:
+    before_it = step.outcome.events[: step.outcome.events.index(extra)]
+    if step.was_completed(name) or Event(COMPLETED, name) in before_it:
         return "PURGATORY-COMPLETED-NOT-TRIED"
     if key in history.unseen:
         return min(history.unseen[key])
-    if name not in step.before.lists.get(key, ()):
-        return history.refused.get(name, "PURGATORY-CANCEL-LEAVES")
+    entries = step.before.lists.get(key, ())
+    if name in history.refused and name not in entries:
+        return history.refused[name]
+    if name in history.cancelled and name not in entries:
+        return "PURGATORY-CANCEL-LEAVES"
+    if not entries:
+        return "PURGATORY-CHECK-UNKNOWN"
     stopped = step.outcome.rejected is Reason.THROWN
     return "PURGATORY-CHECK-THROWS" if stopped else "PURGATORY-CHECK-ORDER"
 
