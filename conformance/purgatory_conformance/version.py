@@ -34,7 +34,7 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="8a7b5e57aabcba04",
+        cases="481847d0869db56c",
         verdicts="e2e72992eedfe0df",
     ),
 )

@@ -75,7 +75,8 @@ def _long(count: int, _: Source) -> list[str]:
 def _odd(count: int, source: Source) -> list[str]:
     """Return similar words, group after group."""
     first = source.integer(0, len(_ALIKE) - 1)
-    words = [word for group in (*_ALIKE[first:], *_ALIKE[:first]) for word in group]
+    groups = (*_ALIKE[first:], *_ALIKE[:first])
+    words = list(dict.fromkeys(word for group in groups for word in group))
     return [words[each % len(words)] + "~" * (each // len(words)) for each in range(count)]
 
 

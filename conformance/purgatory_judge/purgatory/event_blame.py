@@ -170,7 +170,10 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
     event = difference.event
     if event is None:
         return None
-    for act in step.acts():
+    acts = list(step.acts())
+    if event in step.outcome.events:  # the last of the actions is the one without an effect
+        acts.reverse()
+    for act in acts:
         if act.owner == event.task and event.kind is EventKind.REJECTED:
             if event.reason is Reason.CLOSED and step.before.closed:
                 return "PURGATORY-SHUTDOWN-CLOSED"
