@@ -64,7 +64,7 @@ class Move(msgspec.Struct, frozen=True):
     """The move of one channel in a poll.
 
     ``must`` moves are made before the poll ends. ``is_free`` says that the move concerns neither
-    the line nor memory, or that all find memory, so that it may be made before all others.
+    memory nor the line, so that it may be made before all others.
     """
 
     after: ChannelMutingState
@@ -141,8 +141,11 @@ class KafkaChannels:
             case op.Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case op.Elapse(to_ms):
-                after = channel_state.at(state, to_ms)
-                return (self._way(state, after, self._why_of_time(state, to_ms)),)
+                return (
+                    self._way(
+                        state, channel_state.at(state, to_ms), self._why_of_time(state, to_ms)
+                    ),
+                )
             case _:
                 raise ValueError(f"a server has no operation {op.operation_name(operation)}")
 
@@ -205,10 +208,20 @@ class KafkaChannels:
         """
         channel = state.channels[name]
         back_bytes = channel.coming[0].size_bytes if channel.holds else 0
-        gone = replace(channel, is_open=False, coming=(), taken_bytes=0, receive=Receive.NONE)
-        gone = replace(gone, is_stuck=False, is_buffered=False, is_forgotten=False)
-        available_bytes = state.available_bytes + back_bytes
-        return replace(state.with_channel(name, gone), available_bytes=available_bytes)
+        gone = replace(
+            channel,
+            is_open=False,
+            coming=(),
+            taken_bytes=0,
+            receive=Receive.NONE,
+            is_stuck=False,
+            is_buffered=False,
+            is_forgotten=False,
+        )
+        return replace(
+            state.with_channel(name, gone),
+            available_bytes=state.available_bytes + back_bytes,
+        )
 
     def _connect(self, state: ChannelMutingState, name: str) -> Expectation[ChannelMutingState]:
         """Return the effect of a connection. Rules: MUTING-OTHERS-GO-ON, MUTING-HANDSHAKE."""
@@ -338,10 +351,9 @@ class KafkaChannels:
         )
 
     def _moves(self, place: Place) -> Iterator[tuple[Move, Place]]:
-        """Yield the moves that can be made; of those that are free of others, one is enough."""
+        """Yield the moves that can be made, those that are free of others first."""
         moves = list(self._moves_of_channels(place.state))
-        free = [move for move in moves if move.must and move.is_free]
-        for move in free[:1] or moves:
+        for move in sorted(moves, key=lambda each: not (each.must and each.is_free)):
             names = place.received
             if move.received is not None:
                 names = names | {move.received}
@@ -441,8 +453,7 @@ class KafkaChannels:
     def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> Move:
         """Return the move of a waiting channel that is read again. Rules: MUTING-RECOVER."""
         later = channel.read(state.now_ms, receive=Receive.ASKS_LATER)
-        is_free = self._finds_room(state, name, channel)
-        return Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}), is_free=is_free)
+        return Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}))
 
     def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> Move:
         """Return the move that asks for memory, since the size is known.
@@ -494,12 +505,7 @@ class KafkaChannels:
             why.add("MUTING-OTHERS-GO-ON")
         if channel.waits and channel.peer is not Peer.THERE:
             why.add("MUTING-END-WHILE-WAITING")
-        return Move(after, frozenset(why), is_free=self._finds_room(state, name, channel))
-
-    def _finds_room(self, state: ChannelMutingState, name: str, channel: Channel) -> bool:
-        """Decide whether a channel finds memory whenever it asks, and cannot end before."""
-        stays = channel.peer is Peer.THERE and not any(self._ends(state, name, channel))
-        return stays and state.has_room
+        return Move(after, frozenset(why))
 
     def _receive(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
