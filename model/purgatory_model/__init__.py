@@ -21,8 +21,8 @@ Then the memory of requests:
 
     memory_pool              450  grants, releases, dry spells
     memory_pool_arithmetic   120  the numbers of a pool
-    channel_state            190  what the future of a server's channels depends on
-    kafka_channels           680  which channels a poll reads, and which wait for memory
+    channel_state            200  what the future of a server's channels depends on
+    kafka_channels           670  which channels a poll reads, and which wait for memory
 
 What Kafka does not do and the rules allow is in ``choices``: classes that extend Kafka's, each in a
 module named after what it allows. Three short modules make of them the model of any profile:

@@ -72,13 +72,17 @@ class ChannelMutingModel(AnyChannels):
         for name in state.waiting:
             channel = state.channels[name]
             first = channel.coming[0]
-            if channel.is_stuck or not first.body_bytes:
-                continue
-            if not self._is_granted(state, first.size_bytes):
+            can_stick = first.body_bytes and self._is_granted(state, first.size_bytes)
+            if channel.is_stuck or not can_stick:
                 continue
             granted = self._granted(state, name, channel, first, "MUTING-RECOVER").after
             stuck = replace(granted.channels[name], is_stuck=True)
             yield Move(granted.with_channel(name, stuck), frozenset(), must=False)
+
+    def _finds_room(self, state: ChannelMutingState, name: str, channel: Channel) -> bool:
+        """Decide as without variants; by ``tls_stuck`` a channel that waits may also be stuck."""
+        may_stick = "tls_stuck" in self.variants and self.configuration.tls and state.waiting
+        return not may_stick and super()._finds_room(state, name, channel)
 
     def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> Move:
         """Let a channel stop waiting; by ``waiting_is_idle`` it was idle all the time."""

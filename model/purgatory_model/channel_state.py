@@ -164,6 +164,12 @@ class ChannelMutingState(msgspec.Struct, frozen=True, cache_hash=True):
         return sorted(name for name, channel in self.channels.items() if channel.waits)
 
     @property
+    def has_room(self) -> bool:
+        """Decide whether all requests find memory, whichever asks first, and leave some."""
+        asking = (each for each in self.channels.values() if each.coming and not each.holds)
+        return sum(max(0, each.coming[0].size_bytes) for each in asking) < self.available_bytes
+
+    @property
     def outstanding_bytes(self) -> int:
         """Return the memory of all requests that are being received or handled."""
         held = sum(

@@ -64,7 +64,7 @@ class Move(msgspec.Struct, frozen=True):
     """The move of one channel in a poll.
 
     ``must`` moves are made before the poll ends. ``is_free`` says that the move concerns neither
-    memory nor the line, so that it may be made before all others.
+    the line nor memory, or that all find memory, so that it may be made before all others.
     """
 
     after: ChannelMutingState
@@ -141,11 +141,8 @@ class KafkaChannels:
             case op.Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case op.Elapse(to_ms):
-                return (
-                    self._way(
-                        state, channel_state.at(state, to_ms), self._why_of_time(state, to_ms)
-                    ),
-                )
+                after = channel_state.at(state, to_ms)
+                return (self._way(state, after, self._why_of_time(state, to_ms)),)
             case _:
                 raise ValueError(f"a server has no operation {op.operation_name(operation)}")
 
@@ -208,20 +205,10 @@ class KafkaChannels:
         """
         channel = state.channels[name]
         back_bytes = channel.coming[0].size_bytes if channel.holds else 0
-        gone = replace(
-            channel,
-            is_open=False,
-            coming=(),
-            taken_bytes=0,
-            receive=Receive.NONE,
-            is_stuck=False,
-            is_buffered=False,
-            is_forgotten=False,
-        )
-        return replace(
-            state.with_channel(name, gone),
-            available_bytes=state.available_bytes + back_bytes,
-        )
+        gone = replace(channel, is_open=False, coming=(), taken_bytes=0, receive=Receive.NONE)
+        gone = replace(gone, is_stuck=False, is_buffered=False, is_forgotten=False)
+        available_bytes = state.available_bytes + back_bytes
+        return replace(state.with_channel(name, gone), available_bytes=available_bytes)
 
     def _connect(self, state: ChannelMutingState, name: str) -> Expectation[ChannelMutingState]:
         """Return the effect of a connection. Rules: MUTING-OTHERS-GO-ON, MUTING-HANDSHAKE."""
@@ -351,9 +338,10 @@ class KafkaChannels:
         )
 
     def _moves(self, place: Place) -> Iterator[tuple[Move, Place]]:
-        """Yield the moves that can be made, those that are free of others first."""
+        """Yield the moves that can be made; of those that are free of others, one is enough."""
         moves = list(self._moves_of_channels(place.state))
-        for move in sorted(moves, key=lambda each: not (each.must and each.is_free)):
+        free = [move for move in moves if move.must and move.is_free]
+        for move in free[:1] or moves:
             names = place.received
             if move.received is not None:
                 names = names | {move.received}
@@ -453,7 +441,8 @@ class KafkaChannels:
     def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> Move:
         """Return the move of a waiting channel that is read again. Rules: MUTING-RECOVER."""
         later = channel.read(state.now_ms, receive=Receive.ASKS_LATER)
-        return Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}))
+        is_free = self._finds_room(state, name, channel)
+        return Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}), is_free=is_free)
 
     def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> Move:
         """Return the move that asks for memory, since the size is known.
@@ -492,10 +481,8 @@ class KafkaChannels:
             channel.read(state.now_ms, receive=Receive.HOLDS, taken_bytes=channel_state.SIZE_BYTES),
             held_ms=state.now_ms,
         )
-        after = replace(
-            state.with_channel(name, holds),
-            available_bytes=state.available_bytes - first.size_bytes,
-        )
+        available_bytes = state.available_bytes - first.size_bytes
+        after = replace(state.with_channel(name, holds), available_bytes=available_bytes)
         why = {rule, "MUTING-ASK"}
         if after.outstanding_bytes >= self.bound_bytes:
             why.add("MUTING-BOUND")
@@ -505,7 +492,12 @@ class KafkaChannels:
             why.add("MUTING-OTHERS-GO-ON")
         if channel.waits and channel.peer is not Peer.THERE:
             why.add("MUTING-END-WHILE-WAITING")
-        return Move(after, frozenset(why))
+        return Move(after, frozenset(why), is_free=self._finds_room(state, name, channel))
+
+    def _finds_room(self, state: ChannelMutingState, name: str, channel: Channel) -> bool:
+        """Decide whether a channel finds memory whenever it asks, and cannot end before."""
+        stays = channel.peer is Peer.THERE and not any(self._ends(state, name, channel))
+        return stays and state.has_room
 
     def _receive(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming

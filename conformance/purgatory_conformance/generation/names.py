@@ -24,6 +24,9 @@ _ENDING = 7
 
 _ALIKE = (
     ("a", "A", "\uff41", "a ", " a", "\u0430", "aa"),
+    ("a", "a\0b", "a\0", "a\n", "a\t", "a\u200b"),
+    ("\U0001f600", "\uf600", "\U0001f601"),
+    ("bA", "ab", "plumless", "buckeroo"),
     ("\u00e4", "a\u0308", "\u00c4", "\u65e5\u672c"),
     ("\u00df", "SS", "ss", "\u1e9e"),
     ("a.b", "a_b", "a-b", "ab"),
@@ -33,7 +36,11 @@ _ALIKE = (
     ("a b", "a+b", "a%20b", "a/b", "a,b", "a:b", "a\\b", 'a"b', "a'b"),
     ("*", "..", "%s", "{}", "$a"),
 )
-"""Groups of names that a number, a path, a pattern or a fold of case takes for one another."""
+"""Groups of names that some way to read them takes for one another.
+
+It may be as a number, a path or a pattern, without case, up to a zero, in 16 bits, or by a hash: of
+the last four names two have one djb2 hash each, modulo 2**32, and two one CRC-32.
+"""
 
 
 def _of_one_java_hash(count: int, source: Source) -> list[str]:
@@ -68,11 +75,13 @@ def _long(count: int, _: Source) -> list[str]:
 def _odd(count: int, source: Source) -> list[str]:
     """Return similar words, group after group."""
     first = source.integer(0, len(_ALIKE) - 1)
-    words = [word for group in (*_ALIKE[first:], *_ALIKE[:first]) for word in group]
+    groups = (*_ALIKE[first:], *_ALIKE[:first])
+    words = list(dict.fromkeys(word for group in groups for word in group))
     return [words[each % len(words)] + "~" * (each // len(words)) for each in range(count)]
 
 
 _KINDS: Sequence[Callable[[int, Source], list[str]]] = (
+    _odd,
     _odd,
     _of_one_java_hash,
     _of_one_fnv_hash,
@@ -81,11 +90,11 @@ _KINDS: Sequence[Callable[[int, Source], list[str]]] = (
 
 
 def with_other_names(operations: Operations, source: Source) -> Operations:
-    """Return the operations, in one of five cases with other names and keys in place of all.
+    """Return the operations, in one of three cases with other names and keys in place of all.
 
     One key is empty in some of these; a name never is.
     """
-    if source.integer(0, 4) < 4:
+    if source.integer(0, 2) < 2:
         return operations
     kind = source.item(_KINDS)
     others: dict[str, str] = {}

@@ -1,11 +1,13 @@
 """A run of the model as frames: what a step did in words, and the state after it as rows.
 
 The states are the model's own. Where a case has no recorded outcome, the model says what comes of
-the step; where several outcomes are right, the first of them in the order of their JSON text. A
-case whose header names a variant may break that rule, and the model follows the variant then.
+the step; where several outcomes are right, the first of them in the order of their JSON text, of at
+most 1,000: a crowd is received in any order. A case whose header names a variant may break that
+rule, and the model follows the variant then.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 from typing import TypeVar
 
 import msgspec
@@ -46,6 +48,9 @@ State = TypeVar("State", bound=Hashable)
 ViewedRow = Row | Levels
 
 _THE_WAY = "The way there, state by state"
+
+_MOST_OUTCOMES = 1_000
+"""The most right outcomes of a step that are compared."""
 
 _MOST_FRAMES = 200
 """The most frames of a long failing case; a page of more would be slow."""
@@ -232,7 +237,7 @@ def _followed(case: Case) -> tuple[list[Step], list[object]]:
     for number, step in enumerate(case.steps, start=1):
         outcome = step.outcome
         if outcome is None:
-            outcomes = right_outcomes(judge, step.operation)
+            outcomes = islice(right_outcomes(judge, step.operation), _MOST_OUTCOMES)
             outcome = min(outcomes, key=encode_line, default=Outcome())
         if judge.step(step.operation, outcome).divergence is not None:
             raise NoSuchStep(f"step {number}: the model does not allow the recorded outcome")

@@ -47,6 +47,10 @@ def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Val
         is_alike = Counter(_names(expected)) == Counter(_names(step.outcome.result))
         if isinstance(operation, op.CancelForKey) and history.purged and is_alike:
             return "PURGATORY-PURGE-REMOVES"  # the others keep their order
+        listed, names = _names(expected), _names(step.outcome.result)
+        is_once = len(listed) > len(set(listed)) and set(listed) == set(names)
+        if is_once and not step.shows_entries:
+            return "PURGATORY-DUPLICATE-KEYS"
         unknown, known = _RULES_OF_KEYS[type(operation)]
         return known if operation.key in step.before.lists else unknown
     return "PURGATORY-RELEASES" if isinstance(operation, op.Reachable) else "PURGATORY-TIME-OUT"

@@ -170,7 +170,10 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
     event = difference.event
     if event is None:
         return None
-    for act in step.acts():
+    acts = list(step.acts())
+    if event in step.outcome.events:  # the last of the actions is the one without an effect
+        acts.reverse()
+    for act in acts:
         if act.owner == event.task and event.kind is EventKind.REJECTED:
             if event.reason is Reason.CLOSED and step.before.closed:
                 return "PURGATORY-SHUTDOWN-CLOSED"
@@ -262,15 +265,18 @@ def _rule_of_check(
     if extra is None:
         return "PURGATORY-PURGE-REMOVES" if history.purged else "PURGATORY-CHECK-ORDER"
     name = extra.task
-    completed_before = any(
-        event.kind is COMPLETED and event.task == name for event in step.outcome.events
-    )
-    if step.was_completed(name) or completed_before:
+    before_it = step.outcome.events[: step.outcome.events.index(extra)]
+    if step.was_completed(name) or Event(COMPLETED, name) in before_it:
         return "PURGATORY-COMPLETED-NOT-TRIED"
     if key in history.unseen:
         return min(history.unseen[key])
-    if name not in step.before.lists.get(key, ()):
-        return history.refused.get(name, "PURGATORY-CANCEL-LEAVES")
+    entries = step.before.lists.get(key, ())
+    if name in history.refused and name not in entries:
+        return history.refused[name]
+    if name in history.cancelled and name not in entries:
+        return "PURGATORY-CANCEL-LEAVES"
+    if not entries:
+        return "PURGATORY-CHECK-UNKNOWN"
     stopped = step.outcome.rejected is Reason.THROWN
     return "PURGATORY-CHECK-THROWS" if stopped else "PURGATORY-CHECK-ORDER"
 

@@ -59,6 +59,8 @@ class PurgatoryHistory:
     """The rule about the completion of each completed operation."""
     refused: dict[str, str] = field(default_factory=dict)
     """Operations that were not watched, or not armed, with the rule that says so."""
+    cancelled: set[str] = field(default_factory=set)
+    """Operations that a cancel has taken out of a list."""
     cancelled_in_queue: set[str] = field(default_factory=set)
     """Operations that lost their last key while queued in the executor."""
     thrown_in_check: set[str] = field(default_factory=set)
@@ -90,7 +92,7 @@ class PurgatoryHistory:
         _drop_all_but(after.operations, self.completed_by)
         _drop_all_but(after.operations, self.refused)
         _drop_all_but(after.lists, self.unseen)
-        for names in (self.duplicated, self.rewatched, self.cancelled_in_queue):
+        for names in (self.duplicated, self.rewatched, self.cancelled, self.cancelled_in_queue):
             names.intersection_update(after.operations)
         self.thrown_in_check.intersection_update(after.lists)
 
@@ -189,6 +191,7 @@ class PurgatoryHistory:
         for key, rule in rules.items():
             if key not in step.before.lists:
                 continue
+            self.cancelled.update(step.before.lists[key])
             if not step.shows_entries:
                 self.unseen.setdefault(key, set()).add(rule)
             left = set(step.before.lists[key]) - step.after.distinct

@@ -59,7 +59,7 @@ def runs() -> Iterator[Run]:
         operations = support.suited(vector, PROFILE)
         if operations is not None:
             yield narrowed(vector.header.configuration, profiles.TimerConfiguration), operations
-    for number in range(260):
+    for number in range(310):
         source = SeededSource(f"frames-{number}")
         configuration = support.draw_configuration(PROFILE, source, frozenset())
         operations = support.draw_operations(

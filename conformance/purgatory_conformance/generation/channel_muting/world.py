@@ -8,6 +8,7 @@ received, which the judge knows, and the case goes on.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from purgatory_conformance.generation.source import Source
 from purgatory_model.channel_muting import (
     SIZE_BYTES,
     Channel,
@@ -39,6 +40,14 @@ gives a socket 128 KiB by default, of which older kernels offer half to the clie
 (6.18) was seen to stop at 118,926 bytes.
 """
 
+_BOUNDARIES_BYTES = tuple(
+    power + more - head
+    for power in (2**8, 2**12, 2**13, 2**14, 2**15, 2**16, 2**24)
+    for head in (0, SIZE_BYTES)
+    for more in (0, 1, -1)
+)
+"""Sizes about those of pages, of records, and of integers, without and with the four bytes."""
+
 _FEW_CHANNELS = 8
 _MOST_BUSY_IN_A_CROWD = 2
 """The same where more than a few channels are open: each way of a poll takes longer."""
@@ -64,6 +73,9 @@ class ChannelMutingWorld:
     Whatever has the server's thread do something may have it close them. The broken ones do not
     count where the model lets any call of the server notice an end.
     """
+
+    last: str = ""
+    """The channel that was asked last: half of the asks go on with it."""
 
     def __post_init__(self) -> None:
         """Begin with a server without any connection."""
@@ -116,6 +128,16 @@ class ChannelMutingWorld:
         """Return the largest request, bytes."""
         return self.configuration.max_request_bytes
 
+    def size(self, source: Source) -> int:
+        """Draw the size of a request: any, the largest, what is just available, or a boundary."""
+        most, available = self.most, self.state.available_bytes
+        kind = source.integer(0, 3)
+        if kind == 1:
+            return most
+        sizes = (available, available + 1, available - 1) if kind == 2 else _BOUNDARIES_BYTES
+        possible = [size for size in sizes if 0 < size <= most] if kind else []
+        return source.item(possible) if possible else source.integer(1, most)
+
     @property
     def handled(self) -> list[str]:
         """Return the requests whose memory is out, in alphabetical order."""
@@ -158,21 +180,29 @@ class ChannelMutingWorld:
 
     @property
     def _can_be_followed(self) -> bool:
-        """Decide whether few channels have something to do in the next poll, in any order."""
+        """Decide whether few channels have something to do in the next poll, in any order.
+
+        The order of requests does not matter where all find memory.
+        """
         channels = [each for each in self.state.channels.values() if each.is_open]
         most = _MOST_BUSY if len(channels) <= _FEW_CHANNELS else _MOST_BUSY_IN_A_CROWD
-        return sum(map(self._is_busy, channels)) <= most
+        is_busy = self._may_end if self.state.has_room else self._is_busy
+        return sum(map(is_busy, channels)) <= most
 
     def _is_busy(self, channel: Channel) -> bool:
         """Decide whether a poll may find something to do for a channel, before or after others.
 
         The line of those that wait is served in its order; without a line they ask in any.
         """
-        if channel.peer is not Peer.THERE or self._is_over(channel):
+        if self._may_end(channel):
             return True
         if channel.waits:
             return not self.model.is_first_come and self.state.available_bytes > 0
         return channel.may_be_read and channel.has_unread
+
+    def _may_end(self, channel: Channel) -> bool:
+        """Decide whether the server may close a channel: its client has ended, or is late."""
+        return channel.peer is not Peer.THERE or self._is_over(channel)
 
     def _is_over(self, channel: Channel) -> bool:
         """Decide whether a limit of time may be over for a channel."""

@@ -237,7 +237,7 @@ def _requests(draft: MemoryPoolDraft, sizes: Iterable[int]) -> list[op.Operation
 
 
 def _emptied(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
-    """Draw a pool that is empty, or nearly, what it refuses, and a release that ends the spell."""
+    """Draw a pool that is empty, or nearly, what it refuses, and what ends the spell, or not."""
     world, most = draft.world, draft.world.most
     left = source.item((0, most if draft.configuration.strict else 1))
     rest = world.available - left
@@ -251,13 +251,17 @@ def _emptied(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
         asked.insert(-1, op.Elapse(now_ms + source.integer(1, 20)))
         asked.append(op.Elapse(now_ms + 20 + source.item(_SPANS_MS)))
     names = [*world.held, *(each.buffer for each in asked if isinstance(each, op.Allocate))]
-    return [*asked, op.Release(source.item(names[: len(world.held) + max(1, len(sizes))]))]
+    leaves = source.item(draft.ways_to_leave)
+    gone = leaves(source.item(names[: len(world.held) + max(1, len(sizes))]))
+    return [*asked, gone, op.Allocate(f"b{world.names + len(sizes) + len(further) + 1}", 1)]
 
 
 def _crowd(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
-    """Draw many small buffers at once, of which some or all are given back, or lost."""
+    """Draw many buffers of one size at once, of which some or all are given back, or lost."""
     room = 10**6 if draft.configuration.unbounded else draft.world.available
-    asked = _requests(draft, [1] * min(source.item(_CROWDS), max(0, room)))
+    count = source.item(_CROWDS)
+    size = max(1, min(source.item((1, 1, 2, 64)), draft.world.most, room // count))
+    asked = _requests(draft, [size] * min(count, max(0, room)))
     names = [name_of(each) for each in asked]
     ends = names[:1] + names[-1:]
     contents: list[op.Operation] = []

@@ -99,7 +99,7 @@ class MemoryPoolWorld:
     def legal_sizes(self) -> list[int]:
         """Return the sizes at which admission, or the memory of a request, may be another.
 
-        With each request another power of two is among them.
+        With each request another power of two is among them, and a size between two powers.
         """
         left, most = self.available, self.most
         if self.configuration.unbounded:
@@ -108,7 +108,7 @@ class MemoryPoolWorld:
         sizes = {0, 1, 2, most // 4, most // 2, most - 1, most, left // 2, left - most}
         sizes |= {left - 1, left, left + 1, sum(gone), sum(gone) + 1, *gone}
         power = POWERS[self.names % len(POWERS)]
-        sizes |= {power + more for more in (-1, 0, 1)}
+        sizes |= {power - 1, power, power + 1, power // 4 * 3}
         return sorted(size for size in sizes if 0 <= size <= most)
 
     def _is_too_much(self, size_bytes: int) -> bool:

@@ -6,21 +6,22 @@ from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import PurgatoryFeature
 
-_COUNTS = (9, 17, 33, 65, 101, 101, 129, 201, 257)
-"""Sizes just beyond those that a part, a table or a batch may have."""
+_COUNTS = (9, 16, 17, 33, 64, 65, 101, 101, 128, 129, 201, 256, 257)
+"""Sizes of a part, a table or a batch that is full, and sizes just beyond."""
 
-_LARGE_COUNTS = (33, 101, 129, 257, 257)
+_LARGE_COUNTS = (33, 101, 128, 129, 256, 256, 256, 257)
 """The larger of these sizes, which cost little where everything ends in one step."""
 
 _INLINE_COUNTS = (9, 9, 17, 17, 17, 101)
 """Smaller crowds, whose time-outs an inline executor runs in one step: their order is free."""
 
-_MANY_KEYS = (9, 9, 17, 17, 33, 65, 101, 129, 201, 257, 513, 1025)
+_MANY_KEYS = (9, 9, 16, 17, 33, 64, 65, 101, 129, 201, 256, 257, 513, 1025)
 """Numbers of different keys of one operation, which cost little."""
 
 _MOST_CHECKS = 20
 
-_DAY_MS = 86_400_000
+_UNITS_MS = (60_000, 3_600_000, 86_400_000)
+"""A minute, an hour and a day, ms."""
 
 
 def crowd(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
@@ -120,11 +121,11 @@ def _completed(
 def far_time_out(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     """Draw a far delay, and advances to just before it is due, and to it.
 
-    It is about the reach of a wheel, a power of two or ten, or a day.
+    It is about the reach of a wheel, a power of two or ten, or a unit of time.
     """
     configuration = world.configuration
     delays = [
-        _DAY_MS,
+        *_UNITS_MS * 3,
         *(2**power for power in range(5, 53)),
         *(10**power for power in range(2, 16)),
     ]

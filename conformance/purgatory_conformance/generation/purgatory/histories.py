@@ -53,7 +53,7 @@ def owner_before_others(world: PurgatoryWorld, source: Source) -> list[op.Operat
     key = source.item(world.keys(source, most=1))
     owner = world.fresh_name()
     others = [world.fresh_name() for _ in range(source.integer(1, 3))]
-    acts = actions(world, source, others, (key,), most=2)
+    acts = actions(world, source, others, (key, key, source.item(("e", "f"))), most=2)
     if not acts:
         return []
     in_check = (WAIT, WAIT, COMPLETE) if source.integer(0, 1) else ()
@@ -97,7 +97,13 @@ def watch_again_unlisted(world: PurgatoryWorld, source: Source) -> list[op.Opera
     again = op.Watch(name, (key,), delay_ms)
     if source.integer(0, 1):
         return [*gone, again, op.Satisfy(name), op.Check(key)]
-    return [*gone, again, *time_out(world, world.due_tick(delay_ms))]
+    due_tick, tick_ms = world.due_tick(delay_ms), world.configuration.tick_ms
+    if source.integer(0, 1) == 0:
+        return [*gone, again, *time_out(world, due_tick)]
+    # Time passes before, so that the end of the first delay is not that of the second one.
+    later: list[op.Operation] = [again, op.Advance(due_tick)]
+    gone.append(op.Advance(world.now + source.integer(0, delay_ms - 1)))
+    return [*gone, *later, *time_out(world, due_tick + delay_ms + tick_ms)]
 
 
 def time_out(world: PurgatoryWorld, due_tick: int) -> list[op.Operation]:
@@ -264,7 +270,7 @@ def refused_time_outs(world: PurgatoryWorld, source: Source) -> list[op.Operatio
         return []
     refused = op.Advance(to_ms, refuse=True)
     watches += [op.Satisfy(source.item(names))] * source.integer(0, 1)
-    meanwhile: list[op.Operation] = []
+    meanwhile: list[op.Operation] = [refused] * source.item((0, 0, 0, 7))
     for _ in range(source.integer(0, 3)):
         name = source.item(names)
         others: list[list[op.Operation]] = [[refused], [op.Satisfy(name), op.Check(key)]]

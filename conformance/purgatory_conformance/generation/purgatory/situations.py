@@ -4,7 +4,12 @@ A situation that cannot arise at present makes nothing. What a script does in ca
 ``callbacks``.
 """
 
-from purgatory_conformance.generation.purgatory.histories import Actions, actions, time_out
+from purgatory_conformance.generation.purgatory.histories import (
+    Actions,
+    actions,
+    run_queue,
+    time_out,
+)
 from purgatory_conformance.generation.purgatory.world import MOST_OPERATIONS, PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec import operations as op
@@ -96,7 +101,10 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Op
     times = source.item(_TIMES_AT_ONCE) if is_long else 1
     doubled = keys + (source.item(keys),) * times
     name, delay_ms = world.fresh_name(), world.delay(source)
-    way = source.item(("waits", "first entry", "second entry"))
+    ways = ["waits", "first entry", "second entry"]
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        ways.append("cancelled")
+    way = source.item(ways)
     script = op.Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else op.Script()
     satisfied = [op.Satisfy(name)] if way == "first entry" else []
     behind: list[op.Operation] = []
@@ -104,6 +112,10 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[op.Op
         other = world.fresh_name()
         behind = [op.Watch(other, doubled[-1:], delay_ms), op.Satisfy(other)]
     first = op.Watch(name, doubled, delay_ms, script)
+    if way == "cancelled":
+        # Its other key keeps it; alone, it is watched no longer.
+        ends = time_out(world, world.due_tick(delay_ms))
+        return [first, *behind, op.CancelForKey(doubled[-1]), *ends]
     return [first, *behind, *satisfied, op.Check(doubled[-1])]
 
 
@@ -133,7 +145,7 @@ def watch_again(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
     operations.append(op.Watch(name, keys, given))
     if source.integer(0, 1):
         operations.append(op.Advance(world.due_tick(delay_ms)))
-    return operations
+    return operations + run_queue(world, source.integer(0, 1)) * (name in world.queue)
 
 
 def watch_completed(world: PurgatoryWorld, source: Source) -> list[op.Operation]:
@@ -306,6 +318,8 @@ def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[op.Oper
     script, delay_ms = op.Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
     while count > 0:
         keys = world.keys(source, most=min(3, count))
+        if world.has(PurgatoryFeature.DUPLICATE_KEYS) and count > 1 and source.integer(0, 2) == 0:
+            keys = keys[:1] * 2
         count -= len(keys)
         operations.append(op.Watch(world.fresh_name(), keys, delay_ms, script))
     return [*operations, op.Advance(world.now)]

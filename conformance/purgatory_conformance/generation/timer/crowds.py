@@ -6,16 +6,24 @@ from purgatory_conformance.generation.timer.world import World
 from purgatory_spec import operations as op
 from purgatory_spec.profiles import Executor, Feature
 
+_POWERS = (16, 32, 64, 128, 256)
+"""The numbers of waiting tasks at which a count or a table in parts of this size is full."""
+
 
 def crowd(world: World, source: Source) -> list[op.Operation]:
-    """Draw a few tasks or hundreds, of one tick or of many, and advances to some or all of them."""
-    count = source.integer(2, 7) * source.item((3, 10, 10, 30, 60))
+    """Draw a few tasks or hundreds, of one tick or of many, and advances to some or all of them.
+
+    So many may wait that their number is a power of two, with those that wait already.
+    """
+    power = source.item(_POWERS) - len(world.pending)
+    is_power = source.integer(0, 2) == 0 and power > 0
+    count = power if is_power else source.integer(2, 7) * source.item((3, 10, 10, 30, 60))
     width = source.item((0, 1, span_ms(world), 3 * span_ms(world), 30 * span_ms(world)))
     delay_ms = source.integer(1, 2 * span_ms(world))
     delays = [delay_ms + source.integer(0, width) for _ in range(count)]
     adds: list[op.Operation] = [op.Add(world.fresh_name(), delay) for delay in delays]
     most = [add for place, add in enumerate(adds) if place % 3]
-    if world.has(Feature.CANCEL):
+    if world.has(Feature.CANCEL) and not is_power:
         adds += [
             op.Cancel(add.task)
             for add in source.item((adds[:0], adds[::3], adds[1 : count // 2], most, most))

@@ -58,12 +58,13 @@ def _an_add(world: World, source: Source, task: str) -> tuple[op.Action, ...]:
 
 
 def adds_itself(world: World, source: Source) -> list[op.Operation]:
-    """Draw a task that adds itself as it runs, and so once more; then it may be cancelled."""
+    """Draw a task that adds itself whenever it runs, a few times; then it may be cancelled."""
     task = world.fresh_name()
     delay_ms = world.configuration.tick_ms + source.integer(0, span_ms(world))
     due_ms = world.now + delay_ms
     operations: list[op.Operation] = [op.Add(task, delay_ms, (op.AddInside(task, delay_ms),))]
-    for due in (due_ms, due_ms + delay_ms + world.configuration.tick_ms):
+    for turn in range(source.item((2, 2, 7))):
+        due = due_ms + turn * (delay_ms + world.configuration.tick_ms)
         operations += [op.Advance(due), *runs(world, source, due)]
     return [*operations, op.Cancel(task)] if world.has(Feature.CANCEL) else operations
 

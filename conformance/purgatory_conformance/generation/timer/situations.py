@@ -20,6 +20,12 @@ _LATE_MS = (2**31 - 1, 2**31, 3 * 2**30, 2**32, 2**32 + 1, 2**40, 2**40 + 3 * 2*
 """The times by which an advance may come late, ms: about the ends of integers, and between."""
 
 
+_FAR_BELOW = (-(2**15), -(2**31), -(2**32), -(2**52))
+"""Delays below zero at which integers end, ms."""
+
+_UNITS_MS = (60_000, 3_600_000, 86_400_000, 2**32 - 2)
+"""A minute, an hour, a day, and two of the longest spans of a signed integer, ms."""
+
 _LATEST_MS = 2**50
 """The latest reading to which a late advance leads, ms."""
 
@@ -67,8 +73,9 @@ def zero(world: World, source: Source) -> list[op.Operation]:
 
 
 def negative(world: World, source: Source) -> list[op.Operation]:
-    """Draw a task of a delay below zero."""
-    return [_add(world, source, -source.integer(1, 2 * span_ms(world)))]
+    """Draw a task of a delay below zero, seldom of one below the least of some integers."""
+    delay_ms = source.item(_FAR_BELOW) if source.integer(0, 7) == 7 else 0
+    return [_add(world, source, delay_ms - source.integer(1, 2 * span_ms(world)))]
 
 
 def boundary(world: World, source: Source) -> list[op.Operation]:
@@ -177,7 +184,10 @@ def readd(tasks: Callable[[World], list[str]]) -> Make:
         if not known:
             return []
         task = source.item(known)
-        delay_ms = _delay_for(world, task, source.integer(0, 2 * span_ms(world)))
+        delays_ms = [source.integer(0, 2 * span_ms(world))] * 3
+        # In every fourth case it stays in its tick, perhaps behind the others there.
+        delays_ms.append(max(0, world.state.store.due_ticks.get(task, world.now) - world.now))
+        delay_ms = _delay_for(world, task, source.item(delays_ms))
         illegal = _illegal_delays(world)
         if not illegal or source.integer(0, 3):
             return [op.Add(task, delay_ms)]
@@ -280,20 +290,23 @@ def runs(world: World, source: Source, due_ms: int) -> list[op.Operation]:
 
 
 def far_and_followed(world: World, source: Source) -> list[op.Operation]:
-    """Draw a delay about a power of two or ten, and the advances to its due time."""
+    """Draw a delay about a power of two or ten or a unit of time, and advances to its due time.
+
+    The task was added with another delay before, or leaves before it is due, or neither.
+    """
     tick_ms = world.configuration.tick_ms
     latest_ms = max(world.reach_ms, LARGEST_SAFE_INTEGER)
     reach_ms = min(world.reach_ms, latest_ms - world.now - 2 * tick_ms)
     largest = min(world.profile.largest_delay_ms, reach_ms)
-    powers = sorted([2**power for power in range(5, 56)] + [10**power for power in range(2, 17)])
-    usable = [power for power in powers if power < largest]
+    powers = [*(2**power for power in range(5, 56)), *(10**power for power in range(2, 17))]
+    usable = [power for power in sorted(powers) if power < largest]
     if not usable:
         return []
     usable += [largest] * 3
-    usable = source.item((usable, usable[-len(usable) // 3 :]))
-    near_ms = source.integer(-2, 2) * tick_ms + source.integer(-1, 1)
-    delay_ms = max(1, source.item(usable) + near_ms)
-    delay_ms = min(delay_ms, largest)
+    units = [unit for unit in _UNITS_MS if unit < largest] or usable
+    near_ms = (source.integer(-2, 2) * tick_ms + source.integer(-1, 1)) * source.integer(0, 1)
+    delay_ms = max(1, source.item(source.item((usable, usable[-len(usable) // 3 :], units))))
+    delay_ms = min(max(1, delay_ms + near_ms), largest)
     task = world.fresh_name()
     first: list[op.Operation] = []
     if source.integer(0, 1):
@@ -301,10 +314,16 @@ def far_and_followed(world: World, source: Source) -> list[op.Operation]:
     due_ms = world.now + delay_ms
     now = first[0].to_ms if first and isinstance(first[0], op.Advance) else world.now
     before_ms = max(now, due_ms - source.item((1, tick_ms, tick_ms + 1)))
+    kind = source.integer(0, 9)
+    if kind == 0 and world.has(Feature.READD, Feature.CHANGE_DELAY):
+        first.append(op.Add(task, source.integer(1, span_ms(world))))
+    middle: list[op.Operation] = [op.Advance(before_ms)] if source.integer(0, 2) else []
+    if kind == 1 and world.has(Feature.CANCEL):
+        middle.insert(source.integer(0, len(middle)), op.Cancel(task))
     adds: list[op.Operation] = [op.Add(task, due_ms - now)]
     due_ms = max(due_ms, now)
     ends = [op.Advance(due_ms), op.Advance(due_ms + tick_ms)]
-    return [*first, *adds, op.Advance(before_ms), *ends, *runs(world, source, due_ms)]
+    return [*first, *adds, *middle, *ends, *runs(world, source, due_ms)]
 
 
 def refused(world: World, source: Source) -> list[op.Operation]:
@@ -321,10 +340,11 @@ def refused(world: World, source: Source) -> list[op.Operation]:
     if not world.may_refuse(to_ms):
         return []
     delays_by_name = dict(zip(names, delays, strict=True))
-    meanwhile: list[op.Operation] = []
+    meanwhile: list[op.Operation] = [op.Advance(to_ms, refuse=True)] * source.item((0, 0, 0, 7))
+    others: list[op.Operation]
     for _ in range(source.integer(0, 3)):
         name = source.item(names)
-        others: list[op.Operation] = [op.Advance(to_ms, refuse=True)]
+        others = [op.Advance(to_ms, refuse=True)]
         others += [op.Cancel(name)] if world.has(Feature.CANCEL) else []
         others += [op.Add(name, delays_by_name[name])] if world.has(Feature.READD) else []
         others += [op.Elapse(to_ms)] if world.has(Feature.ELAPSE) else []

@@ -132,7 +132,7 @@ def counts_tries(self: SmallPurgatory, operation: DelayedOperation) -> bool:
     return True
 
 
-@breaks("PURGATORY-CHECK-DROPS").by(SmallPurgatory.drop_completed)
+@breaks("PURGATORY-CHECK-DROPS", "PURGATORY-CHECK-INSIDE").by(SmallPurgatory.drop_completed)
 def completed_stays(self: SmallPurgatory, key: str, entry: Entry) -> bool:
     """A check leaves completed operations in the list of the key."""
     if any(event.task == entry.operation.name for event in self.events):

@@ -15,7 +15,7 @@ def tasks_of_one_hash(self: SmallTimer, name: str) -> Task:
     return self.tasks.setdefault(str(number), Task(name))
 
 
-@breaks("PURGATORY-CHECK-ORDER", "PURGATORY-CANCEL-LEAVES").by(SmallPurgatory.met_by_check)
+@breaks("PURGATORY-CHECK-ORDER", "PURGATORY-CHECK-UNKNOWN").by(SmallPurgatory.met_by_check)
 def keys_are_folded(self: SmallPurgatory, key: str) -> list[Entry]:
     """A check meets what is watched under keys that look the same in normal form."""
     form = unicodedata.normalize("NFKC", key)
