@@ -73,9 +73,10 @@ def _long(count: int, _: Source) -> list[str]:
 
 
 def _odd(count: int, source: Source) -> list[str]:
-    """Return similar words, group after group."""
-    first = source.integer(0, len(_ALIKE) - 1)
-    groups = (*_ALIKE[first:], *_ALIKE[:first])
+    """Return similar words, group after group; of each its first word and then any others."""
+    first, second = source.integer(0, len(_ALIKE) - 1), source.integer(0, 5)
+    turned = [(word, *rest[second:], *rest[:second]) for word, *rest in _ALIKE]
+    groups = (*turned[first:], *turned[:first])
     words = list(dict.fromkeys(word for group in groups for word in group))
     return [words[each % len(words)] + "~" * (each // len(words)) for each in range(count)]
 

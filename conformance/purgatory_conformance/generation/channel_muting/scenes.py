@@ -230,7 +230,8 @@ def several_at_once(world: ChannelMutingWorld, source: Source) -> Iterator[op.Op
         return
     count = source.item((2, 2, 3))
     for _ in range(count):
-        size = source.item((0, 1, world.size(source)))
+        record_bytes = min(world.most, source.item(_RECORDS_BYTES) - SIZE_BYTES)
+        size = source.item((0, 1, world.size(source), record_bytes))
         yield op.Announce(name, size, min(SIZE_BYTES + size, MOST_UNREAD_BYTES))
     if source.integer(0, 3) == 0:
         yield op.HangUp(name, op.Ending.HALF_CLOSE)
@@ -302,10 +303,11 @@ def bit_by_bit(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operati
     name = yield from _idle_channel(world, source)
     if name is None:
         return
-    size = source.item((world.size(source), min(world.most, source.item(_SIZES_OF_BYTES))))
+    sizes = (world.size(source), world.most, min(world.most, source.item(_SIZES_OF_BYTES)))
+    size = source.item(sizes)
     single = SIZE_BYTES + min(size, source.item(_PARTS))
     throttled_at = source.integer(1, 2 * single)
-    are_read, step = source.integer(0, 2) > 0, source.item((1, 1, 2))
+    are_read, step = source.integer(0, 2) > 0, source.item((1, 2))
     yield op.Announce(name, size, step)
     for sent_bytes in range(step, single + 1, step):
         if are_read:
@@ -351,6 +353,33 @@ def slowly(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
         if is_slow:
             yield op.Elapse(world.state.now_ms + limit_ms // 2 + 1)
             yield op.Poll()
+
+
+def falls_silent(world: ChannelMutingWorld, source: Source) -> Iterator[op.Operation]:
+    """Draw a client that stops at some stage of a request, until its time or itself ends.
+
+    It has waited for memory before, or has sent nothing at all yet; it may be throttled meanwhile.
+    """
+    limit_ms = world.configuration.receive_limit_ms or world.configuration.idle_limit_ms
+    if source.integer(0, 2) == 0:
+        yield from _waits_in_line(world, source, 1)
+        yield from [op.Release(each) for each in world.handled]
+        name = world.last
+    else:
+        name = world.last = world.fresh_name()
+        yield op.Connect(name)
+        size = max(2, world.size(source))
+        sent_bytes = source.item((0, 1, SIZE_BYTES - 1, SIZE_BYTES, SIZE_BYTES + size // 2))
+        yield op.Announce(name, size, min(sent_bytes, MOST_UNREAD_BYTES))
+    yield op.Poll()
+    parts = source.integer(1, 2)
+    if parts > 1:
+        yield from (op.Throttle(name), op.Elapse(world.state.now_ms + limit_ms // parts + 1))
+        yield op.Unthrottle(name)
+    if source.integer(0, 2) == 0:
+        yield op.HangUp(name, source.item(tuple(op.Ending)))
+    yield op.Elapse(world.state.now_ms + limit_ms // parts + 1)
+    yield op.Poll()
 
 
 def _left_bytes(coming: Coming) -> int:

@@ -30,7 +30,7 @@ from purgatory_spec.profiles import (
 
 _SIZES = (
     *((10, 10), (10, 10), (10, 4), (20, 10), (3, 1), (100, 40)),
-    *((20_000, 10_000), (40_000, 20_000), (100_000, 70_000)),
+    *((20_000, 10_000), (40_000, 20_000), (100_000, 70_000), (250_000, 2**16 + 9)),
 )
 """Limits with their largest requests, bytes; the last ones go beyond pages and TLS records."""
 
@@ -284,7 +284,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("send ahead", 45, "MUTING-ONE-AT-A-TIME MUTING-BUFFERED", _asked(op.Announce, _AHEAD)),
     _scene("send several at once", 20, "MUTING-BUFFERED MUTING-ORDER", scenes.several_at_once),
     _scene("send in parts", 8, "MUTING-GRANTED-FINISHES MUTING-ORDER", scenes.in_parts),
-    _scene("send bit by bit", 4, "MUTING-ORDER MUTING-ONLY-REFUSED", scenes.bit_by_bit),
+    _scene("send bit by bit", 8, "MUTING-ORDER MUTING-ONLY-REFUSED", scenes.bit_by_bit),
     _row("send an empty request", 12, "MUTING-EMPTY MUTING-ORDER", _asked(op.Announce, _EMPTY)),
     _row("send a size that cannot be", 24, "MUTING-BAD-SIZE", _asked(op.Announce, _BAD)),
     _row("send a further part", 45, "MUTING-ONLY-REFUSED", _asked(op.Send)),
@@ -309,6 +309,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _scene("wait in line", 16, f"{_REFUSALS} MUTING-FIRST-COME", scenes.line),
     _scene("wait and be ordered", 8, "MUTING-TWO-REASONS", scenes.order_and_memory),
     _scene("wait long", 8, "MUTING-NOT-IDLE MUTING-DEPLETED", scenes.waits_long, _Has.ELAPSE),
+    _scene("fall silent", 12, f"{_LIMITS} {_ENDS}", scenes.falls_silent),
     _scene("go on slowly", 8, "MUTING-SLOW-SENDER MUTING-IDLE", scenes.slowly, _Has.ELAPSE),
     _scene(
         "leave the head of the line", 10, "MUTING-RECOVER MUTING-FIRST-COME", scenes.head_leaves

@@ -246,28 +246,34 @@ def _emptied(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     sizes = [most] * (rest // most) + [rest % most] * (rest % most > 0)
     further = [most] * (left > 0) + [source.integer(1, most) for _ in range(source.integer(1, 2))]
     asked = _requests(draft, [*sizes, *further])
+    names = [*world.held, *map(name_of, asked)]
+    fresh = [f"b{world.names + len(asked) + more}" for more in (1, 2)]
     if MemoryPoolFeature.ELAPSE in draft.profile.features:
         now_ms = world.state.now_ms
         asked.insert(-1, op.Elapse(now_ms + source.integer(1, 20)))
+        if source.integer(0, 1):
+            asked += map(op.Allocate, fresh[1:], [source.item(list(draft.illegal_sizes()))])
         asked.append(op.Elapse(now_ms + 20 + source.item(_SPANS_MS)))
-    names = [*world.held, *(each.buffer for each in asked if isinstance(each, op.Allocate))]
     leaves = source.item(draft.ways_to_leave)
     gone = leaves(source.item(names[: len(world.held) + max(1, len(sizes))]))
-    return [*asked, gone, op.Allocate(f"b{world.names + len(sizes) + len(further) + 1}", 1)]
+    return [*asked, gone, op.Allocate(fresh[0], 1)]
 
 
 def _crowd(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     """Draw many buffers of one size at once, of which some or all are given back, or lost."""
     room = 10**6 if draft.configuration.unbounded else draft.world.available
     count = source.item(_CROWDS)
+    if room < _CROWDS[0]:
+        return []
     size = max(1, min(source.item((1, 1, 2, 64)), draft.world.most, room // count))
-    asked = _requests(draft, [size] * min(count, max(0, room)))
+    asked = _requests(draft, [size] * min(count, room))
     names = [name_of(each) for each in asked]
     ends = names[:1] + names[-1:]
     contents: list[op.Operation] = []
     if draft.offers("fill a buffer"):
-        contents += [op.Fill(name, number) for number, name in enumerate(ends, 1)]
-        contents += [op.Read(name) for name in ends]
+        filled = source.item((ends, ends, names[:129]))
+        contents += [op.Fill(name, number) for number, name in enumerate(filled, 1)]
+        contents += [op.Read(name) for name in filled]
     leaves = source.item(draft.ways_to_leave)
     given = source.item((names, names[::-1], names[-1:], names[::2]))
     return [*asked, *contents, *map(leaves, given)]
@@ -320,8 +326,11 @@ def _pairs(draft: MemoryPoolDraft, source: Source) -> list[op.Operation]:
     """Draw pairs of buffers of one size, for some sizes: each is filled, read, and given back."""
     room = 2**20 if draft.configuration.unbounded else draft.world.available
     longest = min(draft.world.most, room // 2, _MOST_PAIRED_BYTES)
-    possible = [power + more for power in POWERS for more in (0, 1, -1) if power < longest]
+    possible = [power + more for power in POWERS for more in (0, 1, -1, power // 4 * 3)]
+    possible = [size for size in possible if size <= longest]
     sizes = [source.item(possible or [1]) for _ in range(_MOST_PAIRS if longest >= 1 else 0)]
+    # Each second one is a little smaller than the one before, whose memory it may be given.
+    sizes[1::2] = [size - source.integer(0, size // 4) for size in sizes[::2]]
     requests = _requests(draft, [size for size in sizes for _ in range(2)])
     operations: list[op.Operation] = []
     for first, second in zip(requests[::2], requests[1::2], strict=True):
@@ -374,7 +383,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("join buffers", 3, "POOL-OWN-MEMORY POOL-STRICT POOL-RELEASE", _joined),
     _row("have pairs of one size", 2, "POOL-OWN-MEMORY POOL-RELEASE", _pairs, _Has.FILL),
     _row("ask in vain", 2, "POOL-ALLOCATION-FAILS", _asked(_in_vain), _Has.FAIL),
-    _row("have a crowd", 1, _RELEASE, _crowd),
+    _row("have a crowd", 3, _RELEASE, _crowd),
     _row("have many in turn", 2, _RELEASE, _turns),
 )
 """The situations of the memory pool, the simplest first: shrinking goes towards the top."""
@@ -408,7 +417,7 @@ def draw_configuration(
             sorts = [sort]
     sort = sorts[source.weighted([1 if sort is _Has.UNBOUNDED else 3 for sort in sorts])]
     kind = source.integer(0, 15)
-    size = source.item(_SIZES if kind < 11 else _KILOBYTES if kind < 14 else _HUGE)
+    size = source.item(_SIZES if kind < 10 else _KILOBYTES if kind < 14 else _HUGE)
     size = min(size, LARGEST_SAFE_INTEGER)
     parts = (size, max(1, size // 2), max(1, size * 2 // 5), max(1, size // 9), 1)
     # Of a huge pool the largest buffer is one that is really made, or one beyond an int.

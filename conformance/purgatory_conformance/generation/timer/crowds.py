@@ -13,22 +13,24 @@ _POWERS = (16, 32, 64, 128, 256)
 def crowd(world: World, source: Source) -> list[op.Operation]:
     """Draw a few tasks or hundreds, of one tick or of many, and advances to some or all of them.
 
-    So many may wait that their number is a power of two, with those that wait already.
+    So many may wait that their number is a power of two, with those that wait already. Else some
+    are cancelled or moved.
     """
     power = source.item(_POWERS) - len(world.pending)
-    is_power = source.integer(0, 2) == 0 and power > 0
+    is_power = source.integer(0, 1) == 0 and power > 0
     count = power if is_power else source.integer(2, 7) * source.item((3, 10, 10, 30, 60))
-    width = source.item((0, 1, span_ms(world), 3 * span_ms(world), 30 * span_ms(world)))
+    widths = (0, 1, span_ms(world), 3 * span_ms(world), 30 * span_ms(world))
+    width = source.item((0, *widths, 0) if is_power else widths)
     delay_ms = source.integer(1, 2 * span_ms(world))
     delays = [delay_ms + source.integer(0, width) for _ in range(count)]
     adds: list[op.Operation] = [op.Add(world.fresh_name(), delay) for delay in delays]
     most = [add for place, add in enumerate(adds) if place % 3]
-    if world.has(Feature.CANCEL) and not is_power:
-        adds += [
-            op.Cancel(add.task)
-            for add in source.item((adds[:0], adds[::3], adds[1 : count // 2], most, most))
-            if isinstance(add, op.Add)
-        ]
+    some = source.item((adds[:0], adds[::3], adds[1 : count // 2], most, most, adds[9:]))
+    names = [] if is_power else [add.task for add in some if isinstance(add, op.Add)]
+    if world.has(Feature.READD, Feature.CHANGE_DELAY) and source.integer(0, 2) == 0:
+        adds += [op.Add(name, delay_ms + source.integer(0, width)) for name in names]
+    elif world.has(Feature.CANCEL):
+        adds += map(op.Cancel, names)
     quarters = [delay_ms + width * part // 4 for part in range(5)]
     readings = source.item(([max(delays)], [max(delays)], quarters[2:3], quarters, quarters))
     advances = [op.Advance(world.now + reading) for reading in readings]

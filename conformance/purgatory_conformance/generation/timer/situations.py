@@ -314,7 +314,7 @@ def far_and_followed(world: World, source: Source) -> list[op.Operation]:
     due_ms = world.now + delay_ms
     now = first[0].to_ms if first and isinstance(first[0], op.Advance) else world.now
     before_ms = max(now, due_ms - source.item((1, tick_ms, tick_ms + 1)))
-    kind = source.integer(0, 9)
+    kind = source.integer(0, 5)
     if kind == 0 and world.has(Feature.READD, Feature.CHANGE_DELAY):
         first.append(op.Add(task, source.integer(1, span_ms(world))))
     middle: list[op.Operation] = [op.Advance(before_ms)] if source.integer(0, 2) else []
