@@ -308,7 +308,11 @@ def _rule_of_late(step: DivergentStep, task: str) -> str:
             # It waits although it was due, so that the own clock lagged: not every delay does this.
             rules -= {"TIMER-NEGATIVE-DELAY", "TIMER-ZERO-DELAY"}
     evidence = next((rule for rule in _RULES_OF_LATENESS if rule in rules), None)
-    return evidence or ("TIMER-EXACTLY-ONCE" if _is_gone(step) else "TIMER-NOT-LATE")
+    return (
+        evidence
+        or step.action_rule  # what another task does that runs in this step has done harm
+        or ("TIMER-EXACTLY-ONCE" if _is_gone(step) else "TIMER-NOT-LATE")
+    )
 
 
 def _is_gone(step: DivergentStep) -> bool:

@@ -114,6 +114,14 @@ class DivergentStep:
             return None
         return rule_of_sign(min(lost))
 
+    def rule_of_overwritten(self) -> str | None:
+        """Return the rule of a task that was added again, where its run is seen to disarm it."""
+        pending, (task, *_) = self.after.store.due_ticks, (*self.before.queue, "")
+        if task not in pending or self.outcome.observed.get("size") != len(pending) - 1:
+            return None
+        arming = self.history.armings.get(task)
+        return "TIMER-READD-FIRED" if arming and "TIMER-READD-FIRED" in arming.rules else None
+
     def rule_of_readd(self, task: str) -> str | None:
         """Return the rule about adding a task again, where it was added before."""
         history = self.history

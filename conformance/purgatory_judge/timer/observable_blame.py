@@ -59,7 +59,7 @@ def rule_of_observable(step: DivergentStep, name: str) -> str:
         case RunOne() if name == "size" and step.is_size_too_large and step.cancels_inside:
             rule = "TIMER-CANCEL-INSIDE"  # whatever the task adds besides
         case RunOne():
-            rule = step.script_rule
+            rule = step.script_rule or (step.rule_of_overwritten() if name == "size" else None)
         case Shutdown() if name == "queued":
             rule = "TIMER-SHUTDOWN-QUEUE"
     return rule or _RULES[name]
