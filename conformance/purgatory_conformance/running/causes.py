@@ -592,7 +592,10 @@ def _occurs_in(cause: Cause, other: Cause) -> bool:
 def _may_be_put_down(cause: Cause, other: Cause) -> bool:
     """Decide whether a cause may be due to the rule of another, which shows the same."""
     found, like = cause.shrunk.divergence, other.shrunk.divergence
-    if found is None or like is None or found.kind != like.kind:
+    if found is None or like is None:
+        return False
+    shown = {run.divergence.kind for run in other.runs if run.divergence is not None}
+    if found.kind not in {like.kind, *shown}:
         return False
     return type(found.operation) is type(like.operation) and like.rule in found.also
 

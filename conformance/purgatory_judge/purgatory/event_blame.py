@@ -298,7 +298,9 @@ def _rule_of_missed(
     if step.model.profile.check_order is CheckOrder.FREE:  # any of the others may be ahead
         ahead = tuple(other for other in entries if other != name)
     if any(other in step.before.live for other in ahead):  # alone in its list it may be tried
-        return "PURGATORY-NOT-LOST" if step.is_completable(name) else "PURGATORY-CHECK-ORDER"
+        inside = (act.rule for act in step.acts() if isinstance(act.call, op.CheckInside))
+        in_order = "PURGATORY-NOT-LOST" if step.is_completable(name) else "PURGATORY-CHECK-ORDER"
+        return next(inside, in_order)  # a check inside spoils the one around it
     for rule in ("PURGATORY-SECOND-TRY-THROWS", "PURGATORY-CANCEL-KEEPS-TIME-OUT"):
         if rule in marks:
             keeps = rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT"
