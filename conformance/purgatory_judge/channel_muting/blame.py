@@ -17,6 +17,7 @@ from purgatory_judge.differences import (
 )
 from purgatory_judge.judgement import Divergence
 from purgatory_model.channel_muting import (
+    SIZE_BYTES,
     Channel,
     ChannelMutingModel,
     ChannelMutingState,
@@ -244,10 +245,17 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
-    if step.is_beside:
-        return "MUTING-TURNS"
+    if channel.receive is Receive.WAITS and (late := _rule_of_kept(step)):
+        return late
+    if _may_be_closed_as_idle(step, name):
+        waits = channel.receive is Receive.WAITS
+        return "MUTING-NOT-IDLE" if waits else "MUTING-IDLE"
     if name in step.throttled:
         return "MUTING-THROTTLE"
+    if 0 < channel.taken_bytes < SIZE_BYTES:
+        return "MUTING-ORDER"  # its size has come in parts: a shrunk case needs that
+    if step.is_beside:
+        return "MUTING-TURNS"
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
     if first is not None and first.size_bytes == 0:
@@ -278,6 +286,27 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     if step.before.waiting:
         return "MUTING-OTHERS-GO-ON"
     return "MUTING-ASK"
+
+
+def _rule_of_kept(step: _Step) -> str:
+    """Return the rule of memory that time brings back in this step; empty where it brings none."""
+    for name, channel in sorted(step.before.channels.items()):
+        is_left = channel.holds and channel.peer is Peer.THERE
+        if is_left and not step.after.channels[name].is_open:
+            return _rule_of_end(step, channel)
+    return ""
+
+
+def _may_be_closed_as_idle(step: _Step, name: str) -> bool:
+    """Decide whether time has passed for a channel with an idle limit that is not seen open.
+
+    In a shrunk case both are there because the failure needs them.
+    """
+    limit_ms = step.model.configuration.idle_limit_ms
+    if not limit_ms or step.before.now_ms == 0 or name in step.seen(Observable.OPEN):
+        return False
+    is_waiting = step.channel(name).receive is Receive.WAITS
+    return not is_waiting or step.is_past(step.channel(name), limit_ms)
 
 
 def _rule_of_observable(step: _Step, observable: Observable, shown: Mapping[str, Value]) -> str:
