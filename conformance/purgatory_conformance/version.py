@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="481847d0869db56c",
-        verdicts="e2e72992eedfe0df",
+        cases="f92af1d02f334986",
+        verdicts="27612634a37a3bf3",
     ),
 )
 """The versions, from the first to this one."""
