@@ -106,6 +106,8 @@ PROJECTS = {
     "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
     "jetty": ("jvm/jetty.toml", "Jetty's ScheduledExecutorScheduler, real clock (the same)"),
     "jetty-timer": ("jvm/jetty-timer.toml", "Jetty's TimerScheduler, real clock (the same)"),
+    "vertx": ("jvm/vertx.toml", "timers of Vert.x, real clock (the same)"),
+    "vertx-zero": ("jvm/vertx-zero.toml", "the same, asked for a delay of 0 ms as well"),
     "pekko": (
         "jvm/pekko.toml",
         "Apache Pekko's LightArrayRevolverScheduler, virtual clock (the same)",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import msgspec
+import pytest
 
 from purgatory_conformance.running.campaign import SUITES, Verdict, run_campaign
 from purgatory_conformance.subjects.bundled.real_clock import (
@@ -13,8 +14,9 @@ from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_judge.components import not_compared
 from purgatory_judge.timer.real_clock_judge import RealClockJudge
 from purgatory_spec import profiles
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Add, Cancel, Operation
 from purgatory_spec.outcomes import Outcome
+from purgatory_spec.reasons import Reason
 
 PROFILE = profiles.TimerProfile(
     clock=profiles.Clock.WALL,
@@ -60,6 +62,20 @@ def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     # On a busy machine a task may be late beside.
     assert {cause.rule for cause in campaign.causes} - {"TIMER-LATENESS"} == {"TIMER-SIZE"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "rule"),
+    [
+        (Add("a", 0), "TIMER-ZERO-DELAY"),
+        (Add("a", -1), "TIMER-NEGATIVE-DELAY"),
+        (Add("a", 1), "TIMER-NOT-LATE"),
+        (Cancel("a"), "TIMER-NOT-LATE"),
+    ],
+)
+def test_a_rejection_is_named_by_the_sign_of_the_delay(operation: Operation, rule: str) -> None:
+    outcome = Outcome(rejected=Reason.INVALID_ARGUMENT, called_ms=5, returned_ms=5)
+    assert judged((operation, outcome)) == rule
 
 
 def test_the_observables_that_nobody_compares_are_named() -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from purgatory_judge.expiry_interval import ExpiryInterval
 from purgatory_judge.judgement import Divergence, Judgement
+from purgatory_judge.timer.divergent_step import rule_of_sign
 from purgatory_spec.operations import Add, Cancel, Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile
@@ -74,8 +75,10 @@ class RealClockJudge:
             )
             return judgement
         if outcome.rejected is not None:
+            of_sign = rule_of_sign(operation.delay_ms) if isinstance(operation, Add) else None
+            rule = of_sign or "TIMER-NOT-LATE"
             judgement.divergence = self._divergence(
-                operation, outcome, "TIMER-NOT-LATE", "rejection", "accepted", "rejected"
+                operation, outcome, rule, "rejection", "accepted", "rejected"
             )
             return judgement
         judgement.divergence = self._size(operation, outcome, judgement.visited)

@@ -37,6 +37,8 @@ SYSTEMS: Mapping[str, str] = {
     "agrona": "Agrona `DeadlineTimerWheel`",
     "jetty": "Jetty `ScheduledExecutorScheduler`, real clock",
     "jetty-timer": "Jetty `TimerScheduler`, real clock",
+    "vertx": "Vert.x `setTimer`, 1 ms in place of 0, real clock",
+    "vertx-zero": "Vert.x `setTimer`, 0 ms as they are, real clock",
     "pekko": "Apache Pekko `LightArrayRevolverScheduler`",
     "netty-pool": "Netty `PooledByteBufAllocator`",
     "rust-hash-wheel": "Rust `hierarchical_hash_wheel_timer`",

@@ -38,6 +38,7 @@ NOT_CONFORMANT = {
     "npm-node-schedule": {"TIMER-NOT-LATE"},
     "npm-retimer": {"TIMER-READD-PENDING"},
     "npm-timer-wheel": {"TIMER-NOT-LATE"},
+    "vertx-zero": {"TIMER-ZERO-DELAY"},
 }
 """The words that stand for known breaches, and the rules."""
 

@@ -8,6 +8,7 @@ interface Timer {
     /**
      * Arms a task, or moves its arming.
      *
+     * @throws InvalidDelay the delay is refused for what else it is
      * @throws IllegalArgumentException the delay is too large
      * @throws IllegalStateException the timer is closed
      */

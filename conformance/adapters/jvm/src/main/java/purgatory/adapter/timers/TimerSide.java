@@ -102,6 +102,9 @@ final class TimerSide implements Side {
     }
 
     private static String reason(RuntimeException refused) {
+        if (refused instanceof InvalidDelay) {
+            return "invalid_argument";
+        }
         return refused instanceof IllegalStateException ? "closed" : "too_large";
     }
 
