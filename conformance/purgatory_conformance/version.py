@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="f92af1d02f334986",
-        verdicts="27612634a37a3bf3",
+        cases="76cd7325400c9a9c",
+        verdicts="728deabc375c1a3a",
     ),
 )
 """The versions, from the first to this one."""

@@ -171,8 +171,6 @@ def size_of(case: Candidate) -> tuple[int, ...]:
 def _simpler(profile: Profile, case: Candidate) -> Iterator[Candidate]:
     for fewer in _fewer(case.operations):
         yield replace(case, operations=fewer)
-    for fewer in _without_neighbours(case.operations):
-        yield replace(case, operations=fewer)
     for configuration, operations in simpler(profile, case.configuration, case.operations):
         yield Candidate(configuration, operations)
     for fewer in _without_pairs(case.operations):
@@ -191,13 +189,6 @@ def _fewer(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]
         for start in range(len(operations) - length, -1, -length):
             yield operations[:start] + operations[start + length :]
         length //= 2
-
-
-def _without_neighbours(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    """Yield many operations without two that stand together, as one that ends the other does."""
-    if len(operations) > _MOST_FOR_PAIRS:
-        for first in range(len(operations) - 1):
-            yield operations[:first] + operations[first + 2 :]
 
 
 def _without_pairs(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:

@@ -30,7 +30,7 @@ from purgatory_spec.profiles import (
 
 _SIZES = (
     *((10, 10), (10, 10), (10, 4), (20, 10), (3, 1), (100, 40)),
-    *((20_000, 10_000), (40_000, 20_000), (100_000, 70_000), (250_000, 2**16 + 9)),
+    *((20_000, 10_000), (40_000, 20_000), (100_000, 70_000)),
 )
 """Limits with their largest requests, bytes; the last ones go beyond pages and TLS records."""
 
