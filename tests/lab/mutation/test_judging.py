@@ -26,7 +26,7 @@ def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
         [survives, ["a case failed", "PURGATORY-ESTIMATE-EXACT", True]],
         [survives, ["a case failed", "PURGATORY-ESTIMATE-PROPOSAL", True]],
         [survives, ["a case failed", "PURGATORY-CANCEL-RESULT", True]],
-        [survives, ["a case failed", "PURGATORY-FORCE", True]],
+        [survives, ["a case failed", "PURGATORY-CHECK-DROPS", True]],
         [survives, ["raised", "AssertionError", True]],
         [survives, ["raised", "AssertionError", True]],
         [survives, ["a case failed", "POOL-USED", True]],
