@@ -423,5 +423,5 @@ def test_each_row_of_the_tables_is_a_rule() -> None:
         "TimerMachine": 38,
         "PurgatoryMachine": 52,
         "MemoryPoolMachine": 20,
-        "ChannelMutingMachine": 39,
+        "ChannelMutingMachine": 40,
     }
