@@ -74,7 +74,9 @@ def zero(world: World, source: Source) -> list[op.Operation]:
 
 def negative(world: World, source: Source) -> list[op.Operation]:
     """Draw a task of a delay below zero, seldom of one below the least of some integers."""
-    delay_ms = source.item(_FAR_BELOW) if source.integer(0, 7) == 7 else 0
+    # A timer may be asked in a unit in which neither a longer delay nor its negative can be said.
+    far = [each for each in _FAR_BELOW if -each < world.profile.largest_delay_ms] or [0]
+    delay_ms = source.item(far) if source.integer(0, 7) == 7 else 0
     return [_add(world, source, delay_ms - source.integer(1, 2 * span_ms(world)))]
 
 

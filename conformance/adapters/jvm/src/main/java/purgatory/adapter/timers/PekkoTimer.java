@@ -38,6 +38,8 @@ final class PekkoTimer implements Timer {
     private static final ExecutionContext IN_THE_WHEELS_THREAD =
             ExecutionContext.parasitic$.MODULE$;
 
+    private static final long SAYABLE_MS = Duration.ofDays(36_500).toMillis();
+
     private final Thread caller = Thread.currentThread();
     private final Object turns = new Object();
     private final Consumer<String> ran;
@@ -67,18 +69,17 @@ final class PekkoTimer implements Timer {
     @Override
     public void add(String task, long delayMs) {
         Cancellable before = armed.remove(task);
+        // The type of its durations ends at 292 years, its own limit is an int of ticks.
+        long sayableMs = Math.max(-SAYABLE_MS, Math.min(delayMs, SAYABLE_MS));
         try {
             Cancellable made = scheduler.scheduleOnce(
-                    Duration.ofMillis(delayMs), () -> ran.accept(task), IN_THE_WHEELS_THREAD);
+                    Duration.ofMillis(sayableMs), () -> ran.accept(task), IN_THE_WHEELS_THREAD);
             armed.putIfAbsent(task, made);
         } catch (RuntimeException refused) {
             if (before != null) {
                 armed.put(task, before);
             }
-            // Its own limit is an int of ticks; 292 years end the type of its durations before.
-            throw refused instanceof ArithmeticException
-                    ? new IllegalArgumentException(refused)
-                    : refused;
+            throw refused;
         }
         if (before != null) {
             before.cancel();
