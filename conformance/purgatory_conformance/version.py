@@ -34,7 +34,7 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="6c8492bcccb50d15",
+        cases="984848312249255b",
         verdicts="728deabc375c1a3a",
     ),
 )

@@ -157,11 +157,11 @@ def _interrupted(process: "subprocess.Popen[str]") -> str:
     Python loses an interrupt that comes in the middle of what may not raise, a destructor or a
     callback of C code: then a person presses Ctrl-C again.
     """
-    for _ in range(3):
+    for _ in range(9):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=60)[1]
-    return "not ended by three interrupts"
+            return process.communicate(timeout=30)[1]
+    return "not ended by nine interrupts"
 
 
 def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _ENDING = 7
 
 _ALIKE = (
     ("a", "A", "\uff41", "a ", " a", "\u0430", "aa"),
-    ("a", "a\0b", "a\0", "a\n", "a\t", "a\u200b"),
+    ("a", "a\n", "a\t", "a\u200b", "a\r", "a\ufe0f"),
     ("\U0001f600", "\uf600", "\U0001f601"),
     ("bA", "ab", "plumless", "buckeroo"),
     ("\u00e4", "a\u0308", "\u00c4", "\u65e5\u672c"),
@@ -38,8 +38,9 @@ _ALIKE = (
 )
 """Groups of names that some way to read them takes for one another.
 
-It may be as a number, a path or a pattern, without case, up to a zero, in 16 bits, or by a hash: of
-the last four names two have one djb2 hash each, modulo 2**32, and two one CRC-32.
+It may be as a number, a path or a pattern, without case or signs of no width, in 16 bits, or by a
+hash: two names have one djb2 hash modulo 2**32, and two one CRC-32. None has a zero, at which a
+string of C ends.
 """
 
 
