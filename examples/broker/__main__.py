@@ -9,7 +9,8 @@ import signal
 import ssl
 import sys
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 import click
@@ -81,9 +82,9 @@ def main(
         )
     except InvalidConfiguration as error:
         raise click.UsageError(str(error)) from None
-    # Blocked before any thread starts, and so in all: the signal waits until it is asked for.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _END)
     with ExitStack() as stack:
+        # Before any thread starts, and so in all.
+        stack.enter_context(_held_back(_END))
         try:
             broker = stack.enter_context(
                 Broker(
@@ -109,6 +110,18 @@ def main(
         threading.Thread(target=_end_with, args=(broker.server,), name="watch").start()
         signal.sigwait(_END)
     click.echo("stopped")
+
+
+@contextmanager
+def _held_back(signals: set[signal.Signals]) -> Iterator[None]:
+    """Let signals wait until they are asked for; those that still wait at the end are dropped."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        while signal.sigpending() & signals:
+            signal.sigwait(signals)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with(server: Server) -> None:

@@ -384,15 +384,8 @@ _DESCENDING = _with_habits(Habits(descending=True))
 _IN_POLLS = _with_habits(Habits(descending=True, grants_in_polls=True))
 
 _SERVERS = (
-    _pair(_SERVER, Recovery.EVERYONE, Recovery.FIRST_COME, also=("MUTING-BOUND",)),
-    _pair(
-        _SERVER,
-        Recovery.EVERYONE,
-        Recovery.FIRST_COME,
-        _DESCENDING,
-        suffix="-descending",
-        also=("MUTING-BOUND",),
-    ),
+    _pair(_SERVER, Recovery.EVERYONE, Recovery.FIRST_COME),
+    _pair(_SERVER, Recovery.EVERYONE, Recovery.FIRST_COME, _DESCENDING, suffix="-descending"),
     _pair(_SERVER, Recovery.FIRST_COME, Recovery.EVERYONE, rule="MUTING-RECOVER"),
     _pair(
         _SERVER,

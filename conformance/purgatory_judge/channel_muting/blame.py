@@ -210,9 +210,25 @@ def _rule_of_too_early(step: _Step, first: Coming) -> str:
         if out_bytes > step.model.bound_bytes:
             return "MUTING-BOUND"
     is_passed = bool(step.seen(Observable.WAITING) & frozenset(step.before.line))
-    if step.before.line and (is_passed or _there_is(step, first.size_bytes)):
-        return "MUTING-FIRST-COME"
-    return "MUTING-BOUND"
+    is_of_the_line = is_passed or _there_is(step, first.size_bytes) or _is_another_order(step)
+    return "MUTING-FIRST-COME" if step.before.line and is_of_the_line else "MUTING-BOUND"
+
+
+def _is_another_order(step: _Step) -> bool:
+    """Decide whether what comes back in the step is enough for all who were seen to get memory.
+
+    The largest request is the last then: a pool that is not strict grants it what is not there.
+    """
+    came_back = sum(
+        channel.coming[0].size_bytes
+        for name, channel in step.before.channels.items()
+        if channel.holds and not step.after.channels[name].is_open
+    )
+    granted = sorted(step.channel(name).coming[0].size_bytes for name in _with_memory(step))
+    if not (came_back and granted):
+        return False
+    left = step.before.available_bytes + came_back - sum(granted[:-1])
+    return _is_enough(step, left, granted[-1])
 
 
 def _is_impossible(step: _Step, channel: Channel) -> bool:
@@ -406,7 +422,9 @@ def _rule_of_open(suspect: _Suspect) -> str:
     if channel.peer is not Peer.THERE:
         if channel.receive is Receive.WAITS or suspect.is_seen(Observable.WAITING):
             return "MUTING-END-WHILE-WAITING"
-        return "MUTING-END-MID-REQUEST"
+        # In a shrunk case another channel waits because the failure needs that.
+        is_beside = channel.holds and step.seen(Observable.WAITING)
+        return "MUTING-OTHERS-GO-ON" if is_beside else "MUTING-END-MID-REQUEST"
     if step.model.configuration.receive_limit_ms and channel.holds:
         return "MUTING-SLOW-SENDER"
     return "MUTING-IDLE"

@@ -189,9 +189,12 @@ def test_a_port_that_is_taken_is_told() -> None:
     ],
 )
 def test_bad_arguments_of_the_broker_are_told(words: list[str], problem: str) -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     result = CliRunner().invoke(start, words)
     assert result.exit_code == 2
     assert problem in result.output
+    # Whoever called it can be interrupted as before.
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
 @pytest.mark.parametrize("address", ["", "host", "host:", ":1", "host:0", "host:70000", "host:one"])

@@ -180,9 +180,7 @@ def responses_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
         SmallServer.respond(self, channel)
 
 
-@breaks(
-    "MUTING-OTHERS-GO-ON", "MUTING-GRANTED-FINISHES", "MUTING-BOUND", "MUTING-END-MID-REQUEST"
-).by(SmallServer.attend)
+@breaks("MUTING-OTHERS-GO-ON", "MUTING-GRANTED-FINISHES", "MUTING-BOUND").by(SmallServer.attend)
 def holders_stop_while_waiting(self: SmallServer, channel: Channel) -> None:
     """A request that has its memory is not read while another one waits."""
     if not (channel.memory and self.line):

@@ -77,13 +77,13 @@ def newcomer_passes(self: SmallServer, channel: Channel) -> bool:
     return False
 
 
-@breaks("MUTING-FIRST-COME", "MUTING-BOUND").by(SmallServer.next_in_line)
+@breaks("MUTING-FIRST-COME").by(SmallServer.next_in_line)
 def last_first(self: SmallServer) -> Channel:
     """The channel that was refused last gets memory first."""
     return self.line[-1]
 
 
-@breaks("MUTING-FIRST-COME", "MUTING-BOUND").by(SmallServer.next_in_line)
+@breaks("MUTING-FIRST-COME").by(SmallServer.next_in_line)
 def smallest_first(self: SmallServer) -> Channel:
     """The smallest waiting request gets memory first."""
     return min(self.line, key=lambda channel: channel.size or 0)
