@@ -37,7 +37,7 @@ class Language(Enum):
     C = "c"
 
 
-WITHOUT_WALL: Final = (Language.JAVASCRIPT, Language.C)
+WITHOUT_WALL: Final = (Language.C,)
 """The languages whose kits have no timer on the real clock."""
 
 

@@ -277,6 +277,24 @@ def test_code_for_the_real_clock_is_judged_in_virtual_time(kit: Kit, tmp_path: P
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 
 
+@pytest.mark.verify
+@pytest.mark.slow
+def test_a_wrong_time_out_is_seen_in_virtual_time(tmp_path: Path) -> None:
+    """The timer on ``setTimeout`` waits a millisecond too long, or keeps an earlier arming."""
+    folder = written(tmp_path, KITS[Language.JAVASCRIPT], "--clock", "wall")
+    timer = folder / "timeout-timer.js"
+    text = timer.read_text(encoding="utf-8")
+    for right, wrong, rule in (
+        ("dueMs - this.nowMs())", "dueMs - this.nowMs() + 1)", "TIMER-NOT-LATE"),
+        ("this.cancel(task); // an earlier arming", "", "TIMER-READD-PENDING"),
+    ):
+        assert text.count(right) == 1
+        timer.write_text(text.replace(right, wrong), encoding="utf-8")
+        finished = purgatory(tmp_path, "check", "mine", *QUICK)
+        assert finished.returncode == 1, finished.stdout + finished.stderr
+        assert re.search(f"broken +{rule} ", finished.stdout), finished.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("kit", [each for each in EACH if has_wall(each)])
@@ -297,16 +315,18 @@ def test_the_types_of_the_kit_in_javascript_are_right(tmp_path: Path) -> None:
     """The compiler of TypeScript finds nothing, and a message that is no message."""
     kit = replace(KITS[Language.JAVASCRIPT], tools=("node", "npm"))
     folder = written(tmp_path, kit, *ALL)
+    real = written(folder, kit, "--clock", "wall")
     packages = ("typescript@5.9.3", "@types/node@20.19.43")
     install = ["npm", "install", "--no-save", "--no-audit", "--no-fund", *packages]
     subprocess.run(install, cwd=folder, check=True, capture_output=True, timeout=600)
 
-    def found() -> str:
-        compiler = ["node", "node_modules/typescript/bin/tsc", "--project", "jsconfig.json"]
+    def found(project: Path = folder) -> str:
+        options = ["--project", str(project / "jsconfig.json")]
+        compiler = ["node", "node_modules/typescript/bin/tsc", *options]
         done = subprocess.run(compiler, cwd=folder, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 
-    assert found() == ""
+    assert found() == found(real) == ""
     case = folder / "timer-case.js"
     text = case.read_text(encoding="utf-8")
     case.write_text(text.replace('this.note("expired"', 'this.note("expires"'), encoding="utf-8")

@@ -28,16 +28,22 @@ const HELLO = {
 /** @type {Case | null} */
 let current = null;
 
+function drop() {
+  current?.end();
+  current = null;
+}
+
 /** @param {Request} asked @returns {Promise<object>} */
 async function answer(asked) {
   switch (asked.request) {
     case "hello":
       return HELLO;
     case "new": // it also replaces an instance that was never ended
+      drop();
       current = new COMPONENTS[asked.component](asked.configuration);
       return {};
     case "end":
-      current = null;
+      drop();
       return {};
     case "do":
       if (current) return current.carryOut(asked.operation);
@@ -61,4 +67,5 @@ for await (const line of createInterface({ input: process.stdin })) { // until "
   }
   process.stdout.write(`${JSON.stringify({ id, ...reply })}\n`);
 }
+drop();
 process.stdin.destroy(); // after "stop" nothing is read, and the process ends

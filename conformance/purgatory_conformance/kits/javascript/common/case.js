@@ -41,6 +41,15 @@ export class Case {
     return {};
   }
 
+  /** Reads a clock that moves by itself; undefined where the runner moves it.
+   * @returns {number | undefined} */
+  nowMs() {
+    return undefined;
+  }
+
+  /** Releases what outlives the instance, such as a timeout of the event loop. */
+  end() {}
+
   /** @param {Event["kind"]} kind @param {string} task @param {Partial<Event>} more */
   note(kind, task, more = {}) {
     this.events.push({ kind, task, ...more });
@@ -70,6 +79,7 @@ export class Case {
   async carryOut(operation) {
     /** @type {Outcome} */
     const outcome = {};
+    const calledMs = this.nowMs();
     try {
       outcome.result = await this.call(operation.op, operation);
     } catch (error) {
@@ -78,6 +88,9 @@ export class Case {
       }
       outcome.rejected = this.reason(error);
       outcome.detail = String(error);
+    }
+    if (calledMs !== undefined) {
+      Object.assign(outcome, { called_ms: calledMs, returned_ms: this.nowMs() });
     }
     const events = this.events.splice(0);
     return { ...outcome, events, observed: this.observed() };

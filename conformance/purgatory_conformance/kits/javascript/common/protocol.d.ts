@@ -20,6 +20,7 @@ export interface Fields {
   key?: string;
   keys?: string[];
   delay_ms?: number;
+  for_ms?: number; // of a step "wait", on the real clock
   to_ms?: number; // absent in an action "advance": the clock keeps its reading
 }
 
@@ -71,6 +72,8 @@ export interface Outcome {
   result?: Result;
   rejected?: string;
   detail?: string;
+  called_ms?: number; // on the real clock, before the call and after it
+  returned_ms?: number;
   events?: Event[];
   observed?: Observed;
   unsupported?: string;
