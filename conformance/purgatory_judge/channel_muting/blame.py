@@ -215,10 +215,7 @@ def _rule_of_too_early(step: _Step, first: Coming) -> str:
 
 
 def _is_another_order(step: _Step) -> bool:
-    """Decide whether what comes back in the step is enough for all who were seen to get memory.
-
-    The largest request is the last then: a pool that is not strict grants it what is not there.
-    """
+    """Decide whether what comes back in the step is enough for all who were seen to get memory."""
     came_back = sum(
         channel.coming[0].size_bytes
         for name, channel in step.before.channels.items()
@@ -227,6 +224,7 @@ def _is_another_order(step: _Step) -> bool:
     granted = sorted(step.channel(name).coming[0].size_bytes for name in _with_memory(step))
     if not (came_back and granted):
         return False
+    # The largest is the last then: a pool that is not strict grants it what is not there.
     left = step.before.available_bytes + came_back - sum(granted[:-1])
     return _is_enough(step, left, granted[-1])
 

@@ -1,7 +1,6 @@
 """Name the rule of the timer that an unexplained line breaks, with what was expected."""
 
 from purgatory_judge.differences import reason_words
-from purgatory_judge.timer.divergent_step import rule_of_sign
 from purgatory_spec.reasons import Reason
 from purgatory_traces.replay.judge import Finding, Missing
 from purgatory_traces.replay.overlapping.timer.armings import Arming, Fate, FollowedTask
@@ -73,7 +72,7 @@ def of_add(delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | 
     """Return the finding of an add that is wrongly rejected or accepted."""
     expected = " or ".join(sorted(reason_words(reason) for reason in allowed))
     blamed = next((reason for reason in allowed if reason is not None), rejected)
-    rule = rule_of_sign(delay_ms) or "TIMER-NOT-LATE"
+    rule = "TIMER-NOT-LATE" if delay_ms else "TIMER-ZERO-DELAY"
     if rejected is Reason.CLOSED and blamed is not Reason.CLOSED:
         rule = "TIMER-SHUTDOWN-CLOSED"
     elif delay_ms < 0 and blamed is not Reason.CLOSED:
