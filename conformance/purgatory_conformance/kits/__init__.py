@@ -110,7 +110,8 @@ def _layers(language: Language, components: Collection[Component], clock: Clock)
     """Yield the folders that are laid over each other, the general ones first."""
     yield _FOLDER / "shared"
     yield _FOLDER / language.value / "common"
-    if clock is Clock.VIRTUAL and {Component.TIMER, Component.PURGATORY} & {*components}:
+    has_scripts = clock is Clock.VIRTUAL or language is Language.JAVASCRIPT
+    if has_scripts and {Component.TIMER, Component.PURGATORY} & {*components}:
         yield _FOLDER / language.value / "scripts"
     for component in COMPONENTS:
         if component in components:

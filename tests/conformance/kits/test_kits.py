@@ -279,20 +279,64 @@ def test_code_for_the_real_clock_is_judged_in_virtual_time(kit: Kit, tmp_path: P
 
 @pytest.mark.verify
 @pytest.mark.slow
-def test_a_wrong_time_out_is_seen_in_virtual_time(tmp_path: Path) -> None:
-    """The timer on ``setTimeout`` waits a millisecond too long, or keeps an earlier arming."""
+@pytest.mark.parametrize(
+    ("right", "wrong", "rule"),
+    [
+        ("this.expire(task), delayMs)", "this.expire(task), delayMs + 1)", "TIMER-NOT-LATE"),
+        ("this.cancel(task); // an earlier arming", "", "TIMER-READD-PENDING"),
+        (
+            "this.pending.delete(task);\n    task.run();",
+            "task.run();\n    this.pending.delete(task);",
+            "TIMER-THROWING-TASK",
+        ),
+    ],
+)
+def test_a_wrong_time_out_is_seen_in_virtual_time(
+    tmp_path: Path, right: str, wrong: str, rule: str
+) -> None:
     folder = written(tmp_path, KITS[Language.JAVASCRIPT], "--clock", "wall")
     timer = folder / "timeout-timer.js"
     text = timer.read_text(encoding="utf-8")
-    for right, wrong, rule in (
-        ("dueMs - this.nowMs())", "dueMs - this.nowMs() + 1)", "TIMER-NOT-LATE"),
-        ("this.cancel(task); // an earlier arming", "", "TIMER-READD-PENDING"),
-    ):
-        assert text.count(right) == 1
-        timer.write_text(text.replace(right, wrong), encoding="utf-8")
-        finished = purgatory(tmp_path, "check", "mine", *QUICK)
-        assert finished.returncode == 1, finished.stdout + finished.stderr
-        assert re.search(f"broken +{rule} ", finished.stdout), finished.stdout
+    assert text.count(right) == 1
+    timer.write_text(text.replace(right, wrong), encoding="utf-8")
+    finished = purgatory(tmp_path, "check", "mine", *QUICK)
+    assert finished.returncode == 1, finished.stdout + finished.stderr
+    assert re.search(f"broken +{rule} ", finished.stdout), finished.stdout
+
+
+@pytest.mark.verify
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["promised", "earliest"])
+def test_a_right_timer_of_another_design_is_conformant(tmp_path: Path, design: str) -> None:
+    """What it imports is replaced, too, and a clock that it reads is the one that is moved."""
+    folder = written(tmp_path, KITS[Language.JAVASCRIPT], "--clock", "wall")
+    shutil.copy(HERE / "javascript" / f"{design}-timer.js", folder / "timeout-timer.js")
+    finished = purgatory(tmp_path, "check", "mine", *QUICK)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+@pytest.mark.verify
+@pytest.mark.slow
+def test_virtual_time_in_javascript_answers_as_nodes_does(tmp_path: Path) -> None:
+    """Intervals, time-outs moved and cleared, promises, readings of the clock inside a callback."""
+    folder = written(tmp_path, KITS[Language.JAVASCRIPT], "--clock", "wall")
+    asking = "asks-virtual-time.js"
+    shutil.copy(HERE / "javascript" / asking, folder)
+    done = subprocess.run(
+        ["node", asking], cwd=folder, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "date 1000 5 string 1000",
+        "interval 5 10 15 1100",
+        "negative 2",
+        "aborted",
+        "beyond 3",
+        "moved 5",
+        "awaited 6",
+        "inner 15",
+        "thrown of a callback",
+        "end 10",
+    ]
 
 
 @pytest.mark.slow
