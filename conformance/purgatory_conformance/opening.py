@@ -87,6 +87,7 @@ def open_subject(
     if not word:
         word = _declared_here()
     word, release = _with_release(word, release)
+    _only_one(word)
     subject = _built_in(word)
     if subject is not None:
         return OpenSubject(word, GuardedSubject(subject))
@@ -188,6 +189,7 @@ def adapter_command(
         BuildFailed: the adapter could not be built.
     """
     word, release = _with_release(word or _declared_here(), release)
+    _only_one(word)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
     bundled = _bundled_declaration(word, work_folder)
@@ -239,6 +241,19 @@ def _declared_here() -> str:
             f"{_BEGIN}; every name: purgatory list subjects"
         )
     return str(here)
+
+
+def _only_one(word: str) -> None:
+    """Refuse the name of a subject of the suite beside a folder of that name that declares one.
+
+    Raises:
+        UnknownSubject: a verdict on the one would be taken for a verdict on the other.
+    """
+    if word in {each.name for each in REGISTERED} and declaration_of(word) is not None:
+        raise UnknownSubject(
+            f"{word!r} is a subject of the suite, and a folder here that declares one: "
+            f"./{word} is the folder; for the other, go to another folder"
+        )
 
 
 def _built_in(word: str) -> Subject | None:

@@ -8,6 +8,7 @@ import click
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project, write
 from purgatory_conformance.problems import EXIT_USAGE, Problem
+from purgatory_conformance.registered import REGISTERED
 from purgatory_spec.profiles import Component
 
 
@@ -59,6 +60,7 @@ def init(directory: Path, language: str, components: tuple[str, ...], clock: str
     except OSError as error:
         place = error.filename or directory
         raise Problem(f"{place}: cannot be written: {error.strerror}", EXIT_USAGE) from error
-    where = "" if directory == Path() else f" {directory}"
+    is_known = str(directory) in {each.name for each in REGISTERED}
+    where = "" if directory == Path() else f" {'./' if is_known else ''}{directory}"
     click.echo(f"written: {len(files)} files in {directory}; README.md says which to change\n")
     click.echo(f"  purgatory doctor{where}\n  purgatory check{where} --suite quick")

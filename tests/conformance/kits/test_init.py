@@ -68,6 +68,19 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "purgatory.toml").read_text(encoding="utf-8") == "mine"
 
 
+def test_a_folder_named_like_a_subject_of_the_suite_is_not_mixed_up_with_it(tmp_path: Path) -> None:
+    """The line to type names the folder, and the bare word is refused: it could be either."""
+    begun = purgatory(tmp_path, "init", "--lang", "python", "heap-timer")
+    assert "purgatory check ./heap-timer --suite quick" in begun.stdout
+    for command in ("check", "doctor"):
+        refused = purgatory(tmp_path, command, "heap-timer")
+        assert refused.returncode == 2, refused.stdout
+        assert "./heap-timer is the folder" in refused.stderr
+    doctor = purgatory(tmp_path, "doctor", "./heap-timer")
+    assert doctor.returncode == 0, doctor.stderr
+    assert "heap-timer/purgatory.toml runs " in doctor.stdout
+
+
 @pytest.mark.parametrize(
     "others", [[Component.PURGATORY], [Component.TIMER, Component.MEMORY_POOL]]
 )
