@@ -65,7 +65,8 @@ def test_one_turn_is_sure_of_a_file_that_has_changed(tmp_path: Path) -> None:
     )
     assert done.returncode == 4, done.stderr
     verdicts = read_results(tmp_path / "out" / "tables").table("verdicts").to_pylist()
-    assert [(row["run"], row["verdict"]) for row in verdicts] == [
+    # Files of one millisecond are read in any order.
+    assert sorted((row["run"], row["verdict"]) for row in verdicts) == [
         ("flipped", "incomplete"),
         ("sound", "conforms"),
     ]
