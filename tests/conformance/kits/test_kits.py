@@ -308,7 +308,7 @@ def test_a_wrong_time_out_is_seen_in_virtual_time(
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["promised", "earliest"])
 def test_a_right_timer_of_another_design_is_conformant(tmp_path: Path, design: str) -> None:
-    """What it imports is replaced, too, and a clock that it reads is the one that is moved."""
+    """Given imported time-outs, or a clock that is read: both follow the clock that is moved."""
     folder = written(tmp_path, KITS[Language.JAVASCRIPT], "--clock", "wall")
     shutil.copy(HERE / "javascript" / f"{design}-timer.js", folder / "timeout-timer.js")
     finished = purgatory(tmp_path, "check", "mine", *QUICK)
