@@ -29,6 +29,7 @@ PACKAGES = (
     "purgatory_impl",
     "purgatory_judge",
     "purgatory_conformance",
+    "purgatory_traces",
     "purgatory_course",
     "purgatory_lab",
 )

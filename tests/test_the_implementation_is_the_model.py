@@ -17,6 +17,7 @@ what was asked and what the implementation shows, and nothing else.
 
 from typing import ClassVar
 
+import pytest
 from hypothesis import settings, target
 from hypothesis.stateful import invariant
 
@@ -172,7 +173,7 @@ class TheChannels(
             assert self.number("available_bytes") >= -beyond
 
 
-TestTheTimer = TheTimer.TestCase
+TestTheTimer = pytest.mark.recorded(TheTimer.TestCase)
 TestTheTimer.settings = settings(TestTheTimer.settings, max_examples=50)
 
 TestTheExactPurgatory = TheExactPurgatory.TestCase
@@ -184,5 +185,5 @@ TestTheProposedPurgatory.settings = settings(TestTheProposedPurgatory.settings, 
 TestTheMemoryPool = TheMemoryPool.TestCase
 TestTheMemoryPool.settings = settings(TestTheMemoryPool.settings, max_examples=50)
 
-TestTheChannels = TheChannels.TestCase
+TestTheChannels = pytest.mark.recorded(TheChannels.TestCase)
 TestTheChannels.settings = settings(TestTheChannels.settings, max_examples=20)

@@ -34,8 +34,8 @@ SUITE_VERSIONS = (
         change="the first that is counted apart from the distribution's version",
         rules="d077173b49c10b31",
         vectors="5d245529105a9136",
-        cases="984848312249255b",
-        verdicts="728deabc375c1a3a",
+        cases="e1247025a528c4c3",
+        verdicts="1afa57c5874f883c",
     ),
 )
 """The versions, from the first to this one."""

@@ -20,6 +20,8 @@ from purgatory_spec import operations as op
 from purgatory_spec import profiles
 from purgatory_spec.outcomes import Outcome
 
+pytestmark = pytest.mark.recorded
+
 CREDITS = Deviation("POOL-CONSERVATION", "credits_anything", "replay.jsonl")
 EXAMPLE = profiles.MemoryPoolConfiguration(100, 40)
 SILENT_AND_NAIVE = msgspec.structs.replace(NAIVE_PROFILE, observables=frozenset())

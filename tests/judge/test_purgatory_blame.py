@@ -20,6 +20,8 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 
+pytestmark = pytest.mark.recorded
+
 SUPPORT = support_of(profiles.Component.PURGATORY)
 
 

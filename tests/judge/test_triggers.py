@@ -31,6 +31,8 @@ from purgatory_spec.reasons import Reason
 
 from ..conformance.generated import drawn
 
+pytestmark = pytest.mark.recorded
+
 MODELS: dict[Component, tuple[Profile, Callable[[Any, Any, frozenset[str]], Any]]] = {
     Component.TIMER: (
         # The wheel of long numbers does not follow an executor that refuses tasks.

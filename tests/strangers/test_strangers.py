@@ -118,6 +118,7 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
 
 
+@pytest.mark.recorded
 @pytest.mark.slow
 def test_a_count_that_several_operations_get_wrong_is_one_cause() -> None:
     """Given entries that are left behind however an operation completes, one fault is shown."""
@@ -155,6 +156,7 @@ def test_a_state_machine_finds_the_defects_of_a_legal_design_and_nothing_else(na
     assert any(rule in str(broken.value) for rule in rules), broken.value
 
 
+@pytest.mark.recorded
 @pytest.mark.parametrize(("name", "choice"), CHOSEN.items())
 def test_who_does_not_declare_a_choice_is_told_the_line_to_change(name: str, choice: str) -> None:
     stranger = STRANGERS[name]
@@ -162,6 +164,7 @@ def test_who_does_not_declare_a_choice_is_told_the_line_to_change(name: str, cho
     assert f'"{choice}": "{stranger.profile[choice]}"' in _told_lines(stranger, silent)
 
 
+@pytest.mark.recorded
 @pytest.mark.slow
 def test_who_keeps_no_order_is_told_so_though_an_exception_ends_its_checks() -> None:
     stranger = STRANGERS["HashSetPurgatory"]
@@ -186,6 +189,7 @@ def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None
     assert "TIMER-ADD-INSIDE" in [cause.rule for cause in campaign.causes]
 
 
+@pytest.mark.recorded
 def test_a_timer_without_limit_that_shows_nothing_can_be_conformant() -> None:
     """It is conformant, and the other one is not."""
 

@@ -22,6 +22,8 @@ from purgatory_conformance.exploring.shelves import (
 )
 from purgatory_spec.profiles import Component
 
+pytestmark = pytest.mark.recorded
+
 LIMIT = 50_000
 KNOWN = [(shelf, claim) for shelf in SHELVES for claim in shelf.known()]
 FALSE = [(shelf, claim) for shelf, claim in KNOWN if claim.standing is not ClaimStatus.HOLDS]

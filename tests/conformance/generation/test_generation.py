@@ -22,6 +22,8 @@ from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import candidates, drawn
 
+pytestmark = pytest.mark.recorded
+
 
 def seeded(seed: int, profile: profiles.TimerProfile = PROFILE) -> Candidate:
     return drawn(profiles.Component.TIMER, profile, seed, most=40)

@@ -25,6 +25,8 @@ from purgatory_spec.operations import (
 )
 from tests.conformance.generated import drawn
 
+pytestmark = pytest.mark.recorded
+
 SUPPORT = support_of(profiles.Component.MEMORY_POOL)
 SORTS = {
     profiles.MemoryPoolFeature.STRICT,

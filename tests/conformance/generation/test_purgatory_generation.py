@@ -51,6 +51,8 @@ from purgatory_spec.profiles import (
 )
 from tests.conformance.generated import candidates, drawn, run_of
 
+pytestmark = pytest.mark.recorded
+
 SUPPORT = support_of(Component.PURGATORY)
 
 

@@ -166,6 +166,7 @@ def each_look_at_the_clock(monkeypatch: pytest.MonkeyPatch, takes_s: int) -> Non
     monkeypatch.setattr("purgatory_conformance.running.campaign.time", clock)
 
 
+@pytest.mark.recorded
 def test_a_slow_machine_gives_the_same_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """A campaign with hours between its cases is that of a fast machine, except for its time."""
     fast = campaign_of(bundled_subject(), budget=SUITES["quick"])
@@ -206,6 +207,7 @@ class ForgetsOnce(Wrapped):
         return outcome
 
 
+@pytest.mark.recorded
 def test_a_subject_that_answers_differently_is_nondeterministic() -> None:
     """The verdict is nondeterministic, with how often it failed."""
     campaign = campaign_of(ForgetsOnce())
@@ -310,6 +312,7 @@ def shutdown_replay(*operations: Operation) -> tuple[str, Case]:
     return "TIMER-SHUTDOWN-CLOSED", Case(TimerCaseHeader(case="replay"), steps)
 
 
+@pytest.mark.recorded
 def test_a_declared_deviation_is_conformant_with_deviations() -> None:
     """Its verdict says so, and the deviation was seen in generated cases too."""
     campaign = campaign_of(
@@ -324,6 +327,7 @@ def test_a_declared_deviation_is_conformant_with_deviations() -> None:
     assert campaign.verdicts[CaseVerdict.DEVIATES] > 0
 
 
+@pytest.mark.recorded
 def test_an_undeclared_deviation_is_not_conformant() -> None:
     """Given the same subject without its declaration: it is not conformant."""
     campaign = campaign_of(TakesAfterShutdown())

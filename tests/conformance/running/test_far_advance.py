@@ -14,6 +14,8 @@ from purgatory_spec import profiles
 from purgatory_spec.profiles import Component, Feature, PurgatoryFeature, Rounding, Structure
 from purgatory_spec.reasons import Reason
 
+pytestmark = pytest.mark.recorded
+
 UNDECLARED = structs.replace(
     PROFILE,
     executor=profiles.Executor.INLINE,

@@ -39,6 +39,7 @@ def run_but_for_other_classes(task: Task, executor: Executor_) -> None:
         task.run()
 
 
+@pytest.mark.recorded
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("component", "blamed"),
@@ -110,6 +111,7 @@ def test_it_is_conformant(component: profiles.Component) -> None:
     assert (campaign.verdict, campaign.causes) == (Verdict.CONFORMANT, [])
 
 
+@pytest.mark.recorded
 @pytest.mark.slow
 @pytest.mark.parametrize("component", [profiles.Component.TIMER, profiles.Component.PURGATORY])
 def test_it_is_not_what_it_does_not_declare(component: profiles.Component) -> None:

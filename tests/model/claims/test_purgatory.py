@@ -37,6 +37,8 @@ from purgatory_spec.requirements import requirement
 
 from ..purgatory_strategies import Asked, Model, State, cases, configurations, profiles
 
+pytestmark = pytest.mark.recorded
+
 SIZES = {
     STEPPED: (2555, 15003, 9),
     INLINE: (867, 4659, 9),

@@ -20,6 +20,8 @@ from purgatory_model.concurrent.channel_muting.model import (
     Sent,
 )
 
+pytestmark = pytest.mark.recorded
+
 
 @pytest.mark.parametrize("name", TRUE_CLAIMS)
 def test_claims_hold_in_every_state(name: str) -> None:

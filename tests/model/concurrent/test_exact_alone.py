@@ -13,6 +13,8 @@ from purgatory_spec import operations as op
 from .exact_alone import ExactAlone
 from .exact_pairs import INSTANCE, Differ, Pair, Pairs
 
+pytestmark = pytest.mark.recorded
+
 ONE_KEY = replace(INSTANCE, keys=("k1",), max_events=1)
 TWICE = replace(ONE_KEY, operations=1, demanding=frozenset(), max_calls=2, duplicates=2)
 ONE_OPERATION = replace(INSTANCE, operations=1, demanding=frozenset())

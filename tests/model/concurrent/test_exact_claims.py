@@ -8,6 +8,8 @@ from purgatory_model.concurrent.exact.claims import CLAIMS
 from purgatory_model.concurrent.exact.instance import VARIANTS, ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
 
+pytestmark = pytest.mark.recorded
+
 
 @pytest.mark.parametrize(
     ("instance", "states", "edges"),

@@ -26,6 +26,8 @@ from purgatory_spec.reasons import Reason
 
 from ..concurrent_pools import Forgetful, pool, programmed, sequential_pool
 
+pytestmark = pytest.mark.recorded
+
 BOTH = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 MISUSE = ("double-release", "foreign-release")
 

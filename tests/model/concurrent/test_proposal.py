@@ -30,6 +30,8 @@ from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_spec import operations as op
 from purgatory_spec.outcomes import completed, expired, timed_out, tried
 
+pytestmark = pytest.mark.recorded
+
 KEYS = ("k1",)
 WATCH = op.Watch("1", KEYS, 1)
 ADVANCE = op.Advance(0)

@@ -17,6 +17,8 @@ from purgatory_spec.outcomes import Event, Outcome, Value
 
 from .proposal_calls import Moment, WholeCalls
 
+pytestmark = pytest.mark.recorded
+
 KEYS = ("k1", "k2")
 KINDS = ("watch", "check", "event", "cancel", "advance", "run")
 Shown = tuple[Value, tuple[Event, ...], frozenset[tuple[str, Value]]]

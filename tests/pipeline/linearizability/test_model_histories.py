@@ -24,6 +24,8 @@ from purgatory_traces.traces import lines as trace_lines
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located
 
+pytestmark = pytest.mark.recorded
+
 Programs = dict[str, tuple[op.Operation, ...]]
 
 

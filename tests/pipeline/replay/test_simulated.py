@@ -22,6 +22,8 @@ from .simulation.timer import TimerFault, TimerPlan
 from .simulation.timer_run import SCENES as TIMER_SCENES
 from .simulation.timer_run import simulated_timer
 
+pytestmark = pytest.mark.recorded
+
 
 class Simulation(NamedTuple):
     """The functions that simulate a component."""

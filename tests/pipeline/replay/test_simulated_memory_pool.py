@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 
 import msgspec
+import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
@@ -17,6 +18,8 @@ from .simulation.machine import Script, Thread
 from .simulation.memory_pool import PoolPlan, SimulatedPool, pool_of
 from .simulation.memory_pool_faults import refuses
 from .simulation.memory_pool_run import simulated_pool
+
+pytestmark = pytest.mark.recorded
 
 
 def test_a_refusal_that_another_request_explains_is_no_fault() -> None:

@@ -14,6 +14,7 @@ from purgatory_spec.profiles import (
     LargerDelay,
     NegativeDelay,
     ReleaseCancelled,
+    goes_far,
 )
 
 _LATE_MS = (2**31 - 1, 2**31, 3 * 2**30, 2**32, 2**32 + 1, 2**40, 2**40 + 3 * 2**30)
@@ -23,8 +24,8 @@ _LATE_MS = (2**31 - 1, 2**31, 3 * 2**30, 2**32, 2**32 + 1, 2**40, 2**40 + 3 * 2*
 _FAR_BELOW = (-(2**15), -(2**31), -(2**32), -(2**52))
 """Delays below zero at which integers end, ms."""
 
-_UNITS_MS = (60_000, 3_600_000, 86_400_000, 2**32 - 2)
-"""A minute, an hour, a day, and two of the longest spans of a signed integer, ms."""
+_UNITS_MS = (1_000, 60_000, 3_600_000, 86_400_000, 2**32 - 2)
+"""A second, a minute, an hour, a day, and two of the longest spans of a signed integer, ms."""
 
 _LATEST_MS = 2**50
 """The latest reading to which a late advance leads, ms."""
@@ -294,27 +295,34 @@ def runs(world: World, source: Source, due_ms: int) -> list[op.Operation]:
 def far_and_followed(world: World, source: Source) -> list[op.Operation]:
     """Draw a delay about a power of two or ten or a unit of time, and advances to its due time.
 
-    The task was added with another delay before, or leaves before it is due, or neither.
+    The task was added with another delay before, or leaves before it is due, or neither. The timer
+    has been idle before, perhaps for longer than any delay that it takes.
     """
     tick_ms = world.configuration.tick_ms
-    latest_ms = max(world.reach_ms, LARGEST_SAFE_INTEGER)
-    reach_ms = min(world.reach_ms, latest_ms - world.now - 2 * tick_ms)
+    end_ms = max(world.reach_ms, LARGEST_SAFE_INTEGER)
+    reach_ms = min(world.reach_ms, end_ms - world.now - 2 * tick_ms)
     largest = min(world.profile.largest_delay_ms, reach_ms)
-    powers = [*(2**power for power in range(5, 56)), *(10**power for power in range(2, 17))]
-    usable = [power for power in sorted(powers) if power < largest]
+    powers = sorted([*(2**power for power in range(5, 56)), *(10**power for power in range(2, 17))])
+    usable = [power for power in powers if power < largest]
     if not usable:
         return []
     usable += [largest] * 3
     units = [unit for unit in _UNITS_MS if unit < largest] or usable
-    near_ms = (source.integer(-2, 2) * tick_ms + source.integer(-1, 1)) * source.integer(0, 1)
+    ticks_ms = source.integer(-2, 2) * tick_ms + source.integer(-1, 1)
+    near_ms = source.item((0, ticks_ms, source.integer(-30, 30)))
     delay_ms = max(1, source.item(source.item((usable, usable[-len(usable) // 3 :], units))))
     delay_ms = min(max(1, delay_ms + near_ms), largest)
     task = world.fresh_name()
     first: list[op.Operation] = []
+    now, due_ms = world.now, world.now + delay_ms
     if source.integer(0, 1):
-        first = [op.Advance(world.now + source.integer(1, span_ms(world)))]
-    due_ms = world.now + delay_ms
-    now = first[0].to_ms if first and isinstance(first[0], op.Advance) else world.now
+        now += source.integer(1, span_ms(world))
+        latest_ms = min(reach_ms - delay_ms, _LATEST_MS - world.now)
+        idle = [power for power in powers[-30:] if power < latest_ms]
+        if idle and goes_far(world.profile) and source.integer(0, 1):
+            now = world.now + source.item(idle)
+            due_ms = now + delay_ms
+        first = [op.Advance(now)]
     before_ms = max(now, due_ms - source.item((1, tick_ms, tick_ms + 1)))
     kind = source.integer(0, 5)
     if kind == 0 and world.has(Feature.READD, Feature.CHANGE_DELAY):

@@ -13,6 +13,8 @@ from purgatory_spec.profiles import Component, PurgatoryObservable
 from tests.lab.benchmarks.baselines import old_design_subject as subject_module
 from tests.lab.benchmarks.baselines.old_design_subject import LISTS, NEVER_HAD, old_design_subject
 
+pytestmark = pytest.mark.recorded
+
 BUDGET = Budget(least_cases=60, shrink_runs=60)
 
 
