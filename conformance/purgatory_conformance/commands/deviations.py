@@ -177,9 +177,10 @@ def _block(deviation: Deviation, table: str, folder: Path, *, copy: bool) -> str
 def _say_what_stays(console: Console, results: Sequence[Results], proposed: int) -> None:
     for each in results:
         for cause in each.causes:
-            console.print(f"not explained by any variant: {cause.rule}, {cause.replay}")
+            told = f"not explained by any variant: {cause.rule}, {cause.replay}"
+            console.print(told, markup=False, soft_wrap=True)
             for hint in cause.hints:
-                console.print(f"  hint: {hint.words}: {hint.paste}", markup=False)
+                console.print(f"  hint: {hint.words}: {hint.paste}", markup=False, soft_wrap=True)
         with_them = " with what is proposed" if proposed else ""
         console.print(
             f"{each.footer.symbol} {noun(each.component)}{with_them}: {each.footer.verdict}",
@@ -237,7 +238,9 @@ def verify(
     for about in results:
         for cause in about.causes:
             if cause.rule not in declared:
-                console.print(f"✗ not declared: {cause.rule}, {cause.replay}", markup=False)
+                console.print(
+                    f"✗ not declared: {cause.rule}, {cause.replay}", markup=False, soft_wrap=True
+                )
     code = worst(results).footer.exit_code
     context.exit(code or (0 if all(each.may_stay for each in verified) else 1))
 

