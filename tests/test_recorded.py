@@ -1,6 +1,8 @@
 """A recorded test runs again when something that it follows from has changed."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,27 @@ def test_the_record_names_files_that_have_recorded_tests() -> None:
     root = Path(__file__).parents[1]
     for file in read_record():
         assert "pytest.mark.recorded" in (root / file).read_text(encoding="utf-8"), file
+
+
+@pytest.mark.parametrize(
+    ("marker", "read", "code"),
+    [
+        ("recorded", "README.md", 1),
+        ("recorded", "spec/timer.md", 0),
+        ("slow", "README.md", 0),
+    ],
+)
+def test_a_recorded_test_reads_no_further_file(
+    tmp_path: Path, marker: str, read: str, code: int
+) -> None:
+    root = Path(__file__).parents[1]
+    (tmp_path / "test_reads.py").write_text(
+        f"import pathlib, pytest\n\n@pytest.mark.{marker}\ndef test_it():\n"
+        f"    pathlib.Path({str(root / read)!r}).read_bytes()\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += ["-p", "tests.only_inputs", "-c", str(root / "pyproject.toml"), str(tmp_path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ("README.md is no input of the record" in done.stdout) == bool(code)

@@ -21,8 +21,6 @@ from purgatory_traces.traces.lines import TRACED, Begin, Snapshot, Step, TraceLi
 from .run_lines import cases, deviations, verdict_of
 from .snapshot_of_state import snapshot_of
 
-pytestmark = pytest.mark.recorded
-
 Verdict = tuple[str, int | None]
 
 REUSED = {"first-try-throws", "watch-completed"}

@@ -296,7 +296,7 @@ def far_and_followed(world: World, source: Source) -> list[op.Operation]:
     """Draw a delay about a power of two or ten or a unit of time, and advances to its due time.
 
     The task was added with another delay before, or leaves before it is due, or neither. The timer
-    has been idle before, perhaps for longer than any delay that it takes.
+    may have been idle before, even for longer than any delay that it takes.
     """
     tick_ms = world.configuration.tick_ms
     end_ms = max(world.reach_ms, LARGEST_SAFE_INTEGER)
