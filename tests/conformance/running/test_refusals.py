@@ -22,8 +22,6 @@ from purgatory_spec.operations import Add, Allocate, Construct, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.reasons import Reason
 
-pytestmark = pytest.mark.recorded
-
 QUICK = SUITES["quick"]
 ENDED = replace(QUICK, most_cases=150)
 """For campaigns that would go on until time is up, since a rule is never put to the test."""
@@ -102,6 +100,7 @@ def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> 
     assert words in render_markdown([results])
 
 
+@pytest.mark.recorded
 def test_operations_that_are_refused_count_as_well() -> None:
     """That is no breach of a rule, and no verdict either: it was never put to the test."""
 
@@ -116,6 +115,7 @@ def test_operations_that_are_refused_count_as_well() -> None:
     assert "the operation add beyond the lowest wheel" in campaign.why
 
 
+@pytest.mark.recorded
 def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
     """The first is conformant and its refusals are in the results; the second is inconclusive."""
 
@@ -132,6 +132,7 @@ def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
     assert campaign.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.recorded
 def test_numbers_beyond_32_bits_may_always_be_refused() -> None:
     """The first is conformant, with its refusals in the results; the second is inconclusive."""
 
